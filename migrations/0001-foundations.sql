@@ -1,0 +1,27 @@
+-- Helpers that every later migration uses.
+
+create extension if not exists pg_trgm;
+
+-- The form an id takes on the wire: hex in groups 8-4-4-4-8. Every id ends in four zero digits, so nothing is lost.
+create function wire_id(id uuid) returns text
+  language sql immutable strict parallel safe
+  return left(id::text, 32);
+
+-- A moment as it crosses the wire: Unix seconds with a microsecond fraction.
+create function epoch(moment timestamptz) returns numeric
+  language sql immutable strict parallel safe
+  return extract(epoch from moment);
+
+-- Guards tables of record: what was written once is never changed or removed.
+create function forbid_change() returns trigger
+  language plpgsql as $$
+begin
+  raise exception 'table % is insert-only', tg_table_name using errcode = 'restrict_violation';
+end
+$$;
+
+-- Facts about this installation as a whole.
+create table instance_settings (
+  name text primary key,
+  value text not null
+);

@@ -1,0 +1,103 @@
+-- Where things run, and the tree of spaces that environments and flows are kept in.
+
+create table spaces (
+  org_id uuid not null references organizations (id),
+  id uuid not null,
+  parent_id uuid,
+  name text not null,
+  created_at timestamptz not null,
+  last_modified_at timestamptz not null,
+  primary key (org_id, id),
+  foreign key (org_id, parent_id) references spaces (org_id, id)
+);
+create index spaces_parent on spaces (org_id, parent_id);
+
+create table environments (
+  org_id uuid not null references organizations (id),
+  id uuid not null,
+  name text collate "C" not null,
+  type text not null check (type in
+    ('K8S', 'ECS', 'S3', 'lambda', 'server', 'docker', 'azure-apps', 'cloud-run', 'logical')),
+  description text not null default '',
+  tags jsonb not null default '{}',
+  space_id uuid,
+  state boolean,
+  created_at timestamptz not null,
+  last_modified_at timestamptz not null,
+  last_reported_at timestamptz,
+  last_changed_at timestamptz,
+  -- Set together when archived; original_name is the name it had while it lived.
+  archived_at timestamptz,
+  archived_by_user_id uuid,
+  archived_by_name text,
+  original_name text collate "C",
+  primary key (org_id, id),
+  foreign key (org_id, space_id) references spaces (org_id, id),
+  check ((archived_at is null) = (original_name is null))
+);
+create unique index environments_name on environments (org_id, name);
+create index environments_live_name on environments (org_id, name, id) where archived_at is null;
+create index environments_live_modified on environments (org_id, last_modified_at) where archived_at is null;
+create index environments_live_changed_asc on environments (org_id, last_changed_at asc nulls last) where archived_at is null;
+create index environments_live_changed_desc on environments (org_id, last_changed_at desc nulls last) where archived_at is null;
+create index environments_original_name on environments (org_id, original_name) where archived_at is not null;
+create index environments_space on environments (org_id, space_id) where space_id is not null;
+create index environments_name_substring on environments using gin (lower(name) gin_trgm_ops);
+create index environments_tags on environments using gin (tags);
+
+-- Former names keep resolving until another environment takes them.
+create table environment_former_names (
+  org_id uuid not null,
+  name text collate "C" not null,
+  environment_id uuid not null,
+  primary key (org_id, name),
+  foreign key (org_id, environment_id) references environments (org_id, id)
+);
+
+-- Members of logical environments, in the order given.
+create table environment_members (
+  org_id uuid not null,
+  logical_id uuid not null,
+  member_id uuid not null,
+  position integer not null,
+  primary key (org_id, logical_id, member_id),
+  foreign key (org_id, logical_id) references environments (org_id, id),
+  foreign key (org_id, member_id) references environments (org_id, id)
+);
+create index environment_members_member on environment_members (org_id, member_id);
+
+-- How many environments there are of each type, so that lists need not count them.
+create table environment_counts (
+  org_id uuid not null references organizations (id),
+  archived boolean not null,
+  type text not null,
+  count bigint not null,
+  primary key (org_id, archived, type)
+);
+
+create function count_new_environments() returns trigger
+  language plpgsql as $$
+begin
+  insert into environment_counts as c (org_id, archived, type, count)
+  select org_id, archived_at is not null, type, count(*) from new_rows group by 1, 2, 3 order by 1, 2, 3
+  on conflict (org_id, archived, type) do update set count = c.count + excluded.count;
+  return null;
+end
+$$;
+create trigger environments_count_new after insert on environments
+  referencing new table as new_rows for each statement execute function count_new_environments();
+
+create function recount_environment() returns trigger
+  language plpgsql as $$
+begin
+  update environment_counts set count = count - 1
+  where org_id = old.org_id and archived = (old.archived_at is not null) and type = old.type;
+  insert into environment_counts as c (org_id, archived, type, count)
+  values (new.org_id, new.archived_at is not null, new.type, 1)
+  on conflict (org_id, archived, type) do update set count = c.count + 1;
+  return null;
+end
+$$;
+create trigger environments_recount after update of archived_at, type on environments
+  for each row when (old.archived_at is distinct from new.archived_at or old.type <> new.type)
+  execute function recount_environment();

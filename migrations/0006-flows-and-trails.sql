@@ -1,0 +1,69 @@
+-- Processes and their runs.
+
+create table flows (
+  org_id uuid not null references organizations (id),
+  id uuid not null,
+  name text collate "C" not null,
+  description text not null default '',
+  visibility text not null default 'private' check (visibility in ('public', 'private')),
+  -- The template as uploaded, byte for byte; its id changes whenever another one is set.
+  template text not null,
+  template_id uuid not null,
+  tags jsonb not null default '{}',
+  space_id uuid,
+  created_at timestamptz not null,
+  created_by_name text not null,
+  archived_at timestamptz,
+  original_name text collate "C",
+  primary key (org_id, id),
+  foreign key (org_id, space_id) references spaces (org_id, id),
+  check ((archived_at is null) = (original_name is null))
+);
+create unique index flows_name on flows (org_id, name);
+create index flows_space on flows (org_id, space_id) where space_id is not null;
+create index flows_tags on flows using gin (tags);
+
+create table flow_former_names (
+  org_id uuid not null,
+  name text collate "C" not null,
+  flow_id uuid not null,
+  primary key (org_id, name),
+  foreign key (org_id, flow_id) references flows (org_id, id)
+);
+
+create table trails (
+  org_id uuid not null,
+  id uuid not null,
+  flow_id uuid not null,
+  name text collate "C" not null,
+  description text not null default '',
+  git_commit_info jsonb,
+  origin_url text,
+  external_urls jsonb,
+  user_data jsonb not null default '{}',
+  -- Frozen from the flow when the trail begins, or given with the trail.
+  template text not null,
+  template_id uuid not null,
+  repo_ids uuid[] not null default '{}',
+  created_at timestamptz not null,
+  created_by_name text not null,
+  last_modified_at timestamptz not null,
+  primary key (org_id, id),
+  foreign key (org_id, flow_id) references flows (org_id, id)
+);
+create unique index trails_name on trails (org_id, flow_id, name);
+create index trails_created on trails (org_id, flow_id, created_at desc, id desc);
+
+-- What happened to a trail itself. Artifact and attestation events are read from their own tables.
+create table trail_events (
+  org_id uuid not null,
+  trail_id uuid not null,
+  id uuid not null,
+  occurred_at timestamptz not null,
+  type text not null,
+  data jsonb not null,
+  primary key (org_id, trail_id, id),
+  foreign key (org_id, trail_id) references trails (org_id, id)
+);
+create trigger trail_events_insert_only before update or delete on trail_events
+  for each row execute function forbid_change();

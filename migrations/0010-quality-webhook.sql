@@ -1,0 +1,35 @@
+-- The inbound code-quality webhook: its settings, and every delivery from the moment it is answered.
+
+create table quality_integrations (
+  org_id uuid primary key references organizations (id),
+  hook_uid text collate "C" not null unique,
+  secret bytea not null,
+  flow_name_base text not null check (flow_name_base in ('key', 'name')),
+  flow_name_prefix text not null default '',
+  flow_name_suffix text not null default '',
+  created_at timestamptz not null,
+  created_by_name text not null,
+  last_modified_at timestamptz not null
+);
+
+create table quality_deliveries (
+  org_id uuid not null references organizations (id),
+  id uuid not null,
+  received_at timestamptz not null,
+  body bytea not null,
+  body_sha256 bytea not null,
+  authenticated_by text not null check (authenticated_by in ('signature', 'api_key')),
+  task_id text,
+  project_key text,
+  status text not null check (status in ('accepted', 'processed', 'duplicate', 'ignored', 'refused')),
+  reason text,
+  flow_name text,
+  trail_name text,
+  attestation_id uuid,
+  processed_at timestamptz,
+  replay_of uuid,
+  primary key (org_id, id)
+);
+-- One delivery of an analysis counts, however often it is sent.
+create unique index quality_deliveries_task on quality_deliveries (org_id, task_id)
+  where task_id is not null and status <> 'duplicate' and replay_of is null;

@@ -1,0 +1,148 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
+
+import { type Config, loadSecretKey } from "./config.ts";
+import { endpoints } from "./contract/index.ts";
+import { connect, type Database } from "./db/connect.ts";
+import { startManagedPostgres } from "./db/managed/index.ts";
+import { migrate } from "./db/migrate.ts";
+import type { AnyHandler } from "./http/mount.ts";
+import { createServer } from "./http/server.ts";
+import { type JobRunner, migrateJobs, startJobs } from "./jobs/runner.ts";
+import { jobTasks } from "./jobs/tasks.ts";
+import { type Clock, systemClock } from "./lib/clock.ts";
+import { createIdSource, type IdSource } from "./lib/ids.ts";
+import { createLinks } from "./lib/links.ts";
+import type { Logger as ProgramLog } from "./lib/log.ts";
+import { createSecretBox } from "./lib/secret-box.ts";
+import { trackKeyUse } from "./modules/access/key-use.ts";
+import type { Deps } from "./modules/deps.ts";
+import { handlers } from "./modules/handlers.ts";
+
+/** Where the package's own files are, from `src` and from `dist` alike. */
+export const packageRoot = join(import.meta.dirname, "..");
+
+/** The program's version, from its package. */
+export function programVersion(): string {
+  const text = readFileSync(join(packageRoot, "package.json"), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+export const migrationsFolder = join(packageRoot, "migrations");
+
+/** The running program. */
+export interface App {
+  deps: Deps;
+  server: FastifyInstance;
+  /** Begins to answer; resolves to the address listened on. */
+  listen(): Promise<string>;
+  /** Stops accepting, finishes requests and jobs, writes down what is in memory, stops PostgreSQL. */
+  stop(): Promise<void>;
+}
+
+export interface AppOptions {
+  log: Logger;
+  clock?: Clock;
+  ids?: IdSource;
+  /** Called when the managed PostgreSQL is lost for good. */
+  onFatal?: (error: Error) => void;
+}
+
+interface OpenDatabase {
+  db: Database;
+  close(): Promise<void>;
+}
+
+async function openDatabase(config: Config, options: AppOptions): Promise<OpenDatabase> {
+  const onConnectionError = (err: Error): void => options.log.warn({ err }, "database connection lost");
+  const pool = { max: config.databasePoolSize, onConnectionError };
+  if (config.databaseUrl !== undefined) {
+    const db = connect({ connection: config.databaseUrl, ...pool });
+    return { db, close: () => db.close() };
+  }
+  const managed = await startManagedPostgres({
+    dataDir: config.dataDir,
+    log: options.log,
+    ...(options.onFatal === undefined ? {} : { onFatal: options.onFatal }),
+  });
+  const db = connect({ connection: managed.connection, ...pool });
+  return {
+    db,
+    close: async () => {
+      await db.close();
+      await managed.stop();
+    },
+  };
+}
+
+/** Everything modules need, from the configuration and an open database. */
+export function createDeps(config: Config, db: Database, options: AppOptions): Deps {
+  return {
+    config,
+    db,
+    clock: options.clock ?? systemClock,
+    ids: options.ids ?? createIdSource(),
+    log: options.log,
+    links: createLinks(config.publicUrl),
+    secrets: createSecretBox(loadSecretKey(config)),
+  };
+}
+
+/** Brings an empty or older database up to date. */
+export async function prepareDatabase(db: Database, log: ProgramLog): Promise<void> {
+  const applied = await migrate(db.pool, migrationsFolder);
+  if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
+  await migrateJobs(db.pool, log);
+}
+
+/** Builds the program: opens the database, migrates it, wires modules and server. It does not listen yet. */
+export async function createApp(config: Config, options: AppOptions): Promise<App> {
+  const { db, close } = await openDatabase(config, options);
+  try {
+    await prepareDatabase(db, options.log);
+    return await assembleApp(createDeps(config, db, options), close, options.log);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Wires modules, jobs and server around an open, migrated database. */
+export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>, log: Logger): Promise<App> {
+  const keyUse = trackKeyUse(deps);
+  let jobs: JobRunner | undefined;
+  let state: "starting" | "ready" | "stopping" = "starting";
+  const server = await createServer(deps, {
+    log,
+    mounted: { endpoints, handlers: handlers as unknown as Record<string, AnyHandler>, keyUse },
+    health: {
+      ready: async () => {
+        if (state !== "ready") return false;
+        return deps.db.pool.query("select 1").then(
+          () => true,
+          () => false,
+        );
+      },
+    },
+    version: programVersion(),
+  });
+  return {
+    deps,
+    server,
+    listen: async () => {
+      jobs = await startJobs(deps.db.pool, jobTasks(deps), deps.log);
+      state = "ready";
+      return server.listen({ port: deps.config.port, host: deps.config.host });
+    },
+    stop: async () => {
+      state = "stopping";
+      await server.close();
+      await jobs?.stop();
+      await keyUse.stop();
+      await closeDatabase();
+    },
+  };
+}

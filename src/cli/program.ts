@@ -1,0 +1,36 @@
+import { Command, CommanderError } from "commander";
+
+import { programVersion } from "../app.ts";
+import { ConfigError } from "../config.ts";
+import { serveCommand } from "./serve.ts";
+import { CliError, print } from "./output.ts";
+
+/** Builds the command line: one command a file. */
+function createProgram(): Command {
+  const program = new Command("waybill")
+    .description("Self-hosted supply-chain tracking")
+    .version(programVersion())
+    .exitOverride();
+  program.addCommand(serveCommand());
+  return program;
+}
+
+function explain(error: unknown): string {
+  if (error instanceof ConfigError)
+    return error.mistakes.map((mistake) => `Configuration: ${mistake}`).join("\n");
+  if (error instanceof CliError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** Runs one command. @returns the process' exit status. */
+export async function runCli(argv: string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync(argv);
+    return 0;
+  } catch (error) {
+    // Commander has printed its own messages already.
+    if (error instanceof CommanderError) return error.exitCode;
+    print.error(explain(error));
+    return 1;
+  }
+}

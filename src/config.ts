@@ -1,0 +1,137 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { isIP } from "node:net";
+import { join, resolve } from "node:path";
+import { randomBytes } from "node:crypto";
+
+import { z } from "zod";
+
+/** Everything that can be set from outside. Read once, here and nowhere else. */
+export interface Config {
+  port: number;
+  host: string;
+  /** URL of an external PostgreSQL; undefined for the managed one. */
+  databaseUrl: string | undefined;
+  databasePoolSize: number;
+  dataDir: string;
+  /** Base of every URL the server hands out, without a trailing slash. May have a path prefix. */
+  publicUrl: string;
+  logLevel: "trace" | "debug" | "info" | "warn" | "error" | "fatal" | "silent";
+  /** Opens the development commands, which can empty the database. */
+  dev: boolean;
+  /** Lets outgoing webhooks go to private addresses. */
+  allowPrivateTargets: boolean;
+  /** Encrypts secrets at rest. Undefined: kept in a file of the data directory. */
+  secretKey: string | undefined;
+  /** Requests a minute allowed for one key and for one address; undefined: no limit. */
+  rateLimitPerKey: number | undefined;
+  rateLimitPerAddress: number | undefined;
+  /** Bearer token that may read /metrics from elsewhere than this machine. */
+  metricsToken: string | undefined;
+}
+
+/** Mistakes in the configuration, one sentence each. */
+export class ConfigError extends Error {
+  readonly mistakes: string[];
+  constructor(mistakes: string[]) {
+    super(mistakes.join("\n"));
+    this.name = "ConfigError";
+    this.mistakes = mistakes;
+  }
+}
+
+const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
+const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+const url = (protocols: string[]) =>
+  z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      `must be a URL starting with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
+    );
+
+const Environment = z.object({
+  PORT: whole(0, 65_535).optional(),
+  HOST: z.string().min(1).optional(),
+  DATABASE_URL: url(["postgres:", "postgresql:"]).optional(),
+  WAYBILL_DATABASE_POOL: whole(2, 200).optional(),
+  WAYBILL_DATA_DIR: z.string().min(1).optional(),
+  WAYBILL_PUBLIC_URL: url(["http:", "https:"]).optional(),
+  WAYBILL_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).optional(),
+  WAYBILL_DEV: flag.optional(),
+  WAYBILL_ALLOW_PRIVATE_TARGETS: flag.optional(),
+  WAYBILL_SECRET_KEY: z.string().min(32, "must have at least 32 characters").optional(),
+  WAYBILL_RATE_LIMIT_PER_KEY: whole(0, 10_000_000).optional(),
+  WAYBILL_RATE_LIMIT_PER_ADDRESS: whole(0, 10_000_000).optional(),
+  WAYBILL_METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
+  XDG_DATA_HOME: z.string().optional(),
+});
+
+/** Where data lives when nothing is said: /var/lib for root, the XDG data home for everybody else. */
+function defaultDataDir(xdgDataHome: string | undefined): string {
+  if (process.getuid?.() === 0) return "/var/lib/waybill";
+  return join(xdgDataHome || join(homedir(), ".local", "share"), "waybill");
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+}
+
+/** A limit that is off on loopback and at `standard` elsewhere unless set; 0 switches it off. */
+function rateLimit(set: number | undefined, host: string, standard: number): number | undefined {
+  return (set ?? (isLoopback(host) ? 0 : standard)) || undefined;
+}
+
+/**
+ * Reads the configuration from environment variables.
+ * @throws ConfigError naming every mistake at once.
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
+  const parsed = Environment.safeParse(given);
+  if (!parsed.success)
+    throw new ConfigError(
+      parsed.error.issues.map(
+        (issue) => `${issue.path.join(".")} ${issue.message.replace(/^Invalid/, "invalid")}`,
+      ),
+    );
+  const set = parsed.data;
+  const host = set.HOST ?? "127.0.0.1";
+  const port = set.PORT ?? 8001;
+  return {
+    port,
+    host,
+    databaseUrl: set.DATABASE_URL,
+    databasePoolSize: set.WAYBILL_DATABASE_POOL ?? 16,
+    dataDir: resolve(set.WAYBILL_DATA_DIR ?? defaultDataDir(set.XDG_DATA_HOME)),
+    publicUrl: (set.WAYBILL_PUBLIC_URL ?? `http://localhost:${port}`).replace(/\/+$/, ""),
+    logLevel: set.WAYBILL_LOG_LEVEL ?? "info",
+    dev: set.WAYBILL_DEV ?? false,
+    allowPrivateTargets: set.WAYBILL_ALLOW_PRIVATE_TARGETS ?? false,
+    secretKey: set.WAYBILL_SECRET_KEY,
+    rateLimitPerKey: rateLimit(set.WAYBILL_RATE_LIMIT_PER_KEY, host, 6_000),
+    rateLimitPerAddress: rateLimit(set.WAYBILL_RATE_LIMIT_PER_ADDRESS, host, 12_000),
+    metricsToken: set.WAYBILL_METRICS_TOKEN,
+  };
+}
+
+/** The key that seals secrets: the configured one, or one made at first start and kept in the data directory. */
+export function loadSecretKey(config: Pick<Config, "secretKey" | "dataDir">): string {
+  if (config.secretKey !== undefined) return config.secretKey;
+  const file = join(config.dataDir, "secret-key");
+  if (!existsSync(file)) {
+    mkdirSync(config.dataDir, { recursive: true });
+    // `wx`: of two processes that start together one writes, the other reads what was written.
+    try {
+      writeFileSync(file, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+  return readFileSync(file, "utf8").trim();
+}

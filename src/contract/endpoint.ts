@@ -1,0 +1,122 @@
+import type { Readable } from "node:stream";
+
+import type { z } from "zod";
+
+import type { Role } from "../domain/roles.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/**
+ * Who may call an endpoint. There is no default: an endpoint that does not say cannot be written.
+ *
+ * - `public`: anybody, without credentials.
+ * - `user`: any valid key, whatever its organizations.
+ * - `organization`: a key with at least `role` in the `{org}` of the path. `anonymous` lets anybody in when the
+ *   organization is public. `unknown` is how an organization that does not exist is answered.
+ * - `instance_admin`: a key of a user who runs the installation.
+ * - `signature`: the handler checks a signature over the body, or a key, itself.
+ */
+export type Access =
+  | { kind: "public" }
+  | { kind: "user" }
+  | { kind: "organization"; role: Role; anonymous: boolean; unknown: "denied" | "not_found" }
+  | { kind: "instance_admin" }
+  | { kind: "signature" };
+
+/** A file part of a multipart body. Files are optional; the handler says what a missing one means. */
+export interface FilePart {
+  maxBytes: number;
+  /** Answered with 413 when the file is larger. */
+  tooLarge: string;
+}
+
+export type RequestBody =
+  | { kind: "json"; schema: z.ZodType }
+  /** One form field holding JSON, and files. */
+  | { kind: "multipart"; field: string; schema: z.ZodType; files: Record<string, FilePart> }
+  /** Any bytes, handed over as received. */
+  | { kind: "raw"; schema: z.ZodType };
+
+export interface Response {
+  description: string;
+  /** Absent for bodies that are not JSON. */
+  schema?: z.ZodType;
+  /** Media type when it is not JSON. */
+  contentType?: string;
+}
+
+/** One operation of the public API. Routing, validation, OpenAPI and the authorization tests are functions of it. */
+export interface Endpoint {
+  method: Method;
+  /** Below `/api/v2`. `{name}` is one segment, `{name...}` the rest of the path, slashes included. */
+  path: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  access: Access;
+  params?: z.ZodType;
+  query?: z.ZodType;
+  body?: RequestBody;
+  responses: Record<number, Response>;
+  deprecated?: boolean;
+}
+
+/** Endpoints by operation id. */
+export type Endpoints = Record<string, Endpoint>;
+
+/** Declares one endpoint and keeps the exact types of its parts. */
+export function endpoint<const E extends Endpoint>(value: E): E {
+  return value;
+}
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? (Name extends `${infer Base}...` ? Base : Name) | ParamNames<Rest>
+  : never;
+
+type PathParams<E extends Endpoint> = Record<ParamNames<E["path"]>, string> &
+  (E["params"] extends z.ZodType ? z.output<E["params"]> : unknown);
+
+type QueryOf<E extends Endpoint> = E["query"] extends z.ZodType ? z.output<E["query"]> : undefined;
+
+/** A file as it arrived: its name as the client gave it and its bytes. */
+export interface UploadedFile {
+  filename: string;
+  bytes: Buffer;
+}
+
+type BodyOf<E extends Endpoint> = E["body"] extends { schema: infer S extends z.ZodType }
+  ? z.output<S>
+  : undefined;
+
+type FilesOf<E extends Endpoint> = E["body"] extends { kind: "multipart"; files: infer F }
+  ? { [Name in keyof F]?: UploadedFile }
+  : undefined;
+
+/** What of a request the contract describes, parsed. */
+export interface Input<E extends Endpoint> {
+  params: PathParams<E>;
+  query: QueryOf<E>;
+  body: BodyOf<E>;
+  files: FilesOf<E>;
+}
+
+/** A JSON body that is ready text, for instance built by the database. */
+export class JsonText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type ResponseBody<R> = R extends { schema: infer S extends z.ZodType }
+  ? z.output<S> | JsonText
+  : string | Buffer | Readable;
+
+/** One of the endpoint's declared responses. */
+export type Reply<E extends Endpoint> = {
+  [Status in keyof E["responses"] & number]: {
+    status: Status;
+    body: ResponseBody<E["responses"][Status]>;
+    headers?: Record<string, string>;
+  };
+}[keyof E["responses"] & number];

@@ -1,0 +1,118 @@
+import type { z } from "zod";
+
+import type { InputErrors } from "../domain/errors.ts";
+import { quotedChoices } from "./parameters.ts";
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+const longestShownInput = 200;
+
+/** The offending value the way the public interface shows it: text bare, `None`, `True`, `False`, JSON for the rest. */
+export function showInput(value: unknown): string {
+  if (value === undefined || value === null) return "None";
+  if (value === true) return "True";
+  if (value === false) return "False";
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? typeof value);
+  return text.length > longestShownInput ? `${text.slice(0, longestShownInput)}…` : text;
+}
+
+/** `artifacts[0].digests`; `prefix` alone when the value as a whole is meant. */
+function showLocation(prefix: string, path: Path): string {
+  let location = prefix;
+  for (const part of path) {
+    if (typeof part === "number") location += `[${part}]`;
+    else location += location === "" ? String(part) : `.${String(part)}`;
+  }
+  return location;
+}
+
+const typeReasons: Record<string, string> = {
+  string: "Input should be a valid string",
+  number: "Input should be a valid number",
+  int: "Input should be a valid integer",
+  boolean: "Input should be a valid boolean",
+  array: "Input should be a valid list",
+  object: "Input should be a valid dictionary",
+  record: "Input should be a valid dictionary",
+};
+
+function counted(count: number | bigint, thing: string): string {
+  return `${count} ${thing}${Number(count) === 1 ? "" : "s"}`;
+}
+
+function sizeReason(issue: Issue & { code: "too_small" | "too_big" }): string {
+  const small = issue.code === "too_small";
+  const limit = small ? issue.minimum : issue.maximum;
+  if (issue.origin === "string")
+    return `String should have at ${small ? "least" : "most"} ${counted(limit, "character")}`;
+  if (issue.origin === "array")
+    return `List should have at ${small ? "least" : "most"} ${counted(limit, "item")}`;
+  if (small) return `Input should be greater than ${issue.inclusive === false ? "" : "or equal to "}${limit}`;
+  return `Input should be less than ${issue.inclusive === false ? "" : "or equal to "}${limit}`;
+}
+
+function formatReason(issue: Issue & { code: "invalid_format" }): string {
+  if (issue.format === "regex" && typeof issue.pattern === "string")
+    return `String should match pattern '${issue.pattern.replace(/^\/|\/[a-z]*$/g, "")}'`;
+  if (issue.format === "email") return "value is not a valid email address";
+  return "Input should be a valid URL";
+}
+
+function reasonOf(issue: Issue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return issue.input === undefined
+        ? "Field required"
+        : (typeReasons[issue.expected] ?? `Input should be a valid ${issue.expected}`);
+    case "invalid_value":
+      return `Input should be ${quotedChoices(issue.values)}`;
+    case "too_small":
+    case "too_big":
+      return sizeReason(issue);
+    case "invalid_format":
+      return formatReason(issue);
+    default:
+      return issue.message;
+  }
+}
+
+/** Of a union's alternatives, the one that came furthest is the one the caller meant. */
+function closestAlternative(alternatives: readonly Issue[][]): Issue[] {
+  const depth = (issues: Issue[]): number => Math.max(0, ...issues.map((issue) => issue.path.length));
+  return alternatives.reduce(
+    (best, next) => (depth(next) > depth(best) ? next : best),
+    alternatives[0] ?? [],
+  );
+}
+
+function collect(errors: InputErrors, prefix: string, path: Path, issue: Issue): void {
+  const here = [...path, ...issue.path];
+  if (issue.code === "unrecognized_keys") {
+    const holder = issue.input;
+    for (const key of issue.keys)
+      errors[showLocation(prefix, [...here, key])] =
+        `Extra inputs are not permitted [input: ${showInput(holder?.[key])}]`;
+    return;
+  }
+  if (issue.code === "invalid_union" && issue.errors.length > 0) {
+    for (const inner of closestAlternative(issue.errors)) collect(errors, prefix, here, inner);
+    return;
+  }
+  if (issue.code === "invalid_key" || issue.code === "invalid_element") {
+    for (const inner of issue.issues) collect(errors, prefix, here, inner);
+    return;
+  }
+  errors[showLocation(prefix, here) || "body"] ??= `${reasonOf(issue)} [input: ${showInput(issue.input)}]`;
+}
+
+/**
+ * The `errors` object of a failed validation: location to `<reason> [input: <value>]`, in the wording the public
+ * interface's clients know. Parse with `reportInput: true`, or the values are missing.
+ * @param prefix `query` or `path`; empty for the body, whose fields stand alone.
+ */
+export function inputErrors(prefix: string, error: z.core.$ZodError): InputErrors {
+  const errors: InputErrors = {};
+  for (const issue of error.issues) collect(errors, prefix, [], issue);
+  return errors;
+}

@@ -1,0 +1,219 @@
+import { z } from "zod";
+
+import { ErrorBody } from "./common.ts";
+import type { Access, Endpoint, Endpoints, RequestBody } from "./endpoint.ts";
+
+type Json = Record<string, unknown>;
+
+const componentUri = (id: string): string => `#/components/schemas/${id}`;
+
+/** Gathers every schema of the contract, so that named ones become components and the others stay where they are used. */
+class Schemas {
+  readonly #registry = z.registry<{ id: string }>();
+  readonly #inline = new Map<z.ZodType, string>();
+  readonly #named = new Map<string, z.ZodType>();
+
+  /** A schema's id: its component name, or a temporary one under which its text is found again. */
+  add(schema: z.ZodType): string {
+    const name = z.globalRegistry.get(schema)?.id;
+    if (name !== undefined) {
+      this.#addNamed(name, schema);
+      return name;
+    }
+    const known = this.#inline.get(schema);
+    if (known !== undefined) return known;
+    const id = `__inline_${this.#inline.size}`;
+    this.#inline.set(schema, id);
+    this.#registry.add(schema, { id });
+    return id;
+  }
+
+  #addNamed(name: string, schema: z.ZodType): void {
+    const known = this.#named.get(name);
+    if (known === undefined) {
+      this.#named.set(name, schema);
+      this.#registry.add(schema, { id: name });
+    } else if (known !== schema) throw new Error(`Two schemas are called ${name}`);
+  }
+
+  /** All schemas as JSON Schema 2020-12, by id. Named schemas met inside others are included. */
+  render(): Record<string, Json> {
+    const { schemas } = z.toJSONSchema(this.#registry, {
+      io: "input",
+      uri: componentUri,
+      unrepresentable: "any",
+    });
+    const { __shared: shared, ...own } = schemas as Record<string, Json>;
+    const nested = (shared?.["$defs"] ?? {}) as Record<string, Json>;
+    return Object.fromEntries(
+      Object.entries({ ...nested, ...own }).map(([id, schema]) => {
+        const { $schema: _schema, $id: _id, id: _name, ...rest } = schema;
+        return [id, rest];
+      }),
+    );
+  }
+}
+
+function securityOf(access: Access): Json[] | undefined {
+  if (access.kind === "public") return [];
+  if (access.kind === "signature") return [{ bearer: [] }, { signature: [] }];
+  if (access.kind === "organization" && access.anonymous) return [{ bearer: [] }, { basic: [] }, {}];
+  return undefined;
+}
+
+function accessText(access: Access): string {
+  switch (access.kind) {
+    case "public":
+      return "No credentials are needed.";
+    case "user":
+      return "Any valid key.";
+    case "instance_admin":
+      return "Instance administrators only.";
+    case "signature":
+      return "A valid signature, or a key with the right to report.";
+    case "organization":
+      return `Role: ${access.role} or above${access.anonymous ? "; anybody when the organization is public" : ""}.`;
+  }
+}
+
+const errorTexts: Record<string, string> = {
+  "400": "The input is not valid",
+  "401": "Credentials are missing or do not work",
+  "403": "The caller may not do this",
+  "404": "Not found",
+};
+
+/** Shape of a Zod object as OpenAPI parameters. */
+function objectParameters(schemas: Schemas, place: "path" | "query", schema: z.ZodType | undefined): Json[] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, value]) => ({
+    name,
+    in: place,
+    required: place === "path",
+    schema: { $ref: componentUri(schemas.add(value)) },
+  }));
+}
+
+function pathParameters(schemas: Schemas, endpoint: Endpoint): Json[] {
+  const described = objectParameters(schemas, "path", endpoint.params);
+  const names = [...endpoint.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map((match) => match[1]!);
+  return names.map(
+    (name) =>
+      described.find((parameter) => parameter["name"] === name) ?? {
+        name,
+        in: "path",
+        required: true,
+        schema: { type: "string" },
+      },
+  );
+}
+
+function requestBody(schemas: Schemas, body: RequestBody): Json {
+  const ref = { $ref: componentUri(schemas.add(body.schema)) };
+  if (body.kind !== "multipart") return { required: true, content: { "application/json": { schema: ref } } };
+  const files = Object.keys(body.files).map((name) => [
+    name,
+    { type: "string", contentMediaType: "application/octet-stream" },
+  ]);
+  return {
+    required: true,
+    content: {
+      "multipart/form-data": {
+        schema: {
+          type: "object",
+          properties: { [body.field]: ref, ...Object.fromEntries(files) },
+          required: [body.field],
+        },
+        encoding: { [body.field]: { contentType: "application/json" } },
+      },
+    },
+  };
+}
+
+function responses(schemas: Schemas, endpoint: Endpoint): Json {
+  const error = { "application/json": { schema: { $ref: componentUri(schemas.add(ErrorBody)) } } };
+  const declared = Object.entries(endpoint.responses).map(([status, response]) => {
+    const content =
+      response.schema === undefined
+        ? { [response.contentType ?? "application/octet-stream"]: { schema: { type: "string" } } }
+        : { "application/json": { schema: { $ref: componentUri(schemas.add(response.schema)) } } };
+    return [status, { description: response.description, content }];
+  });
+  const failures = Object.keys(errorTexts)
+    .filter((status) => endpoint.access.kind !== "public" || status === "404")
+    .map((status) => [status, { description: errorTexts[status], content: error }]);
+  return { ...Object.fromEntries(failures), ...Object.fromEntries(declared) };
+}
+
+function operation(schemas: Schemas, id: string, endpoint: Endpoint): Json {
+  const security = securityOf(endpoint.access);
+  return {
+    operationId: id,
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    description: [endpoint.description, accessText(endpoint.access)].filter(Boolean).join("\n\n"),
+    ...(endpoint.deprecated === true ? { deprecated: true } : {}),
+    parameters: [...pathParameters(schemas, endpoint), ...objectParameters(schemas, "query", endpoint.query)],
+    ...(endpoint.body === undefined ? {} : { requestBody: requestBody(schemas, endpoint.body) }),
+    responses: responses(schemas, endpoint),
+    ...(security === undefined ? {} : { security }),
+  };
+}
+
+/** Replaces references to unnamed schemas by the schemas themselves, and points the others at their components. */
+function inline(value: unknown, rendered: Record<string, Json>): unknown {
+  if (Array.isArray(value)) return value.map((item) => inline(item, rendered));
+  if (typeof value !== "object" || value === null) return value;
+  const { $ref: ref, ...rest } = value as Json;
+  if (typeof ref === "string") {
+    const id = ref.replace(/^.*\//, "");
+    return id.startsWith("__inline_")
+      ? inline({ ...rendered[id], ...rest }, rendered)
+      : { ...rest, $ref: componentUri(id) };
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inline(item, rendered)]));
+}
+
+/** What the document says beside the endpoints. */
+export interface DocumentInfo {
+  version: string;
+  /** Absolute base URL of the server. */
+  serverUrl: string;
+}
+
+/** The OpenAPI 3.1 document of these endpoints: operations sorted by path and method, components by name. */
+export function openApiDocument(endpoints: Endpoints, info: DocumentInfo): Json {
+  const schemas = new Schemas();
+  const paths: Record<string, Json> = {};
+  const sorted = Object.entries(endpoints).sort(([, a], [, b]) =>
+    `${a.path} ${a.method}` < `${b.path} ${b.method}` ? -1 : 1,
+  );
+  for (const [id, endpoint] of sorted) {
+    const path = `/api/v2${endpoint.path.replace("...}", "}")}`;
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(schemas, id, endpoint) };
+  }
+  const rendered = schemas.render();
+  const components = Object.entries(rendered)
+    .filter(([id]) => !id.startsWith("__inline_"))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Waybill API",
+      version: "2.0",
+      description: `What was built, from which commit, with which evidence, and what runs where. Server ${info.version}.`,
+    },
+    servers: [{ url: info.serverUrl }],
+    security: [{ bearer: [] }, { basic: [] }],
+    tags: [...new Set(Object.values(endpoints).map(({ tag }) => tag))].sort().map((name) => ({ name })),
+    paths: inline(paths, rendered),
+    components: {
+      schemas: inline(Object.fromEntries(components), rendered),
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer" },
+        basic: { type: "http", scheme: "basic", description: "API key as user name, any password" },
+        signature: { type: "apiKey", in: "header", name: "X-Quality-Webhook-HMAC-SHA256" },
+      },
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import { z } from "zod";
+
+import { maxPage } from "../domain/names.ts";
+
+/**
+ * Query parameters: text that stands for something else. The error texts are the public interface's own; a parameter
+ * given several times counts once, with its last value, unless it is a list.
+ */
+
+type JsonSchema = Record<string, unknown>;
+
+class Unreadable {
+  readonly reason: string;
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
+function lastOf(value: unknown): unknown {
+  return Array.isArray(value) ? value.at(-1) : value;
+}
+
+function parameter<T>(json: JsonSchema, read: (text: string) => T | Unreadable) {
+  return z
+    .unknown()
+    .transform((value, context): T => {
+      const text = lastOf(value);
+      const result = read(typeof text === "string" ? text : String(text));
+      if (!(result instanceof Unreadable)) return result;
+      context.issues.push({ code: "custom", message: result.reason, input: text });
+      return z.NEVER;
+    })
+    .meta(json);
+}
+
+function outOfRange(value: number, range: { min?: number; max?: number }): Unreadable | undefined {
+  if (range.min !== undefined && value < range.min)
+    return new Unreadable(`Input should be greater than or equal to ${range.min}`);
+  if (range.max !== undefined && value > range.max)
+    return new Unreadable(`Input should be less than or equal to ${range.max}`);
+  return undefined;
+}
+
+function jsonRange(range: { min?: number; max?: number }): JsonSchema {
+  return {
+    ...(range.min === undefined ? {} : { minimum: range.min }),
+    ...(range.max === undefined ? {} : { maximum: range.max }),
+  };
+}
+
+/** A whole number in decimal digits. */
+export function integerParameter(range: { min?: number; max?: number } = {}) {
+  return parameter({ type: "integer", ...jsonRange(range) }, (text) => {
+    if (!/^[+-]?\d{1,15}$/.test(text.trim()))
+      return new Unreadable("Input should be a valid integer, unable to parse string as an integer");
+    const value = Number(text);
+    return outOfRange(value, range) ?? value;
+  });
+}
+
+/** Unix seconds, decimals allowed, no exponent; up to the end of the year 9999. */
+export function timestampParameter() {
+  const range = { min: 0, max: 253_402_300_799 };
+  return parameter({ type: "number", ...jsonRange(range) }, (text) => {
+    if (!/^[+-]?\d{1,15}(?:\.\d{0,12})?$/.test(text.trim()))
+      return new Unreadable("Input should be a valid number, unable to parse string as a number");
+    const value = Number(text);
+    return outOfRange(value, range) ?? value;
+  });
+}
+
+const booleans: Record<string, boolean> = {
+  true: true,
+  false: false,
+  "1": true,
+  "0": false,
+  yes: true,
+  no: false,
+  on: true,
+  off: false,
+  t: true,
+  f: false,
+  y: true,
+  n: false,
+};
+
+/** `true`/`false` and the usual synonyms, in any case. */
+export function booleanParameter() {
+  return parameter(
+    { type: "boolean" },
+    (text) =>
+      booleans[text.toLowerCase()] ??
+      new Unreadable("Input should be a valid boolean, unable to interpret input"),
+  );
+}
+
+/** Any text. */
+export function textParameter() {
+  return parameter({ type: "string" }, (text) => text);
+}
+
+/** `'a'`, `'a' or 'b'`, `'a', 'b' or 'c'`. */
+export function quotedChoices(values: readonly unknown[]): string {
+  const quoted = values.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
+  const last = quoted.at(-1) ?? "";
+  return quoted.length < 2 ? last : `${quoted.slice(0, -1).join(", ")} or ${last}`;
+}
+
+/** One of a few words, in exactly this spelling. */
+export function choiceParameter<const T extends string>(values: readonly T[]) {
+  return parameter({ type: "string", enum: values }, (text): T | Unreadable =>
+    values.includes(text as T) ? (text as T) : new Unreadable(`Input should be ${quotedChoices(values)}`),
+  );
+}
+
+/** A parameter that may be given several times. `undefined` when it is not given at all. */
+export function listParameter<T extends z.ZodType>(item: T) {
+  return z.preprocess(
+    (value) => (value === undefined || Array.isArray(value) ? value : [value]),
+    z.array(item).max(1000).optional(),
+  );
+}
+
+/** `page`, from 1 (interface spec 8). */
+export function pageParameter() {
+  return integerParameter({ min: 1, max: maxPage });
+}

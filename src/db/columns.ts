@@ -1,0 +1,40 @@
+import { type ColumnType, type RawBuilder, sql } from "kysely";
+
+declare const momentBrand: unique symbol;
+declare const jsonBrand: unique symbol;
+
+/** A `timestamptz` on its way in: made by `moment()` from Unix seconds. */
+export interface Moment {
+  readonly [momentBrand]: true;
+}
+
+/** A `jsonb` value on its way in: made by `jsonb()`. */
+export interface Jsonb {
+  readonly [jsonBrand]: true;
+}
+
+/** Read as Unix seconds with a microsecond fraction, written through `moment()`. */
+export type TimestampColumn = ColumnType<number, Moment, Moment>;
+
+/** Read as whatever JSON it holds, written through `jsonb()`. */
+export type JsonColumn = ColumnType<unknown, Jsonb, Jsonb>;
+
+/** Unix seconds as a column value. */
+export function moment(seconds: number): RawBuilder<Moment> {
+  return sql<Moment>`to_timestamp(${seconds}::float8)`;
+}
+
+/** Unix seconds or null as a column value. */
+export function momentOrNull(seconds: number | null): RawBuilder<Moment | null> {
+  return sql<Moment | null>`to_timestamp(${seconds}::float8)`;
+}
+
+/** Any JSON value as a column value. */
+export function jsonb(value: unknown): RawBuilder<Jsonb> {
+  return sql<Jsonb>`${JSON.stringify(value)}::jsonb`;
+}
+
+/** A JSON value, or SQL null for null and undefined. */
+export function jsonbOrNull(value: unknown): RawBuilder<Jsonb | null> {
+  return sql<Jsonb | null>`${value === null || value === undefined ? null : JSON.stringify(value)}::jsonb`;
+}

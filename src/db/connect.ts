@@ -1,0 +1,89 @@
+import { Kysely, PostgresDialect, type Transaction } from "kysely";
+import pg from "pg";
+
+import type { DB } from "./schema.ts";
+
+/** Anything that can run a query: the database, or a transaction. */
+export type Executor = Kysely<DB>;
+
+/** Proof of being inside a transaction. Functions that write take this and nothing less. */
+export type Tx = Transaction<DB>;
+
+/** A statement the server parses and plans once for each connection. For hot paths. */
+export interface PreparedStatement {
+  name: string;
+  text: string;
+}
+
+export interface PreparedExecutor {
+  /** Runs one prepared statement outside any transaction. */
+  prepared<Row extends pg.QueryResultRow>(statement: PreparedStatement, values: unknown[]): Promise<Row[]>;
+}
+
+export interface Database extends PreparedExecutor {
+  readonly query: Executor;
+  readonly pool: pg.Pool;
+  close(): Promise<void>;
+}
+
+const timestamptzOid = 1184;
+const int8Oid = 20;
+
+/** `2026-11-21 07:46:00.123456+00` as Unix seconds with a microsecond fraction. Connections run in UTC. */
+function parseTimestamp(text: string): number {
+  if (text === "infinity") return Infinity;
+  if (text === "-infinity") return -Infinity;
+  const point = text.indexOf(".");
+  const plus = text.lastIndexOf("+");
+  const whole = text.slice(0, point === -1 ? plus : point);
+  const fraction = point === -1 ? 0 : Number(`0${text.slice(point, plus)}`);
+  return Math.round((Date.parse(`${whole.replace(" ", "T")}Z`) / 1000 + fraction) * 1e6) / 1e6;
+}
+
+const types = new pg.TypeOverrides();
+types.setTypeParser(timestamptzOid, parseTimestamp);
+types.setTypeParser(int8Oid, Number);
+
+export interface ConnectOptions {
+  /** A URL, or the parameters of the managed server's socket. */
+  connection: string | { host: string; port: number; user: string; database: string };
+  /** Connections kept at most. */
+  max: number;
+  /** Called when an idle connection breaks, for instance because PostgreSQL was restarted. */
+  onConnectionError?: (error: Error) => void;
+}
+
+/**
+ * Opens a pool of connections. Moments come back as Unix seconds and 64-bit integers as numbers, which is how the wire
+ * has them, so rows need no mapping.
+ */
+export function connect(options: ConnectOptions): Database {
+  const target =
+    typeof options.connection === "string"
+      ? { connectionString: options.connection }
+      : { ...options.connection };
+  const pool = new pg.Pool({
+    ...target,
+    max: options.max,
+    types,
+    application_name: "waybill",
+    options: "-c timezone=UTC -c client_min_messages=warning -c statement_timeout=60000",
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 60_000,
+  });
+  const report = (error: Error): void => options.onConnectionError?.(error);
+  pool.on("error", report);
+  pool.on("connect", (client) => client.on("error", report));
+  const query = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    query,
+    pool,
+    prepared: async (statement, values) =>
+      (await pool.query({ name: statement.name, text: statement.text, values, types })).rows,
+    close: async () => {
+      await query.destroy();
+      // Kysely ends only a pool that it has used itself.
+      if (!pool.ended) await pool.end();
+    },
+  };
+}

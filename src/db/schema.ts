@@ -1,0 +1,392 @@
+/**
+ * Generated from the migrations by `npm run db:types`.
+ * Please do not edit it manually.
+ */
+
+import type { ColumnType } from "kysely";
+import type { JsonColumn, TimestampColumn } from "./columns.ts";
+
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[]
+  ? U[]
+  : ArrayTypeImpl<T>;
+
+export type ArrayTypeImpl<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S[], I[], U[]>
+  : T[];
+
+export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
+  ? ColumnType<S, I | undefined, U>
+  : ColumnType<T, T | undefined, T>;
+
+export interface ActionEnvironments {
+  action_number: number;
+  environment_id: string;
+  org_id: string;
+  position: number;
+}
+
+export interface ActionFlows {
+  action_number: number;
+  flow_id: string;
+  org_id: string;
+  position: number;
+}
+
+export interface Actions {
+  created_at: TimestampColumn;
+  created_by_name: string;
+  id: string;
+  last_modified_at: TimestampColumn;
+  name: string;
+  number: number;
+  org_id: string;
+  target_secrets: Buffer;
+  targets: JsonColumn;
+  triggers: string[];
+  type: string;
+}
+
+export interface ApiKeys {
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string;
+  expires_at: TimestampColumn | null;
+  grace_period_expires_at: TimestampColumn | null;
+  id: string;
+  key_hash: Buffer;
+  last_used_at: TimestampColumn | null;
+  org_id: string | null;
+  revoked_at: TimestampColumn | null;
+  rotated_at: TimestampColumn | null;
+  service_account_id: string | null;
+  user_id: string | null;
+}
+
+export interface Artifacts {
+  annotations: JsonColumn | null;
+  build_url: string;
+  commit_url: string;
+  commits_list: JsonColumn | null;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  external_urls: JsonColumn | null;
+  filename: string;
+  fingerprint: string;
+  flow_id: string;
+  git_commit: string | null;
+  git_commit_info: JsonColumn | null;
+  id: string;
+  org_id: string;
+  repo_id: string | null;
+  repo_url: string | null;
+  template_reference_name: string;
+  trail_id: string;
+  user_data: JsonColumn | null;
+}
+
+export interface Attestations {
+  annotations: JsonColumn | null;
+  artifact_fingerprint: string | null;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  external_urls: JsonColumn | null;
+  flow_id: string;
+  git_commit: string | null;
+  git_commit_info: JsonColumn | null;
+  id: string;
+  is_compliant: boolean;
+  name: string;
+  org_id: string;
+  origin_url: string | null;
+  repo_id: string | null;
+  target_artifacts: string[] | null;
+  trail_id: string;
+  type: string;
+  type_data: Generated<JsonColumn>;
+  user_data: JsonColumn | null;
+}
+
+export interface AuditLog {
+  action: string;
+  actor_id: string | null;
+  actor_kind: string;
+  actor_name: string;
+  api_key_id: string | null;
+  occurred_at: TimestampColumn;
+  org_id: string;
+  request_digest: Buffer | null;
+  request_id: string;
+  resource: string;
+  resource_type: string;
+  seq: number;
+}
+
+export interface Builds {
+  artifact_id: string;
+  build_url: string;
+  created_at: TimestampColumn;
+  filename: string;
+  fingerprint: string;
+  flow_id: string;
+  git_commit: string | null;
+  git_commit_info: JsonColumn | null;
+  number: number;
+  org_id: string;
+  repo_id: string | null;
+  repo_number: number | null;
+  trail_name: string;
+}
+
+export interface EnvironmentCounts {
+  archived: boolean;
+  count: number;
+  org_id: string;
+  type: string;
+}
+
+export interface EnvironmentFormerNames {
+  environment_id: string;
+  name: string;
+  org_id: string;
+}
+
+export interface EnvironmentMembers {
+  logical_id: string;
+  member_id: string;
+  org_id: string;
+  position: number;
+}
+
+export interface Environments {
+  archived_at: TimestampColumn | null;
+  archived_by_name: string | null;
+  archived_by_user_id: string | null;
+  created_at: TimestampColumn;
+  description: Generated<string>;
+  id: string;
+  last_changed_at: TimestampColumn | null;
+  last_modified_at: TimestampColumn;
+  last_reported_at: TimestampColumn | null;
+  name: string;
+  org_id: string;
+  original_name: string | null;
+  space_id: string | null;
+  state: boolean | null;
+  tags: Generated<JsonColumn>;
+  type: string;
+}
+
+export interface FlowFormerNames {
+  flow_id: string;
+  name: string;
+  org_id: string;
+}
+
+export interface Flows {
+  archived_at: TimestampColumn | null;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: Generated<string>;
+  id: string;
+  name: string;
+  org_id: string;
+  original_name: string | null;
+  space_id: string | null;
+  tags: Generated<JsonColumn>;
+  template: string;
+  template_id: string;
+  visibility: Generated<string>;
+}
+
+export interface InstanceSettings {
+  name: string;
+  value: string;
+}
+
+export interface MembershipEvents {
+  changed_by_name: string;
+  event_type: string;
+  id: string;
+  occurred_at: TimestampColumn;
+  org_id: string;
+  previous_role: string | null;
+  role: string | null;
+  source: string;
+  user_id: string;
+  user_name: string;
+}
+
+export interface Memberships {
+  created_at: TimestampColumn;
+  org_id: string;
+  role: string;
+  user_id: string;
+}
+
+export interface Migrations {
+  applied_at: Generated<TimestampColumn>;
+  checksum: string;
+  name: string;
+}
+
+export interface Organizations {
+  created_at: TimestampColumn;
+  description: Generated<string>;
+  display_name: Generated<string>;
+  id: string;
+  kind: string;
+  last_modified_at: TimestampColumn;
+  name: string;
+  owner_user_id: string | null;
+  public: Generated<boolean>;
+}
+
+export interface OrgCounters {
+  action_number: Generated<number>;
+  audit_seq: Generated<number>;
+  build_number: Generated<number>;
+  last_build_at: Generated<TimestampColumn>;
+  org_id: string;
+}
+
+export interface QualityDeliveries {
+  attestation_id: string | null;
+  authenticated_by: string;
+  body: Buffer;
+  body_sha256: Buffer;
+  flow_name: string | null;
+  id: string;
+  org_id: string;
+  processed_at: TimestampColumn | null;
+  project_key: string | null;
+  reason: string | null;
+  received_at: TimestampColumn;
+  replay_of: string | null;
+  status: string;
+  task_id: string | null;
+  trail_name: string | null;
+}
+
+export interface QualityIntegrations {
+  created_at: TimestampColumn;
+  created_by_name: string;
+  flow_name_base: string;
+  flow_name_prefix: Generated<string>;
+  flow_name_suffix: Generated<string>;
+  hook_uid: string;
+  last_modified_at: TimestampColumn;
+  org_id: string;
+  secret: Buffer;
+}
+
+export interface Repos {
+  additional_info: JsonColumn | null;
+  build_number: Generated<number>;
+  created_at: TimestampColumn;
+  description: string | null;
+  id: string;
+  last_modified_at: TimestampColumn;
+  name: string;
+  namespace_path: string[] | null;
+  org_id: string;
+  provider: string | null;
+  repo_id: string | null;
+  tags: Generated<JsonColumn>;
+  url: string;
+  vcs_instance: string | null;
+}
+
+export interface ServiceAccounts {
+  archived_at: TimestampColumn | null;
+  created_at: TimestampColumn;
+  creating_user_id: string;
+  creating_user_name: string;
+  description: Generated<string>;
+  display_name: string;
+  for_webhook: Generated<boolean>;
+  id: string;
+  name: string;
+  org_id: string;
+  privilege: string;
+}
+
+export interface Spaces {
+  created_at: TimestampColumn;
+  id: string;
+  last_modified_at: TimestampColumn;
+  name: string;
+  org_id: string;
+  parent_id: string | null;
+}
+
+export interface TrailEvents {
+  data: JsonColumn;
+  id: string;
+  occurred_at: TimestampColumn;
+  org_id: string;
+  trail_id: string;
+  type: string;
+}
+
+export interface Trails {
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: Generated<string>;
+  external_urls: JsonColumn | null;
+  flow_id: string;
+  git_commit_info: JsonColumn | null;
+  id: string;
+  last_modified_at: TimestampColumn;
+  name: string;
+  org_id: string;
+  origin_url: string | null;
+  repo_ids: Generated<ArrayType<string>>;
+  template: string;
+  template_id: string;
+  user_data: Generated<JsonColumn>;
+}
+
+export interface Users {
+  created_at: TimestampColumn;
+  default_org_id: string | null;
+  deleted_at: TimestampColumn | null;
+  disabled_at: TimestampColumn | null;
+  display_name: string | null;
+  email: string | null;
+  id: string;
+  instance_admin: Generated<boolean>;
+  name: string;
+}
+
+export interface DB {
+  action_environments: ActionEnvironments;
+  action_flows: ActionFlows;
+  actions: Actions;
+  api_keys: ApiKeys;
+  artifacts: Artifacts;
+  attestations: Attestations;
+  audit_log: AuditLog;
+  builds: Builds;
+  environment_counts: EnvironmentCounts;
+  environment_former_names: EnvironmentFormerNames;
+  environment_members: EnvironmentMembers;
+  environments: Environments;
+  flow_former_names: FlowFormerNames;
+  flows: Flows;
+  instance_settings: InstanceSettings;
+  membership_events: MembershipEvents;
+  memberships: Memberships;
+  migrations: Migrations;
+  org_counters: OrgCounters;
+  organizations: Organizations;
+  quality_deliveries: QualityDeliveries;
+  quality_integrations: QualityIntegrations;
+  repos: Repos;
+  service_accounts: ServiceAccounts;
+  spaces: Spaces;
+  trail_events: TrailEvents;
+  trails: Trails;
+  users: Users;
+}

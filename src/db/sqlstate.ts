@@ -1,0 +1,34 @@
+import pg from "pg";
+
+/** PostgreSQL's error codes that the program expects (PostgreSQL appendix A). */
+export const sqlState = {
+  uniqueViolation: "23505",
+  foreignKeyViolation: "23503",
+  restrictViolation: "23001",
+  serializationFailure: "40001",
+  deadlockDetected: "40P01",
+  lockNotAvailable: "55P03",
+} as const;
+
+/** The SQLSTATE of a failed statement, or undefined for any other error. */
+export function sqlStateOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+/** Whether the statement broke this unique index or foreign key. */
+export function violates(error: unknown, constraint: string): boolean {
+  return error instanceof pg.DatabaseError && error.constraint === constraint;
+}
+
+/** Whether the database is away: not yet up, shutting down, or restarting after a crash. */
+export function isConnectionFailure(error: unknown): boolean {
+  const code = sqlStateOf(error);
+  if (code !== undefined) return code.startsWith("08") || code.startsWith("57P");
+  if (!(error instanceof Error)) return false;
+  const systemCode = (error as NodeJS.ErrnoException).code;
+  if (systemCode !== undefined && ["ECONNREFUSED", "ECONNRESET", "ENOENT", "EPIPE"].includes(systemCode))
+    return true;
+  return /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error/i.test(
+    error.message,
+  );
+}

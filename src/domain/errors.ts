@@ -1,0 +1,47 @@
+/** What went wrong, in the caller's terms. The HTTP status follows from the kind, in one table, and from nothing else. */
+export type ErrorKind =
+  | "invalid"
+  | "unauthenticated"
+  | "forbidden"
+  | "not_found"
+  | "conflict"
+  | "too_large"
+  | "unsupported"
+  | "rate_limited"
+  | "unavailable";
+
+/** Location in the input (`new_name`, `artifacts[0]`, `query.page`) to what is wrong there. */
+export type InputErrors = Record<string, string>;
+
+/** A failure whose message is safe and meant to be shown to the caller. */
+export class AppError extends Error {
+  readonly kind: ErrorKind;
+  readonly errors: InputErrors | undefined;
+
+  constructor(kind: ErrorKind, message: string, options: { errors?: InputErrors; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = "AppError";
+    this.kind = kind;
+    this.errors = options.errors;
+  }
+}
+
+/** 404 with the contract's text for the resource. */
+export function notFound(message: string): AppError {
+  return new AppError("not_found", message);
+}
+
+/** 400 with one sentence. */
+export function invalid(message: string): AppError {
+  return new AppError("invalid", message);
+}
+
+/** 400 in the shape of a failed validation: each location with what is wrong there. */
+export function invalidInput(errors: InputErrors): AppError {
+  return new AppError("invalid", "Input payload validation failed", { errors });
+}
+
+/** 403 for a caller whose role is too low. */
+export function forbidden(message = "You don't have permission to access this resource"): AppError {
+  return new AppError("forbidden", message);
+}

@@ -1,0 +1,60 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+
+import { isConnectionFailure } from "../db/sqlstate.ts";
+import { AppError, type ErrorKind } from "../domain/errors.ts";
+
+/** The one table that turns what went wrong into an HTTP status. */
+const statusOf: Record<ErrorKind, number> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_large: 413,
+  unsupported: 415,
+  rate_limited: 429,
+  unavailable: 503,
+};
+
+const frameworkErrors: Record<string, AppError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: new AppError("too_large", "Request body is too large"),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: new AppError(
+    "unsupported",
+    "Content type is not supported, send application/json",
+  ),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: new AppError(
+    "invalid",
+    "Request body does not have the announced length",
+  ),
+  FST_ERR_BAD_URL: new AppError("invalid", "URL is not valid"),
+};
+
+/** What a failure means to the caller; undefined when it is our fault and the caller learns nothing. */
+function explain(error: FastifyError): AppError | undefined {
+  if (error instanceof AppError) return error;
+  const known = frameworkErrors[error.code];
+  if (known !== undefined) return known;
+  if (isConnectionFailure(error))
+    return new AppError("unavailable", "The database is not available, try again", { cause: error });
+  return undefined;
+}
+
+/** Writes every error body there is: `{"message", "errors"?}`, status by kind, details of faults only to the log. */
+export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const shown = explain(error);
+  if (shown === undefined) request.log.error({ err: error }, "request failed");
+  else if (shown.kind === "unavailable")
+    request.log.warn({ err: shown.cause ?? shown }, "service unavailable");
+  const status = shown === undefined ? 500 : statusOf[shown.kind];
+  if (status === 401) reply.header("www-authenticate", "Bearer");
+  if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "2");
+  return reply
+    .code(status)
+    .type("application/json; charset=utf-8")
+    .send(
+      JSON.stringify({
+        message: shown?.message ?? "Internal error",
+        ...(shown?.errors === undefined ? {} : { errors: shown.errors }),
+      }),
+    );
+}

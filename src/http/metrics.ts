@@ -1,0 +1,58 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+
+import type { Config } from "../config.ts";
+import { AppError } from "../domain/errors.ts";
+import { equalInConstantTime } from "../lib/hash.ts";
+
+function mayRead(request: FastifyRequest, token: string | undefined): boolean {
+  const given = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+  if (token !== undefined) return given !== undefined && equalInConstantTime(given, token);
+  // Without a token only this machine may look; a proxy in front is not this machine's user.
+  const local = request.ip === "127.0.0.1" || request.ip === "::1" || request.ip === "::ffff:127.0.0.1";
+  return local && request.headers["x-forwarded-for"] === undefined && request.headers.forwarded === undefined;
+}
+
+/** `/metrics` in Prometheus' text format, and one log line for each request. */
+export function registerMetrics(app: FastifyInstance, config: Pick<Config, "metricsToken">): void {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const duration = new Histogram({
+    name: "waybill_http_request_duration_seconds",
+    help: "Time from the first byte of a request to the last byte of its answer",
+    labelNames: ["operation", "method", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const errors = new Counter({
+    name: "waybill_http_server_errors_total",
+    help: "Answers with a status of 500 and above",
+    registers: [registry],
+  });
+
+  app.addHook("onResponse", async (request, reply) => {
+    const operation = request.routeOptions.config.operationId ?? request.routeOptions.url ?? "none";
+    duration.observe(
+      { operation, method: request.method, status: reply.statusCode },
+      reply.elapsedTime / 1000,
+    );
+    if (reply.statusCode >= 500) errors.inc();
+    request.log.info(
+      {
+        method: request.method,
+        path: request.url.split("?", 1)[0],
+        operation,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 100) / 100,
+        api_key_id: request.caller?.principal?.api_key_id,
+      },
+      "request",
+    );
+  });
+
+  app.get("/metrics", async (request, reply) => {
+    if (!mayRead(request, config.metricsToken))
+      throw new AppError("unauthenticated", "Invalid or missing credentials");
+    return reply.type(registry.contentType).send(await registry.metrics());
+  });
+}

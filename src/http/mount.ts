@@ -1,0 +1,162 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { z } from "zod";
+
+import {
+  type Endpoint,
+  type Endpoints,
+  JsonText,
+  type Reply,
+  type UploadedFile,
+} from "../contract/endpoint.ts";
+import { inputErrors } from "../contract/input-errors.ts";
+import { invalidInput } from "../domain/errors.ts";
+import type { Actor } from "../domain/principal.ts";
+import { sha256 } from "../lib/hash.ts";
+import { isStorable } from "../lib/json.ts";
+import { authorize, type Caller } from "../modules/access/service.ts";
+import type { KeyUse } from "../modules/access/key-use.ts";
+import type { Call } from "../modules/call.ts";
+import type { Deps } from "../modules/deps.ts";
+import { readMultipart } from "./multipart.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    caller: Caller | null;
+  }
+  interface FastifyContextConfig {
+    operationId?: string;
+  }
+}
+
+export const apiPrefix = "/api/v2";
+
+/** A handler as the router sees it; that it fits its endpoint was checked where it was written. */
+export type AnyHandler = (deps: Deps, call: never) => Promise<Reply<Endpoint>>;
+
+export interface Mounted {
+  endpoints: Endpoints;
+  handlers: Record<string, AnyHandler>;
+  keyUse: KeyUse;
+}
+
+const restPattern = /\{(\w+)\.\.\.\}/;
+
+/** `/repos/{org}/{repo_name...}` as the router writes it: `/repos/:org/*`. */
+function routeUrl(path: string): string {
+  return apiPrefix + path.replace(restPattern, "*").replace(/\{(\w+)\}/g, ":$1");
+}
+
+function pathParams(endpoint: Endpoint, request: FastifyRequest): Record<string, string> {
+  const { "*": rest, ...params } = request.params as Record<string, string>;
+  const restName = restPattern.exec(endpoint.path)?.[1];
+  const named = restName === undefined || rest === undefined ? params : { ...params, [restName]: rest };
+  for (const [name, value] of Object.entries(named))
+    if (!isStorable(value))
+      throw invalidInput({ [`path.${name}`]: "Text must not contain NUL or unpaired surrogates" });
+  return named;
+}
+
+function parse(schema: z.ZodType | undefined, prefix: string, value: unknown): unknown {
+  if (schema === undefined) return undefined;
+  const parsed = schema.safeParse(value, { reportInput: true });
+  if (!parsed.success) throw invalidInput(inputErrors(prefix, parsed.error));
+  return parsed.data;
+}
+
+interface ReadBody {
+  body: unknown;
+  files: Record<string, UploadedFile> | undefined;
+  digest: Buffer | null;
+}
+
+async function readBody(endpoint: Endpoint, request: FastifyRequest): Promise<ReadBody> {
+  const spec = endpoint.body;
+  if (spec?.kind === "multipart") {
+    const { body, files, digest } = await readMultipart(request, spec);
+    return { body: parse(spec.schema, "", body), files, digest };
+  }
+  const digest = request.rawBody === null ? null : sha256(request.rawBody);
+  // A body sent where none is asked for carries nothing: clients send `null` there.
+  if (spec === undefined) return { body: undefined, files: undefined, digest };
+  return { body: parse(spec.schema, "", request.body ?? undefined), files: undefined, digest };
+}
+
+function actorOf(request: FastifyRequest, operationId: string, digest: Buffer | null): Actor {
+  const principal = request.caller?.principal;
+  return {
+    kind: principal?.kind ?? "system",
+    id: principal?.id ?? null,
+    name: principal?.display_name ?? "anonymous",
+    api_key_id: principal?.api_key_id ?? null,
+    action: operationId,
+    request_id: request.id,
+    request_digest: digest,
+  };
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split("?", 1)[0]!;
+}
+
+function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint): FastifyReply {
+  const contentType = endpoint.responses[answer.status]?.contentType;
+  reply.code(answer.status);
+  if (answer.headers !== undefined) reply.headers(answer.headers);
+  if (contentType !== undefined) return reply.type(contentType).send(answer.body);
+  const text = answer.body instanceof JsonText ? answer.body.text : JSON.stringify(answer.body);
+  return reply.type("application/json; charset=utf-8").send(text);
+}
+
+function routeHandler(deps: Deps, mounted: Mounted, operationId: string): RouteHandlerMethod {
+  const endpoint = mounted.endpoints[operationId]!;
+  const handler = mounted.handlers[operationId] as (
+    deps: Deps,
+    call: Call<Endpoint>,
+  ) => Promise<Reply<Endpoint>>;
+  return async (request, reply) => {
+    const named = pathParams(endpoint, request);
+    const params = { ...named, ...(parse(endpoint.params, "path", named) as object | undefined) };
+    const query = parse(endpoint.query, "query", request.query);
+    const { body, files, digest } = await readBody(endpoint, request);
+    const call = {
+      params,
+      query,
+      body,
+      files,
+      org: request.caller?.org,
+      principal: request.caller?.principal,
+      actor: actorOf(request, operationId, digest),
+      url: deps.config.publicUrl + request.url,
+      path: pathOf(request),
+      headers: request.headers,
+    } as Call<Endpoint>;
+    return send(reply, await handler(deps, call), endpoint);
+  };
+}
+
+/**
+ * Turns every endpoint of the contract into a route: authenticate and authorize before the body is read, then parse,
+ * call the handler, send. An endpoint whose handler is missing is an error at start.
+ */
+export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounted): void {
+  app.decorateRequest("caller", null);
+  for (const [operationId, endpoint] of Object.entries(mounted.endpoints)) {
+    if (mounted.handlers[operationId] === undefined) throw new Error(`No handler for ${operationId}`);
+    app.route({
+      method: endpoint.method,
+      url: routeUrl(endpoint.path),
+      config: { operationId, raw: endpoint.body?.kind === "raw" },
+      onRequest: async (request) => {
+        const params = request.params as { org?: string };
+        request.caller = await authorize(deps, {
+          authorization: request.headers.authorization,
+          access: endpoint.access,
+          org: params.org !== undefined && isStorable(params.org) ? params.org : undefined,
+          path: pathOf(request),
+        });
+        if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal.api_key_id);
+      },
+      handler: routeHandler(deps, mounted, operationId),
+    });
+  }
+}

@@ -1,0 +1,43 @@
+import rateLimit from "@fastify/rate-limit";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+
+import type { Config } from "../config.ts";
+import { AppError } from "../domain/errors.ts";
+import { sha256 } from "../lib/hash.ts";
+import { readKey } from "../modules/access/service.ts";
+
+type Limits = Pick<Config, "rateLimitPerKey" | "rateLimitPerAddress">;
+
+/**
+ * Limits requests per minute for one key and for one address, counted in this process. Off where no limit is set.
+ * Refusals are 429 with `Retry-After` in seconds (RFC 6585 section 4).
+ */
+export async function registerRateLimits(app: FastifyInstance, limits: Limits): Promise<void> {
+  if (limits.rateLimitPerKey === undefined && limits.rateLimitPerAddress === undefined) return;
+  await app.register(rateLimit, { global: false });
+
+  const check = (max: number, keyOf: (request: FastifyRequest) => string) => {
+    const limiter = app.createRateLimit({ max, timeWindow: 60_000, keyGenerator: keyOf });
+    return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      const result = await limiter(request);
+      if (result.isAllowed || !result.isExceeded) return;
+      reply.header("retry-after", String(result.ttlInSeconds));
+      throw new AppError("rate_limited", "Too many requests, try again later");
+    };
+  };
+
+  if (limits.rateLimitPerAddress !== undefined)
+    app.addHook(
+      "onRequest",
+      check(limits.rateLimitPerAddress, (request) => `address ${request.ip}`),
+    );
+  if (limits.rateLimitPerKey !== undefined) {
+    const perKey = check(limits.rateLimitPerKey, (request) => {
+      const key = readKey(request.headers.authorization);
+      return key === undefined ? `address ${request.ip}` : `key ${sha256(key).toString("base64")}`;
+    });
+    app.addHook("onRequest", async (request, reply) => {
+      if (readKey(request.headers.authorization) !== undefined) await perKey(request, reply);
+    });
+  }
+}

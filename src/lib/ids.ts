@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+
+/** Where new ids come from. Tests may pass a source they control. */
+export interface IdSource {
+  next(): string;
+}
+
+const wirePattern = /^[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{8}$/;
+
+/**
+ * Makes UUIDs of version 7 (RFC 9562): 48 bits of Unix milliseconds, then a 12-bit counter that orders the ids of one
+ * millisecond, then randomness. The last 16 bits are zero, so that the wire form can leave them out without loss.
+ */
+export function createIdSource(milliseconds: () => number = Date.now): IdSource {
+  let last = 0;
+  let counter = 0;
+  return {
+    next() {
+      const now = milliseconds();
+      if (now > last) {
+        last = now;
+        counter = 0;
+      } else if (++counter > 0xfff) {
+        last += 1;
+        counter = 0;
+      }
+      const random = randomBytes(6);
+      const variant = (0x80 | (random[0]! & 0x3f)).toString(16);
+      const time = last.toString(16).padStart(12, "0");
+      const order = (0x7000 | counter).toString(16);
+      const tail = random.toString("hex");
+      return `${time.slice(0, 8)}-${time.slice(8)}-${order}-${variant}${tail.slice(2, 4)}-${tail.slice(4, 12)}0000`;
+    },
+  };
+}
+
+/** The form an id takes on the wire: lower-case hex in groups 8-4-4-4-8. */
+export function wireId(id: string): string {
+  return id.slice(0, 32);
+}
+
+/** The stored id behind one from the wire; undefined when the text is no id at all, so nothing can be found by it. */
+export function parseWireId(text: string): string | undefined {
+  return wirePattern.test(text) ? `${text}0000` : undefined;
+}

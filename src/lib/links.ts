@@ -1,0 +1,41 @@
+/** A hypertext link as replies carry it. */
+export interface Link {
+  href: string;
+}
+
+/** Builds absolute URLs from the address users reach the server at. */
+export interface Links {
+  /** `links.api("/environments/acme")` is the URL of that resource below `/api/v2`. */
+  api(path: string): string;
+  /** `links.web("/acme/flows/web-ci")` is the URL of a page for people. */
+  web(path: string): string;
+}
+
+/** @param publicUrl the public base URL, with or without a path prefix, without a trailing slash. */
+export function createLinks(publicUrl: string): Links {
+  return {
+    api: (path) => `${publicUrl}/api/v2${path}`,
+    web: (path) => `${publicUrl}${path}`,
+  };
+}
+
+/**
+ * `_links` of one page of a list: `self`, `first`, `last`, and `prev` and `next` where they exist. Each repeats the
+ * query the list was asked with, with its own page number.
+ * @param url the list's absolute URL as requested, query included.
+ */
+export function pageLinks(url: string, page: number, totalPages: number): Record<string, Link> {
+  const link = (number: number): Link => {
+    const target = new URL(url);
+    target.searchParams.set("page", String(number));
+    return { href: target.href };
+  };
+  const last = Math.max(totalPages, 1);
+  return {
+    self: { href: url },
+    first: link(1),
+    last: link(last),
+    ...(page > 1 ? { prev: link(Math.min(page - 1, last)) } : {}),
+    ...(page < last ? { next: link(page + 1) } : {}),
+  };
+}

@@ -1,0 +1,103 @@
+import type { Access } from "../../contract/endpoint.ts";
+import { AppError, forbidden, notFound } from "../../domain/errors.ts";
+import type { OrgAccess, Principal } from "../../domain/principal.ts";
+import { roleAllows } from "../../domain/roles.ts";
+import { sha256 } from "../../lib/hash.ts";
+import type { Deps } from "../deps.ts";
+import { type CallerRow, findCaller } from "./store.ts";
+
+/** Who calls, and where. */
+export interface Caller {
+  principal: Principal | undefined;
+  org: OrgAccess | undefined;
+}
+
+export interface Attempt {
+  authorization: string | undefined;
+  access: Access;
+  /** `{org}` of the path. */
+  org: string | undefined;
+  /** Path as requested: part of the text that denies a foreign organization. */
+  path: string;
+}
+
+/** 401 for missing, unknown, expired and revoked keys alike (interface spec 5). */
+export function unauthenticated(): AppError {
+  return new AppError("unauthenticated", "Invalid or missing credentials");
+}
+
+const longestKey = 512;
+
+/**
+ * The key in an Authorization header: a bearer token, or the user name of basic credentials, whose password is ignored
+ * (interface spec 5, RFC 6750, RFC 7617). Undefined when there is none to be read.
+ */
+export function readKey(authorization: string | undefined): string | undefined {
+  const match = /^(bearer|basic) +(\S+) *$/i.exec(authorization ?? "");
+  if (match === null) return undefined;
+  const [, scheme = "", value = ""] = match;
+  const key =
+    scheme.toLowerCase() === "bearer"
+      ? value
+      : Buffer.from(value, "base64").toString("utf8").split(":", 1)[0];
+  return key === undefined || key === "" || key.length > longestKey ? undefined : key;
+}
+
+function principalOf(row: CallerRow): Principal | undefined {
+  if (row.kind === null || row.key_id === null || row.principal_id === null || row.name === null)
+    return undefined;
+  return {
+    kind: row.kind,
+    id: row.principal_id,
+    name: row.name,
+    display_name: row.display_name ?? row.name,
+    api_key_id: row.key_id,
+    instance_admin: row.instance_admin ?? false,
+  };
+}
+
+function orgOf(row: CallerRow): OrgAccess | undefined {
+  if (row.org_id === null || row.org_name === null || row.org_kind === null) return undefined;
+  return {
+    id: row.org_id,
+    name: row.org_name,
+    kind: row.org_kind,
+    public: row.org_public ?? false,
+    role: row.role ?? undefined,
+  };
+}
+
+function authorizeInOrganization(attempt: Attempt, caller: Caller): void {
+  const { access } = attempt;
+  if (access.kind !== "organization") return;
+  const { org, principal } = caller;
+  // Public organizations are read with no credentials, and with bogus ones too.
+  if (org?.public === true && access.anonymous) return;
+  if (principal === undefined) throw unauthenticated();
+  if (org === undefined && access.unknown === "not_found") throw notFound("Organization not found");
+  if (org === undefined) throw forbidden(`Access denied to ${attempt.path}`);
+  if (org.role === undefined) throw org.public ? forbidden() : forbidden(`Access denied to ${attempt.path}`);
+  if (!roleAllows(org.role, access.role)) throw forbidden();
+}
+
+/**
+ * Authenticates a request and checks that its caller may use the endpoint.
+ * @throws AppError unauthenticated without a working key, forbidden when the role is too low or the organization is
+ * one the caller may not see, not_found for an unknown organization where the endpoint says so.
+ */
+export async function authorize(deps: Pick<Deps, "db" | "clock">, attempt: Attempt): Promise<Caller> {
+  const { access } = attempt;
+  if (access.kind === "public") return { principal: undefined, org: undefined };
+  const key = readKey(attempt.authorization);
+  if (key === undefined && access.kind === "signature") return { principal: undefined, org: undefined };
+  const row = await findCaller(
+    deps.db,
+    { hash: key === undefined ? null : sha256(key), org: attempt.org ?? null },
+    deps.clock.now(),
+  );
+  const caller: Caller = { principal: principalOf(row), org: orgOf(row) };
+  if (access.kind === "organization") authorizeInOrganization(attempt, caller);
+  else if (access.kind !== "signature" && caller.principal === undefined) throw unauthenticated();
+  if (access.kind === "instance_admin" && caller.principal?.instance_admin !== true) throw forbidden();
+  return caller;
+}

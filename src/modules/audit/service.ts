@@ -1,0 +1,33 @@
+import type { Tx } from "../../db/connect.ts";
+import { transaction } from "../../db/transaction.ts";
+import type { Actor } from "../../domain/principal.ts";
+import type { Deps } from "../deps.ts";
+import { type AuditEntry, insertAuditEntries } from "./store.ts";
+
+/** Says what the transaction did to which resource. Call it once for each resource written. */
+export type Recorder = (resourceType: string, resource: string) => void;
+
+/** On whose behalf, in which organization. */
+export interface Scope {
+  org: { id: string };
+  actor: Actor;
+}
+
+/**
+ * Runs a write in one transaction and appends what it recorded to the audit log in the same one: both happen or
+ * neither. A write that turns out to change nothing records nothing. `work` may run again when transactions collide.
+ */
+export function recorded<T>(
+  deps: Pick<Deps, "db" | "clock">,
+  scope: Scope,
+  work: (tx: Tx, record: Recorder) => Promise<T>,
+): Promise<T> {
+  return transaction(deps.db.query, async (tx) => {
+    const entries: AuditEntry[] = [];
+    const result = await work(tx, (resource_type, resource) =>
+      entries.push({ actor: scope.actor, resource_type, resource }),
+    );
+    await insertAuditEntries(tx, scope.org.id, entries, deps.clock.now());
+    return result;
+  });
+}

@@ -1,0 +1,18 @@
+import type { Config } from "../config.ts";
+import type { Database } from "../db/connect.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { IdSource } from "../lib/ids.ts";
+import type { Links } from "../lib/links.ts";
+import type { Logger } from "../lib/log.ts";
+import type { SecretBox } from "../lib/secret-box.ts";
+
+/** What modules need from outside, built once by the composition root. */
+export interface Deps {
+  config: Config;
+  db: Database;
+  clock: Clock;
+  ids: IdSource;
+  log: Logger;
+  links: Links;
+  secrets: SecretBox;
+}

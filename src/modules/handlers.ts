@@ -1,0 +1,40 @@
+import type { endpoints } from "../contract/index.ts";
+import { actionHandlers } from "./actions/handlers.ts";
+import { artifactHandlers } from "./artifacts/handlers.ts";
+import { attestationHandlers } from "./attestations/handlers.ts";
+import { auditHandlers } from "./audit/handlers.ts";
+import { buildHandlers } from "./builds/handlers.ts";
+import { environmentHandlers } from "./environments/handlers.ts";
+import { flowHandlers } from "./flows/handlers.ts";
+import { memberHandlers } from "./members/handlers.ts";
+import { organizationHandlers } from "./organizations/handlers.ts";
+import { qualityHandlers } from "./quality/handlers.ts";
+import { repoHandlers } from "./repos/handlers.ts";
+import { serviceAccountHandlers } from "./service-accounts/handlers.ts";
+import { spaceHandlers } from "./spaces/handlers.ts";
+import { systemHandlers } from "./system/handlers.ts";
+import { tagHandlers } from "./tags/handlers.ts";
+import { trailHandlers } from "./trails/handlers.ts";
+import { userHandlers } from "./users/handlers.ts";
+import type { Handlers } from "./call.ts";
+
+/** What answers each operation of the contract. */
+export const handlers: Handlers<typeof endpoints> = {
+  ...organizationHandlers,
+  ...userHandlers,
+  ...memberHandlers,
+  ...serviceAccountHandlers,
+  ...auditHandlers,
+  ...environmentHandlers,
+  ...spaceHandlers,
+  ...tagHandlers,
+  ...flowHandlers,
+  ...trailHandlers,
+  ...artifactHandlers,
+  ...buildHandlers,
+  ...repoHandlers,
+  ...attestationHandlers,
+  ...actionHandlers,
+  ...qualityHandlers,
+  ...systemHandlers,
+};

@@ -1,0 +1,4 @@
+import type { spaceEndpoints } from "../../contract/spaces.ts";
+import type { Handlers } from "../call.ts";
+
+export const spaceHandlers: Handlers<typeof spaceEndpoints> = {};

@@ -1,0 +1,148 @@
+import { randomBytes } from "node:crypto";
+
+import type { FastifyInstance } from "fastify";
+import { pino } from "pino";
+import { inject } from "vitest";
+
+import { assembleApp, createDeps } from "../../src/app.ts";
+import { readConfig } from "../../src/config.ts";
+import { connect } from "../../src/db/connect.ts";
+import { transaction } from "../../src/db/transaction.ts";
+import { type Role, roles } from "../../src/domain/roles.ts";
+import { sha256 } from "../../src/lib/hash.ts";
+import { insertApiKey } from "../../src/modules/access/key-store.ts";
+import type { Deps } from "../../src/modules/deps.ts";
+import { insertMembership } from "../../src/modules/members/store.ts";
+import { insertOrganization } from "../../src/modules/organizations/store.ts";
+import { createUser } from "../../src/modules/users/service.ts";
+import { Client } from "./client.ts";
+import { createDatabase, dropDatabase, withDatabase } from "./databases.ts";
+import { TestClock } from "./clock.ts";
+
+/** An organization with a user, and a client with that user's key, for each role. */
+export interface TestOrg {
+  id: string;
+  name: string;
+  admin: Client;
+  member: Client;
+  snapshotter: Client;
+  reader: Client;
+}
+
+/** A user with a personal organization, and a client with their key. */
+export interface TestUser {
+  id: string;
+  name: string;
+  key: string;
+  org_id: string;
+  client: Client;
+}
+
+export interface TestApp {
+  deps: Deps;
+  server: FastifyInstance;
+  clock: TestClock;
+  /** Without credentials. */
+  anonymous: Client;
+  /** Everything the program logged, as text. */
+  logged(): string;
+  user(options?: { instance_admin?: boolean; display_name?: string }): Promise<TestUser>;
+  org(options?: { kind?: "personal" | "shared"; public?: boolean }): Promise<TestOrg>;
+  /** A client with this key. */
+  as(key: string): Client;
+  close(): Promise<void>;
+}
+
+let counter = 0;
+
+/** A name nobody else in the run uses. */
+export function uniqueName(prefix: string): string {
+  counter += 1;
+  return `${prefix}-${process.pid.toString(36)}-${counter}-${randomBytes(3).toString("hex")}`;
+}
+
+/**
+ * The whole program in this process, on a database of its own cloned from the run's template. It does not listen:
+ * requests are injected. Call `close` in `afterAll`.
+ */
+export async function startTestApp(environment: Record<string, string> = {}): Promise<TestApp> {
+  const postgres = inject("postgres");
+  const database = uniqueName("waybill_test").replaceAll("-", "_");
+  await createDatabase(postgres, database, inject("template"));
+  const config = readConfig({
+    WAYBILL_LOG_LEVEL: "info",
+    WAYBILL_SECRET_KEY: randomBytes(32).toString("hex"),
+    WAYBILL_PUBLIC_URL: "http://waybill.test",
+    ...environment,
+  });
+  const lines: string[] = [];
+  const log = pino({ level: config.logLevel }, { write: (line: string) => void lines.push(line) });
+  const db = connect({ connection: withDatabase(postgres, database), max: 8 });
+  const clock = new TestClock();
+  const deps = createDeps(config, db, { log, clock });
+  const app = await assembleApp(deps, () => db.close(), log);
+  await app.server.ready();
+
+  async function user(options: { instance_admin?: boolean; display_name?: string } = {}): Promise<TestUser> {
+    const name = uniqueName("user");
+    const key = randomBytes(33).toString("base64url");
+    const created = await transaction(db.query, async (tx) => {
+      const made = await createUser(deps, tx, { name, ...options });
+      await insertApiKey(tx, {
+        id: deps.ids.next(),
+        key_hash: sha256(key),
+        owner: { user_id: made.user_id },
+        description: "test",
+        created_at: clock.now(),
+        created_by_name: name,
+        expires_at: null,
+      });
+      return made;
+    });
+    return { id: created.user_id, name, key, org_id: created.org_id, client: new Client(app.server, key) };
+  }
+
+  async function org(options: { kind?: "personal" | "shared"; public?: boolean } = {}): Promise<TestOrg> {
+    const id = deps.ids.next();
+    const name = uniqueName("org");
+    const users = await Promise.all(roles.map(() => user()));
+    await transaction(db.query, async (tx) => {
+      const created_at = clock.now();
+      await insertOrganization(tx, {
+        id,
+        name,
+        kind: options.kind ?? "shared",
+        owner_user_id: null,
+        created_at,
+      });
+      if (options.public === true)
+        await tx.updateTable("organizations").set({ public: true }).where("id", "=", id).execute();
+      for (const [index, role] of roles.entries())
+        await insertMembership(tx, { org_id: id, user_id: users[index]!.id, role, created_at });
+    });
+    const clientOf = (role: Role): Client => users[roles.indexOf(role)]!.client;
+    return {
+      id,
+      name,
+      admin: clientOf("admin"),
+      member: clientOf("member"),
+      snapshotter: clientOf("snapshotter"),
+      reader: clientOf("reader"),
+    };
+  }
+
+  return {
+    deps,
+    server: app.server,
+    clock,
+    anonymous: new Client(app.server, undefined),
+    logged: () => lines.join(""),
+    user,
+    org,
+    as: (key) => new Client(app.server, key),
+    close: async () => {
+      await app.stop();
+      await dropDatabase(postgres, database);
+    },
+  };
+}

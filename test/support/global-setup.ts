@@ -1,0 +1,59 @@
+import { mkdtemp, rm, chmod } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { TestProject } from "vitest/node";
+
+import { prepareDatabase } from "../../src/app.ts";
+import { startManagedPostgres } from "../../src/db/managed/index.ts";
+import { connect } from "../../src/db/connect.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { type Connection, dropDatabase, createDatabase, withDatabase } from "./databases.ts";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Where the run's PostgreSQL is. */
+    postgres: Connection;
+    /** A migrated, empty database to clone. */
+    template: string;
+    /** Where tests note the operations they reached. */
+    coverageFile: string;
+  }
+}
+
+/** Tests need no durability of their own: the durability tests run a server with the real settings. */
+const fastSettings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+
+async function startPostgres(): Promise<{ connection: Connection; stop(): Promise<void> }> {
+  const external = process.env["TEST_DATABASE_URL"];
+  if (external !== undefined && external !== "") return { connection: external, stop: async () => {} };
+  const dataDir = await mkdtemp(join(tmpdir(), "waybill-test-"));
+  await chmod(dataDir, 0o755);
+  const managed = await startManagedPostgres({ dataDir, log: silentLog, settings: fastSettings });
+  return {
+    connection: managed.connection,
+    stop: async () => {
+      await managed.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One PostgreSQL for the run, or the one `TEST_DATABASE_URL` names; one migrated database that test files clone. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { connection, stop } = await startPostgres();
+  const template = `waybill_template_${process.pid}`;
+  await createDatabase(connection, template);
+  const db = connect({ connection: withDatabase(connection, template), max: 3 });
+  await prepareDatabase(db, silentLog);
+  await db.close();
+  const notes = await mkdtemp(join(tmpdir(), "waybill-coverage-"));
+  project.provide("coverageFile", join(notes, "operations"));
+  project.provide("postgres", connection);
+  project.provide("template", template);
+  return async () => {
+    await rm(notes, { recursive: true, force: true });
+    await dropDatabase(connection, template);
+    await stop();
+  };
+}

@@ -1,0 +1,25 @@
+import type { Endpoint } from "../../src/contract/endpoint.ts";
+import { endpoints } from "../../src/contract/index.ts";
+
+interface Pattern {
+  id: string;
+  method: string;
+  pattern: RegExp;
+  /** Sorts literal segments before parameters and parameters before the rest of a path. */
+  rank: string;
+}
+
+const patterns: Pattern[] = Object.entries(endpoints as Record<string, Endpoint>)
+  .map(([id, { method, path }]) => ({
+    id,
+    method,
+    pattern: new RegExp(`^/api/v2${path.replace(/\{\w+\.\.\.\}/, ".+").replace(/\{\w+\}/g, "[^/]+")}/?$`),
+    rank: path.replace(/\{\w+\.\.\.\}/, "~~").replace(/\{\w+\}/g, "~"),
+  }))
+  .sort((a, b) => (a.rank < b.rank ? -1 : 1));
+
+/** The operation a request is routed to. */
+export function findOperation(method: string, url: string): string | undefined {
+  const path = url.split("?", 1)[0]!;
+  return patterns.find((entry) => entry.method === method && entry.pattern.test(path))?.id;
+}
