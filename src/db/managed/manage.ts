@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "../../lib/log.ts";
+import { database, ensureCluster } from "./cluster.ts";
+import { prepareEngine } from "./engine-copy.ts";
+import { DataDirectoryInUseError, ManagedPostgresError, messageOf } from "./errors.ts";
+import { connectionTo } from "./find.ts";
+import type { ManagedConnection } from "./find.ts";
+import { chooseIdentity, requireReachable } from "./identity.ts";
+import { prepareDataDir } from "./layout.ts";
+import type { Ownership } from "./ownership.ts";
+import type { PostmasterRequest } from "./postmaster.ts";
+import { leaveOffice, takeOffice } from "./tenure.ts";
+import type { Tenure } from "./tenure.ts";
+
+/** How to run the managed PostgreSQL. */
+export interface ManagedPostgresOptions {
+  /** Waybill's data directory; created when missing. The database lives in its subdirectory `postgres`. */
+  dataDir: string;
+  log: Logger;
+  /** PostgreSQL settings beyond our own; none of them can open the network. */
+  settings?: Record<string, string>;
+  /** PostgreSQL had ended unexpectedly and runs again: open connections were lost. */
+  onRestart?: () => void;
+  /** PostgreSQL ended unexpectedly and could not be brought back; the server can do nothing useful any more. */
+  onFatal?: (error: Error) => void;
+}
+
+/** A running managed PostgreSQL that this process owns. */
+export interface ManagedPostgres {
+  connection: ManagedConnection;
+  /** Shuts PostgreSQL down and waits until it is gone. Close your connections first: open ones are cut. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Pauses before the attempts to bring a dead PostgreSQL back, in milliseconds; after the last one we give up. */
+const backoff = [0, 250, 1000, 3000, 10_000];
+
+/** A PostgreSQL that has run this long starts with a fresh set of attempts when it dies. */
+const healthyAfter = 60_000;
+
+/**
+ * Starts Waybill's private PostgreSQL, creating it at the first start, or takes over the one a killed server left
+ * running; then keeps it running until `stop`. Returns when the database `waybill` accepts connections.
+ * @throws ManagedPostgresError with a message for the operator; DataDirectoryInUseError when another server runs on it.
+ */
+export async function startManagedPostgres(options: ManagedPostgresOptions): Promise<ManagedPostgres> {
+  const stopping = new AbortController();
+  const request = await prepare(options, stopping.signal);
+  const tenure = await takeOffice(request);
+  try {
+    await ensureDatabase(tenure.ownership);
+  } catch (error) {
+    await leaveOffice(tenure, request);
+    throw error;
+  }
+  const keeper = keepRunning(request, tenure, options);
+  let stopped: Promise<void> | undefined;
+  return {
+    connection: connectionTo(tenure.socketDirectory),
+    stop: () => {
+      stopping.abort();
+      stopped ??= keeper.then(async (last) => (last === undefined ? undefined : leaveOffice(last, request)));
+      return stopped;
+    },
+  };
+}
+
+async function prepare(options: ManagedPostgresOptions, signal: AbortSignal): Promise<PostmasterRequest> {
+  const { log, settings = {} } = options;
+  const identity = await chooseIdentity(options.dataDir);
+  const layout = await prepareDataDir(options.dataDir, identity.switched);
+  await requireReachable(layout.dataDir, identity);
+  const engine = await prepareEngine({ layout, identity, log });
+  await ensureCluster({ layout, engine, identity, log, durable: settings["fsync"] !== "off" });
+  return { layout, engine, identity, log, settings, signal };
+}
+
+async function ensureDatabase({ client }: Ownership): Promise<void> {
+  const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [database]);
+  if (rowCount === 0) await client.query(`CREATE DATABASE ${database}`);
+}
+
+/** Brings PostgreSQL back whenever it dies. Ends with the last tenure, `undefined` when it was lost for good. */
+async function keepRunning(
+  request: PostmasterRequest,
+  first: Tenure,
+  options: ManagedPostgresOptions,
+): Promise<Tenure | undefined> {
+  const aborted = new Promise<void>((done) =>
+    request.signal.addEventListener("abort", () => done(), { once: true }),
+  );
+  let tenure = first;
+  let attempts = 0;
+  for (;;) {
+    const began = Date.now();
+    await Promise.race([tenure.ownership.lost, aborted]);
+    if (request.signal.aborted) return tenure;
+    if (Date.now() - began > healthyAfter) attempts = 0;
+    request.log.error(
+      { pid: tenure.pid, log: request.layout.logFile },
+      "PostgreSQL ended unexpectedly, restarting it",
+    );
+    const result = await regain(request, attempts);
+    if (result instanceof Error) {
+      request.log.fatal({ err: result }, "PostgreSQL cannot be restarted");
+      if (!request.signal.aborted) options.onFatal?.(result);
+      return undefined;
+    }
+    if (result === undefined) return undefined;
+    ({ tenure, attempts } = result);
+    request.log.warn({ pid: tenure.pid, ms: Date.now() - began }, "PostgreSQL runs again");
+    options.onRestart?.();
+  }
+}
+
+interface Regained {
+  readonly tenure: Tenure;
+  readonly attempts: number;
+}
+
+/** One attempt after the other; an error when all are used up, `undefined` when asked to stop meanwhile. */
+async function regain(request: PostmasterRequest, used: number): Promise<Regained | Error | undefined> {
+  let last: unknown = new ManagedPostgresError(
+    `The PostgreSQL of the data directory ${request.layout.dataDir} died ${used} times in short succession. ` +
+      `See ${request.layout.logFile}.`,
+  );
+  for (let attempt = used; attempt < backoff.length; attempt += 1) {
+    try {
+      await sleep(backoff[attempt] ?? 0, undefined, { signal: request.signal });
+      return { tenure: await takeOffice(request), attempts: attempt + 1 };
+    } catch (error) {
+      if (request.signal.aborted) return undefined;
+      last = error;
+      if (error instanceof DataDirectoryInUseError) break;
+      request.log.error({ err: error, attempt: attempt + 1 }, "PostgreSQL did not restart");
+    }
+  }
+  return last instanceof Error ? last : new ManagedPostgresError(messageOf(last));
+}

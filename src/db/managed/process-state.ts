@@ -1,0 +1,76 @@
+import { execFile } from "node:child_process";
+import { readFile, readdir, stat } from "node:fs/promises";
+import { promisify } from "node:util";
+import { codeOf } from "./errors.ts";
+
+const run = promisify(execFile);
+
+/** True when a process with this id runs; one that only waits to be reaped does not count. */
+export async function isAlive(pid: number): Promise<boolean> {
+  if (!isSignallable(pid)) return false;
+  if (process.platform !== "linux") return true;
+  const status = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
+  // "pid (name) state …", and the name may contain anything.
+  return status === undefined ? isSignallable(pid) : !/^[ZX]/.test(status.slice(status.lastIndexOf(")") + 2));
+}
+
+/** True when the process id is taken at all, be it by a zombie or by somebody else's process. */
+export function isSignallable(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
+}
+
+/** True when the process is a PostgreSQL process working on this very cluster, not a recycled process id. */
+export async function isPostgresOf(pid: number, cluster: string): Promise<boolean> {
+  if (!(await isAlive(pid))) return false;
+  return process.platform === "linux" ? isPostgresByProc(pid, cluster) : isPostgresByPs(pid, cluster);
+}
+
+/** Every PostgreSQL process has the cluster as its working directory. */
+async function isPostgresByProc(pid: number, cluster: string): Promise<boolean> {
+  try {
+    const [name, cwd, own] = await Promise.all([
+      readFile(`/proc/${pid}/comm`, "utf8"),
+      stat(`/proc/${pid}/cwd`),
+      stat(cluster),
+    ]);
+    return name.trim() === "postgres" && cwd.ino === own.ino && cwd.dev === own.dev;
+  } catch {
+    return false;
+  }
+}
+
+async function isPostgresByPs(pid: number, cluster: string): Promise<boolean> {
+  try {
+    const { stdout } = await run("ps", ["-ww", "-o", "command=", "-p", String(pid)]);
+    return stdout.includes("postgres") && stdout.includes(`-D ${cluster} `);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Ends the backends that a killed postmaster left behind: until they are gone no new one can start. They have nothing
+ * to lose, since recovery discards their work in any case. Only possible where /proc exists; elsewhere we can but wait.
+ */
+export async function killLeftoverBackends(cluster: string): Promise<number> {
+  const entries = await readdir("/proc").catch(() => []);
+  const pids = entries.filter((entry) => /^\d+$/.test(entry)).map(Number);
+  const ours = await Promise.all(pids.map((pid) => isPostgresOf(pid, cluster)));
+  const victims = pids.filter((_, index) => ours[index]);
+  for (const pid of victims) sendSignal(pid, "SIGQUIT");
+  return victims.length;
+}
+
+/** Sends a signal; a process that is already gone is fine. */
+export function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (codeOf(error) !== "ESRCH") throw error;
+  }
+}
