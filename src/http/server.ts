@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 
 import multipart from "@fastify/multipart";
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from "fastify";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Logger } from "pino";
 
 import type { Deps } from "../modules/deps.ts";
@@ -65,7 +65,7 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
     loggerInstance,
     bodyLimit,
     // One line a request, written by ourselves when it is done.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: "idle",
     return503OnClosing: false,
     requestTimeout: 120_000,
