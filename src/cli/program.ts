@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 
 import { programVersion } from "../app.ts";
 import { ConfigError } from "../config.ts";
+import { demoCommand } from "./demo/command.ts";
 import { serveCommand } from "./serve.ts";
 import { CliError, print } from "./output.ts";
 
@@ -12,6 +13,7 @@ function createProgram(): Command {
     .version(programVersion())
     .exitOverride();
   program.addCommand(serveCommand());
+  program.addCommand(demoCommand());
   return program;
 }
 

@@ -47,8 +47,8 @@ export interface Api {
   readonly url: string;
   /** @throws ApiError when the answer is not success. */
   call<E extends Endpoint>(endpoint: E, question: Question<E>): Promise<AnswerOf<E>>;
-  /** The same server, another key. */
-  as(key: string): Api;
+  /** The same server, another key or none. */
+  as(key: string | undefined): Api;
 }
 
 /** Statuses that pass by themselves: somebody else writes the same, too many requests, database away. */
@@ -100,7 +100,7 @@ async function reach(address: string, init: RequestInit): Promise<Response> {
 }
 
 /** @param url base address of the server, without a trailing slash. */
-export function createApi(url: string, key: string): Api {
+export function createApi(url: string, key: string | undefined): Api {
   async function call(endpoint: Endpoint, question: Question<Endpoint>): Promise<unknown> {
     const path = pathOf(endpoint, question.params);
     const query = question.query === undefined ? "" : `?${new URLSearchParams(question.query).toString()}`;
@@ -109,7 +109,7 @@ export function createApi(url: string, key: string): Api {
       const response = await reach(`${url}/api/v2${path}${query}`, {
         method: endpoint.method,
         headers: {
-          authorization: `Bearer ${key}`,
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
           ...(type === undefined ? {} : { "content-type": type }),
           ...question.headers,
         },

@@ -77,8 +77,8 @@ export interface RunsOptions {
   calendar: Calendar;
   /** How many artifacts there are to be, in all runs together: exactly this many. */
   builds: number;
-  /** Numbers of the latest job of each flow. Give the same map to go on where earlier runs ended. */
-  jobs: Map<string, number>;
+  /** Number of each flow's first job; they count up from there. */
+  firstJob: number;
 }
 
 /**
@@ -86,8 +86,9 @@ export interface RunsOptions {
  * twice. The calendar moves only the times.
  */
 export function* makeRuns(options: RunsOptions): Generator<Run> {
-  const { seed, people, calendar, builds, jobs } = options;
+  const { seed, people, calendar, builds, firstJob } = options;
   const random = createRandom(`${seed}/runs`);
+  const jobs = new Map<string, number>();
   let made = 0;
   let at = 0;
   for (let number = 0; made < builds; number += 1) {
@@ -95,7 +96,7 @@ export function* makeRuns(options: RunsOptions): Generator<Run> {
     const author = random.pick(people);
     const commit = makeCommit(random, flow, author, `${seed} ${number}`);
     const components = random.chance(0.04) ? [] : flow.components.slice(0, builds - made);
-    const job = (jobs.get(flow.name) ?? 0) + 1;
+    const job = (jobs.get(flow.name) ?? firstJob - 1) + 1;
     jobs.set(flow.name, job);
     const version = `${1 + Math.floor(job / 2000)}.${Math.floor(job / 20) % 100}.${job % 20}`;
     at = Math.max(at, calendar((made + random.next()) / builds));

@@ -261,16 +261,10 @@ export function repoOf(flow: Flow): Repo {
   return found;
 }
 
-/** The flow's template: a review for each trail, tests and a quality check for each artifact. */
+/** The flow's template: a passed quality check for each run, and the artifacts that come out. */
 export function templateOf(flow: Flow): string {
-  const lines = ["version: 1", "trail:", "  attestations:", "    - name: review", "      type: pull_request"];
+  const lines = ["version: 1", "trail:", "  attestations:", "    - name: sonar", "      type: sonar"];
   if (flow.components.length > 0) lines.push("  artifacts:");
-  for (const component of flow.components)
-    lines.push(
-      `    - name: ${component.name}`,
-      "      attestations:",
-      "        - name: unit-tests",
-      "          type: junit",
-    );
+  for (const component of flow.components) lines.push(`    - name: ${component.name}`);
   return `${lines.join("\n")}\n`;
 }
