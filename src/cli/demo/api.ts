@@ -62,7 +62,10 @@ function pathOf(endpoint: Endpoint, params: Record<string, string> = {}): string
   });
 }
 
-function bodyOf(endpoint: Endpoint, question: Question<Endpoint>): { body?: BodyInit; type?: string } {
+function bodyOf(
+  endpoint: Endpoint,
+  question: Question<Endpoint>,
+): { body?: NonNullable<RequestInit["body"]>; type?: string } {
   const { body, files } = question as { body?: unknown; files?: Question<Endpoint>["files"] };
   if (body === undefined || endpoint.body === undefined) return {};
   if (endpoint.body.kind !== "multipart")

@@ -1,0 +1,88 @@
+// Loads one address for a while and sends back what was measured. A process of its own, so that making requests does
+// not slow down the server that answers them more than any client would.
+import autocannon from "autocannon";
+
+import { makeRuns } from "../src/cli/demo/model/builds.ts";
+import { createCalendar } from "../src/cli/demo/model/calendar.ts";
+import { makePeople } from "../src/cli/demo/model/people.ts";
+import { reportOf } from "../src/cli/demo/steps/runs.ts";
+
+/** What to load, and how. */
+export interface LoadJob {
+  url: string;
+  key: string;
+  connections: number;
+  seconds: number;
+  /** Reports new artifacts below this address instead of reading it; `seed` makes them new. */
+  report?: { seed: string };
+}
+
+/** What came back, per second and in milliseconds. */
+export interface LoadResult {
+  throughput: number;
+  p50: number;
+  p99: number;
+  /** Requests that failed or were not answered with success. */
+  failed: number;
+}
+
+const manyBuilds = 10_000_000;
+
+/** Reports of artifacts nobody has seen, as pipelines send them, with the paths they go to. */
+function* newReports(seed: string): Generator<{ flow: string; body: string }> {
+  const now = Date.now() / 1000;
+  const runs = makeRuns({
+    seed,
+    people: makePeople(seed, 9),
+    calendar: createCalendar(now, 2),
+    builds: manyBuilds,
+    firstJob: 1,
+  });
+  for (const run of runs)
+    for (const build of run.builds) yield { flow: run.flow.name, body: JSON.stringify(reportOf(run, build)) };
+}
+
+function requestsOf(job: LoadJob): autocannon.Request[] {
+  if (job.report === undefined) return [{ method: "GET" }];
+  const base = new URL(job.url).pathname;
+  const reports = newReports(job.report.seed);
+  return [
+    {
+      method: "POST",
+      setupRequest: (request) => {
+        const { flow, body } = reports.next().value as { flow: string; body: string };
+        return { ...request, path: `${base}/${flow}`, body };
+      },
+    },
+  ];
+}
+
+function percentile(sorted: Float64Array, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+async function load(job: LoadJob): Promise<LoadResult> {
+  // Its own percentiles are of whole milliseconds, which is too coarse for answers that take less than one.
+  const times: number[] = [];
+  const running = autocannon({
+    url: job.url,
+    connections: job.connections,
+    duration: job.seconds,
+    timeout: 30,
+    headers: { authorization: `Bearer ${job.key}`, "content-type": "application/json" },
+    requests: requestsOf(job),
+  });
+  running.on("response", (_client, _status, _bytes, milliseconds) => void times.push(milliseconds));
+  const { requests, errors, timeouts, non2xx, duration } = await running;
+  const sorted = Float64Array.from(times).sort();
+  return {
+    throughput: requests.total / duration,
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
+    failed: errors + timeouts + non2xx,
+  };
+}
+
+process.once("message", (job) => {
+  void load(job as LoadJob).then((result) => process.send?.(result, () => process.disconnect()));
+});

@@ -1,0 +1,104 @@
+import { once } from "node:events";
+
+import type { LoadJob, LoadResult } from "./load.ts";
+import { startNode, stopProcess } from "./processes.ts";
+
+function script(name: string): string[] {
+  return ["--import", "tsx", new URL(name, import.meta.url).pathname];
+}
+
+async function run(job: LoadJob): Promise<LoadResult> {
+  const child = startNode({ args: script("load.ts") });
+  try {
+    const ended = once(child, "exit").then(() => {
+      throw new Error("The load generator ended without a result");
+    });
+    // Only the race below looks at it; afterwards its ending is what we want.
+    ended.catch(() => {});
+    child.send(job);
+    const [result] = (await Promise.race([once(child, "message"), ended])) as [LoadResult];
+    return result;
+  } finally {
+    await stopProcess(child);
+  }
+}
+
+/** Loads an address for some seconds, after a moment of it that does not count. */
+export async function loadAddress(job: LoadJob): Promise<LoadResult> {
+  const { report } = job;
+  await run({
+    ...job,
+    seconds: 1,
+    ...(report === undefined ? {} : { report: { seed: `${report.seed} warm-up` } }),
+  });
+  return run(job);
+}
+
+/** Runs the bare server while `work` measures it. */
+export async function withBareServer<T>(objects: unknown, work: (url: string) => Promise<T>): Promise<T> {
+  const child = startNode({ args: script("bare-server.ts") });
+  try {
+    child.send({ objects });
+    const [{ port }] = (await once(child, "message")) as [{ port: number }];
+    return await work(`http://127.0.0.1:${port}`);
+  } finally {
+    await stopProcess(child);
+  }
+}
+
+/** One line of the results. */
+export interface Figure {
+  scenario: string;
+  connections: number;
+  own: LoadResult;
+  bare: LoadResult | undefined;
+}
+
+/** What is measured: an address of the API that answers with objects, or one that takes reports. */
+export interface Subject {
+  scenario: string;
+  /** With the API's prefix. */
+  path: string;
+  report?: boolean;
+}
+
+/** Where and how long. */
+export interface Setting {
+  url: string;
+  key: string;
+  seconds: number;
+}
+
+let measurement = 0;
+
+async function objectsAt(setting: Setting, path: string): Promise<unknown> {
+  const response = await fetch(setting.url + path, { headers: { authorization: `Bearer ${setting.key}` } });
+  if (response.status !== 200)
+    throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
+  return response.json();
+}
+
+/**
+ * Measures an address with so many connections each, and a bare server that answers the very same objects, one after
+ * the other.
+ */
+export async function measure(setting: Setting, subject: Subject, connections: number[]): Promise<Figure[]> {
+  const objects = subject.report === true ? "OK" : await objectsAt(setting, subject.path);
+  return withBareServer(objects, async (bareUrl) => {
+    const figures: Figure[] = [];
+    for (const count of connections) {
+      measurement += 1;
+      const job = {
+        key: setting.key,
+        seconds: setting.seconds,
+        connections: count,
+        ...(subject.report === true ? { report: { seed: `bench ${Date.now()} ${measurement}` } } : {}),
+      };
+      const own = await loadAddress({ ...job, url: setting.url + subject.path });
+      const bare = await loadAddress({ ...job, url: bareUrl + subject.path });
+      if (own.failed > 0) throw new Error(`${subject.scenario}: ${own.failed} requests failed`);
+      figures.push({ scenario: subject.scenario, connections: count, own, bare });
+    }
+    return figures;
+  });
+}
