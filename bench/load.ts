@@ -61,26 +61,36 @@ function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-async function load(job: LoadJob): Promise<LoadResult> {
-  // Its own percentiles are of whole milliseconds, which is too coarse for answers that take less than one.
-  const times: number[] = [];
-  const running = autocannon({
-    url: job.url,
-    connections: job.connections,
-    duration: job.seconds,
-    timeout: 30,
-    headers: { authorization: `Bearer ${job.key}`, "content-type": "application/json" },
-    requests: requestsOf(job),
-  });
-  running.on("response", (_client, _status, _bytes, milliseconds) => void times.push(milliseconds));
-  const { requests, errors, timeouts, non2xx, duration } = await running;
-  const sorted = Float64Array.from(times).sort();
+function summary(result: autocannon.Result, sorted: Float64Array): LoadResult {
+  const { requests, errors, timeouts, non2xx, duration } = result;
   return {
     throughput: requests.total / duration,
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
     failed: errors + timeouts + non2xx,
   };
+}
+
+function load(job: LoadJob): Promise<LoadResult> {
+  // Its own percentiles are of whole milliseconds, which is too coarse for answers that take less than one.
+  const times: number[] = [];
+  return new Promise((resolve, reject) => {
+    const running = autocannon(
+      {
+        url: job.url,
+        connections: job.connections,
+        duration: job.seconds,
+        timeout: 30,
+        headers: { authorization: `Bearer ${job.key}`, "content-type": "application/json" },
+        requests: requestsOf(job),
+      },
+      (error: Error | null, result) => {
+        if (error === null) resolve(summary(result, Float64Array.from(times).sort()));
+        else reject(error);
+      },
+    );
+    running.on("response", (_client, _status, _bytes, milliseconds) => void times.push(milliseconds));
+  });
 }
 
 process.once("message", (job) => {
