@@ -1,0 +1,60 @@
+import { z } from "zod";
+
+type Issue = z.core.$ZodIssue;
+
+const mask = "***";
+
+/** Which discriminator a value lacks or has wrong, said like any other missing or unknown word. */
+function explainUnion(issue: Issue & { code: "invalid_union" }): object {
+  const holder = issue.input as Record<string, unknown> | undefined;
+  const discriminator = (issue as { discriminator?: string }).discriminator ?? "";
+  const input = holder?.[discriminator];
+  if (input === undefined) return { code: "invalid_type", expected: "string", path: issue.path, input };
+  const values = (issue as { options?: unknown[] }).options ?? [];
+  return { code: "invalid_value", values, path: issue.path, input };
+}
+
+function hidden(issue: Issue, shown: readonly string[]): object {
+  if (issue.code === "invalid_union") return explainUnion(issue);
+  const isShown = issue.path.some((part) => shown.includes(String(part)));
+  if (issue.input === undefined || isShown) return issue;
+  if (issue.code === "unrecognized_keys")
+    return { ...issue, input: Object.fromEntries(issue.keys.map((key) => [key, mask])) };
+  return { ...issue, input: mask };
+}
+
+/**
+ * A schema for input that holds secrets: error texts, which end up in clients' logs, quote nothing of it.
+ * @param shown names of the fields below which quoting is harmless. Discriminators always are.
+ */
+export function hidingInput<S extends z.ZodType>(schema: S, shown: readonly string[]) {
+  return z.preprocess((value, context) => {
+    const parsed = schema.safeParse(value, { reportInput: true });
+    if (parsed.success) return value;
+    for (const issue of parsed.error.issues)
+      context.issues.push({ ...hidden(issue, shown), path: [...issue.path] } as z.core.$ZodRawIssue);
+    return z.NEVER;
+  }, schema);
+}
+
+/** A list that names nothing twice. */
+export function distinctList<S extends z.ZodType>(item: S, limits: { min?: number; max: number }) {
+  return z
+    .array(item)
+    .min(limits.min ?? 0)
+    .max(limits.max)
+    .check((context) => {
+      const seen = new Set<unknown>();
+      for (const [index, value] of context.value.entries()) {
+        if (seen.has(value))
+          context.issues.push({
+            code: "custom",
+            message: "List should not contain the same item twice",
+            input: value,
+            path: [index],
+          });
+        seen.add(value);
+      }
+    })
+    .meta({ uniqueItems: true });
+}
