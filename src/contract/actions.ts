@@ -6,31 +6,49 @@ import { organizationReader, organizationRole } from "./access.ts";
 import { ActionTargets, TargetResponse } from "./action-targets.ts";
 import { indexedText, json, nameText, Ok, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
-import { distinctList } from "./hidden-input.ts";
+import { distinctList, hidingInput } from "./hidden-input.ts";
 
 const subjects = distinctList(indexedText(), { min: 1, max: actionLimits.subjects });
 
+/** Everything but what may hold a webhook address, in the right place or in a wrong one. */
+const quotable = [
+  "name",
+  "type",
+  "environments",
+  "flows",
+  "triggers",
+  "payload_version",
+  "emails",
+  "context",
+];
+
 /** An environment action in full. Environments are given by name, current or former. */
-export const EnvActionPutInput = z
-  .strictObject({
-    name: nameText(actionNamePattern),
-    targets: ActionTargets,
-    type: z.literal("env").default("env"),
-    environments: subjects,
-    triggers: distinctList(z.enum(environmentTriggers), { min: 1, max: environmentTriggers.length }),
-  })
-  .meta({ id: "EnvActionPutInput" });
+export const EnvActionPutInput = hidingInput(
+  z
+    .strictObject({
+      name: nameText(actionNamePattern),
+      targets: ActionTargets,
+      type: z.literal("env").default("env"),
+      environments: subjects,
+      triggers: distinctList(z.enum(environmentTriggers), { min: 1, max: environmentTriggers.length }),
+    })
+    .meta({ id: "EnvActionPutInput" }),
+  quotable,
+);
 
 /** A flow action in full. Flows are given by name, current or former. */
-export const FlowActionPutInput = z
-  .strictObject({
-    name: nameText(actionNamePattern),
-    targets: ActionTargets,
-    type: z.literal("flow").default("flow"),
-    flows: subjects,
-    triggers: distinctList(z.enum(flowTriggers), { min: 1, max: flowTriggers.length }),
-  })
-  .meta({ id: "FlowActionPutInput" });
+export const FlowActionPutInput = hidingInput(
+  z
+    .strictObject({
+      name: nameText(actionNamePattern),
+      targets: ActionTargets,
+      type: z.literal("flow").default("flow"),
+      flows: subjects,
+      triggers: distinctList(z.enum(flowTriggers), { min: 1, max: flowTriggers.length }),
+    })
+    .meta({ id: "FlowActionPutInput" }),
+  quotable,
+);
 
 const shownAction = {
   name: z.string(),

@@ -14,13 +14,18 @@ function explainUnion(issue: Issue & { code: "invalid_union" }): object {
   return { code: "invalid_value", values, path: issue.path, input };
 }
 
-function hidden(issue: Issue, shown: readonly string[]): object {
-  if (issue.code === "invalid_union") return explainUnion(issue);
-  const isShown = issue.path.some((part) => shown.includes(String(part)));
-  if (issue.input === undefined || isShown) return issue;
+function hidden(issue: Issue, shown: readonly string[]): object[] {
+  if (issue.code === "invalid_union") return [explainUnion(issue)];
+  // One of its own for each key: an issue about keys alone would not keep the schema from running again.
   if (issue.code === "unrecognized_keys")
-    return { ...issue, input: Object.fromEntries(issue.keys.map((key) => [key, mask])) };
-  return { ...issue, input: mask };
+    return issue.keys.map((key) => ({
+      code: "custom",
+      message: "Extra inputs are not permitted",
+      path: [...issue.path, key],
+      input: mask,
+    }));
+  const isShown = issue.path.some((part) => shown.includes(String(part)));
+  return [issue.input === undefined || isShown ? issue : { ...issue, input: mask }];
 }
 
 /**
@@ -32,7 +37,7 @@ export function hidingInput<S extends z.ZodType>(schema: S, shown: readonly stri
     const parsed = schema.safeParse(value, { reportInput: true });
     if (parsed.success) return value;
     for (const issue of parsed.error.issues)
-      context.issues.push({ ...hidden(issue, shown), path: [...issue.path] } as z.core.$ZodRawIssue);
+      for (const raw of hidden(issue, shown)) context.issues.push(raw as z.core.$ZodRawIssue);
     return z.NEVER;
   }, schema);
 }
