@@ -33,7 +33,7 @@ export interface ManagedPostgres {
 }
 
 /** Pauses before the attempts to bring a dead PostgreSQL back, in milliseconds; after the last one we give up. */
-const backoff = [0, 250, 1000, 3000, 10_000];
+const backoff = [0, 250, 1000, 2000, 4000];
 
 /** A PostgreSQL that has run this long starts with a fresh set of attempts when it dies. */
 const healthyAfter = 60_000;
