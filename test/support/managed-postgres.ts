@@ -1,13 +1,14 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { Client } from "pg";
-import { onTestFinished } from "vitest";
+import { afterAll, onTestFinished, vi } from "vitest";
 import { startManagedPostgres } from "../../src/db/managed/index.ts";
 import type {
   ManagedConnection,
@@ -35,6 +36,31 @@ export async function scratchDataDir(...below: string[]): Promise<string> {
     const pid = await postmasterPid(dataDir).catch(() => undefined);
     if (pid !== undefined && (await isAlive(pid))) process.kill(pid, "SIGKILL");
   });
+  return dataDir;
+}
+
+// Creating a database takes a second or two on a busy machine, and some tests do it more than once.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
+
+let template: Promise<string> | undefined;
+afterAll(async () => {
+  if (template !== undefined) await rm(dirname(await template), { recursive: true, force: true });
+});
+
+/** A data directory whose database exists already: a copy, since creating it anew is by far the slowest part. */
+export async function usedDataDir(): Promise<string> {
+  template ??= makeTemplate();
+  const [source, dataDir] = [await template, await scratchDataDir()];
+  await promisify(execFile)("cp", ["-a", source, dataDir]);
+  return dataDir;
+}
+
+async function makeTemplate(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "waybill-template-"));
+  await chmod(directory, 0o711);
+  const dataDir = join(directory, "data");
+  const managed = await startManagedPostgres({ dataDir, log: silentLog, settings: { fsync: "off" } });
+  await managed.stop();
   return dataDir;
 }
 

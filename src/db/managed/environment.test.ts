@@ -7,6 +7,7 @@ import {
   scratchDataDir,
   scratchDirectory,
   start,
+  usedDataDir,
 } from "../../../test/support/managed-postgres.ts";
 import { silentLog } from "../../lib/log.ts";
 import { prepareEngine, removeStaleEngines } from "./engine-copy.ts";
@@ -92,8 +93,7 @@ test("an engine out of reach is copied beside the data once, and copies of other
 });
 
 test("a cluster of another major version is refused", async () => {
-  const dataDir = await scratchDataDir();
-  await (await start(dataDir)).stop();
+  const dataDir = await usedDataDir();
   await writeFile(join(dataDir, "postgres", "PG_VERSION"), "17\n");
   const refused = start(dataDir);
   await expect(refused).rejects.toThrow(ManagedPostgresError);
@@ -131,8 +131,7 @@ test.runIf(isRoot)("a parent that PostgreSQL's user cannot enter is named", asyn
 });
 
 test.runIf(isRoot)("a cluster restored by root is given back to PostgreSQL's user", async () => {
-  const dataDir = await scratchDataDir();
-  await (await start(dataDir)).stop();
+  const dataDir = await usedDataDir();
   const restored = await scratchDataDir();
   await cp(dataDir, restored, { recursive: true });
   await chmod(join(restored, "postgres"), 0o755);

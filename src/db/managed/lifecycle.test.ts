@@ -11,6 +11,7 @@ import {
   scratchDataDir,
   start,
   startInChild,
+  usedDataDir,
 } from "../../../test/support/managed-postgres.ts";
 import { DataDirectoryInUseError, findManagedPostgres } from "./index.ts";
 import { isAlive } from "./process-state.ts";
@@ -39,7 +40,7 @@ test("the first start creates a private database without network", async () => {
 });
 
 test("callers cannot open the network, and durability is on unless they turn it off", async () => {
-  const dataDir = await scratchDataDir();
+  const dataDir = await usedDataDir();
   const { connection } = await start(dataDir, {
     settings: { listen_addresses: "127.0.0.1", port: "5999", work_mem: "5MB" },
   });
@@ -53,7 +54,7 @@ test("callers cannot open the network, and durability is on unless they turn it 
 });
 
 test("stop leaves no process, and a restart keeps the data", async () => {
-  const dataDir = await scratchDataDir();
+  const dataDir = await usedDataDir();
   const first = await start(dataDir);
   await query(first.connection, "CREATE TABLE kept AS SELECT 42 AS answer");
   const pid = await postmasterPid(dataDir);
@@ -65,7 +66,7 @@ test("stop leaves no process, and a restart keeps the data", async () => {
 });
 
 test("findManagedPostgres tells where a running server's database is, and nothing otherwise", async () => {
-  const dataDir = await scratchDataDir();
+  const dataDir = await usedDataDir();
   expect(await findManagedPostgres(dataDir)).toBeUndefined();
   const managed = await start(dataDir);
   const found = await findManagedPostgres(dataDir);
@@ -75,7 +76,7 @@ test("findManagedPostgres tells where a running server's database is, and nothin
 });
 
 test("the PostgreSQL of a killed server is taken over and stopped at the end", async () => {
-  const dataDir = await scratchDataDir();
+  const dataDir = await usedDataDir();
   const { child, said } = await startInChild(dataDir);
   expect(said).toBe("ready");
   const orphan = await postmasterPid(dataDir);
@@ -91,7 +92,7 @@ test("the PostgreSQL of a killed server is taken over and stopped at the end", a
 });
 
 test("a second server is refused with the directory and the owner", async () => {
-  const dataDir = await scratchDataDir();
+  const dataDir = await usedDataDir();
   const { pid, said } = await startInChild(dataDir);
   expect(said).toBe("ready");
   const refused = start(dataDir);
@@ -103,30 +104,26 @@ test("a second server is refused with the directory and the owner", async () => 
   expect(await findManagedPostgres(dataDir)).toBeDefined();
 });
 
-test(
-  "of servers that start at the same time on an empty directory exactly one wins",
-  { timeout: 20_000 },
-  async () => {
-    const dataDir = await scratchDataDir();
-    const child = startInChild(dataDir).then(({ said }) => said);
-    const here = [start(dataDir), start(dataDir)].map((started) =>
-      started.then(
-        () => "ready",
-        (error: unknown) => String(error),
-      ),
-    );
-    const said = await Promise.all([child, ...here]);
-    expect(said.filter((line) => line === "ready")).toHaveLength(1);
-    expect(
-      said.filter((line) => line.includes("is in use by another Waybill server (process ")),
-    ).toHaveLength(2);
-    const left = await readdir(dataDir);
-    expect(left.filter((name) => name.includes(".new-"))).toEqual([]);
-  },
-);
+test("of servers that start at the same time on an empty directory exactly one wins", async () => {
+  const dataDir = await scratchDataDir();
+  const child = startInChild(dataDir).then(({ said }) => said);
+  const here = [start(dataDir), start(dataDir)].map((started) =>
+    started.then(
+      () => "ready",
+      (error: unknown) => String(error),
+    ),
+  );
+  const said = await Promise.all([child, ...here]);
+  expect(said.filter((line) => line === "ready")).toHaveLength(1);
+  expect(said.filter((line) => line.includes("is in use by another Waybill server (process "))).toHaveLength(
+    2,
+  );
+  const left = await readdir(dataDir);
+  expect(left.filter((name) => name.includes(".new-"))).toEqual([]);
+});
 
 test("lock files with the recycled process id of another program do not confuse", async () => {
-  const dataDir = await scratchDataDir();
+  const dataDir = await usedDataDir();
   const first = await start(dataDir);
   const locks = [
     join(dataDir, "postgres", "postmaster.pid"),

@@ -2,7 +2,7 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { expect, test } from "vitest";
-import { postmasterPid, query, scratchDataDir, start } from "../../../test/support/managed-postgres.ts";
+import { postmasterPid, query, start, usedDataDir } from "../../../test/support/managed-postgres.ts";
 import { isAlive } from "./process-state.ts";
 
 interface Signal {
@@ -17,7 +17,7 @@ function signal(): Signal {
 }
 
 test("a killed PostgreSQL is restarted and still owned, each time", async () => {
-  const dataDir = await scratchDataDir();
+  const dataDir = await usedDataDir();
   let restarted = signal();
   const managed = await start(dataDir, { onRestart: () => restarted.tell() });
   await query(managed.connection, "CREATE TABLE kept AS SELECT 7 AS answer");
@@ -35,28 +35,24 @@ test("a killed PostgreSQL is restarted and still owned, each time", async () => 
   expect(await isAlive(last)).toBe(false);
 });
 
-test(
-  "a busy backend that survives the postmaster does not prevent the restart",
-  { timeout: 20_000 },
-  async () => {
-    const dataDir = await scratchDataDir();
-    const restarted = signal();
-    const managed = await start(dataDir, { onRestart: restarted.tell });
-    const busy = new Client(managed.connection);
-    busy.on("error", () => {});
-    await busy.connect();
-    const { rows } = await busy.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
-    const endless = busy.query("DO $$ BEGIN LOOP NULL; END LOOP; END $$").catch(() => "cut");
-    process.kill(await postmasterPid(dataDir), "SIGKILL");
-    await restarted.happened;
-    expect(await endless).toBe("cut");
-    expect(await isAlive(rows[0]?.pid ?? 0)).toBe(false);
-    expect(await query(managed.connection, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
-  },
-);
+test("a busy backend that survives the postmaster does not prevent the restart", async () => {
+  const dataDir = await usedDataDir();
+  const restarted = signal();
+  const managed = await start(dataDir, { onRestart: restarted.tell });
+  const busy = new Client(managed.connection);
+  busy.on("error", () => {});
+  await busy.connect();
+  const { rows } = await busy.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  const endless = busy.query("DO $$ BEGIN LOOP NULL; END LOOP; END $$").catch(() => "cut");
+  process.kill(await postmasterPid(dataDir), "SIGKILL");
+  await restarted.happened;
+  expect(await endless).toBe("cut");
+  expect(await isAlive(rows[0]?.pid ?? 0)).toBe(false);
+  expect(await query(managed.connection, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+});
 
 test("losing only the ownership's connection, PostgreSQL goes on and is owned again", async () => {
-  const dataDir = await scratchDataDir();
+  const dataDir = await usedDataDir();
   const restarted = signal();
   const managed = await start(dataDir, { onRestart: restarted.tell });
   const pid = await postmasterPid(dataDir);
@@ -69,31 +65,28 @@ test("losing only the ownership's connection, PostgreSQL goes on and is owned ag
   await expect(start(dataDir)).rejects.toThrow("is in use by another Waybill server");
 });
 
-test(
-  "a PostgreSQL that cannot come back is reported once, with its last words",
-  { timeout: 30_000 },
-  async () => {
-    const dataDir = await scratchDataDir();
-    const failed = signal();
-    const errors: Error[] = [];
-    const managed = await start(dataDir, {
-      onFatal: (error) => {
-        errors.push(error);
-        failed.tell();
-      },
-    });
-    const control = join(dataDir, "postgres", "global", "pg_control");
-    await rename(control, `${control}.away`);
-    process.kill(await postmasterPid(dataDir), "SIGKILL");
-    await failed.happened;
-    expect(errors).toHaveLength(1);
-    expect(errors[0]?.message).toMatch(/does not start[^]*pg_control/);
-    await managed.stop();
-  },
-);
+test("a PostgreSQL that cannot come back is reported once, with its last words", async () => {
+  const dataDir = await usedDataDir();
+  const failed = signal();
+  const errors: Error[] = [];
+  const managed = await start(dataDir, {
+    restartDelays: [0, 50, 100],
+    onFatal: (error) => {
+      errors.push(error);
+      failed.tell();
+    },
+  });
+  const control = join(dataDir, "postgres", "global", "pg_control");
+  await rename(control, `${control}.away`);
+  process.kill(await postmasterPid(dataDir), "SIGKILL");
+  await failed.happened;
+  expect(errors).toHaveLength(1);
+  expect(errors[0]?.message).toMatch(/does not start[^]*pg_control/);
+  await managed.stop();
+});
 
 test("stop while PostgreSQL is being restarted ends both", async () => {
-  const dataDir = await scratchDataDir();
+  const dataDir = await usedDataDir();
   const managed = await start(dataDir);
   const pid = await postmasterPid(dataDir);
   process.kill(pid, "SIGKILL");
