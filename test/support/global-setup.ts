@@ -74,7 +74,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await rm(notes, { recursive: true, force: true });
     await dropDatabase(connection, template);
     await stop();
-    if (uncovered.length > 0)
-      throw new Error(`No API test reached these operations: ${uncovered.join(", ")}`);
+    if (uncovered.length === 0) return;
+    console.error(`No API test reached these operations: ${uncovered.join(", ")}`);
+    // The runner does not fail for an error thrown here.
+    process.exitCode = 1;
   };
 }
