@@ -31,6 +31,11 @@ describe("hidingInput", () => {
     });
   });
 
+  it("tells nothing of the alternatives of a union", () => {
+    const schema = z.object({ o: hidingInput(z.union([z.number(), z.object({ a: z.number() })]), []) });
+    expect(errorsOf(schema, { o: { a: "hush" } })).toEqual({ o: "Invalid input [input: ***]" });
+  });
+
   it("says of what is missing that it is missing", () => {
     expect(errorsOf(Body, action)).toEqual({ targets: "Field required [input: None]" });
     expect(errorsOf(Body, { ...action, targets: [{ type: "WEBHOOK" }] })).toEqual({

@@ -4,14 +4,14 @@ type Issue = z.core.$ZodIssue;
 
 const mask = "***";
 
-/** Which discriminator a value lacks or has wrong, said like any other missing or unknown word. */
+/** A discriminator that is missing or wrong, said like any other word; of other unions' alternatives nothing is told. */
 function explainUnion(issue: Issue & { code: "invalid_union" }): object {
+  if (issue.discriminator === undefined) return { ...issue, errors: [], input: mask };
   const holder = issue.input as Record<string, unknown> | undefined;
-  const discriminator = (issue as { discriminator?: string }).discriminator ?? "";
-  const input = holder?.[discriminator];
-  if (input === undefined) return { code: "invalid_type", expected: "string", path: issue.path, input };
-  const values = (issue as { options?: unknown[] }).options ?? [];
-  return { code: "invalid_value", values, path: issue.path, input };
+  const input = holder?.[issue.discriminator];
+  const { path } = issue;
+  if (input === undefined) return { code: "invalid_type", expected: "string", path, input };
+  return { code: "invalid_value", values: "options" in issue ? issue.options : [], path, input };
 }
 
 function hidden(issue: Issue, shown: readonly string[]): object[] {
