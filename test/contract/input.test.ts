@@ -9,9 +9,11 @@ import { fillPath } from "../support/operations.ts";
 const all = Object.entries(endpoints as Record<string, Endpoint>);
 const withBody = all.filter(([, { body }]) => body !== undefined && body.kind !== "raw");
 
+/** Whether the published schema refuses keys it does not name. */
 function isStrict(endpoint: Endpoint): boolean {
-  const schema = endpoint.body?.schema;
-  return schema instanceof z.ZodObject && schema._zod.def.catchall instanceof z.ZodNever;
+  const { body } = endpoint;
+  if (body === undefined || body.kind === "raw") return false;
+  return z.toJSONSchema(body.schema, { io: "input", unrepresentable: "any" }).additionalProperties === false;
 }
 
 let app: TestApp;
@@ -44,7 +46,10 @@ describe("a body key that the contract does not know", () => {
     const answer = await send(endpoint, { no_such_key: "abc" });
     expect(answer.status).toBe(400);
     expect(answer.json.message).toBe("Input payload validation failed");
-    expect(answer.json.errors.no_such_key).toBe("Extra inputs are not permitted [input: abc]");
+    // Bodies with secrets in them show no value.
+    expect(answer.json.errors.no_such_key).toMatch(
+      /^Extra inputs are not permitted \[input: (?:abc|\*{3})\]$/,
+    );
   });
 });
 
