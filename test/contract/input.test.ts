@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Endpoint } from "../../src/contract/endpoint.ts";
 import { endpoints } from "../../src/contract/index.ts";
 import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../support/app.ts";
+import { inputJsonSchema } from "../support/json-schema.ts";
 import { fillPath } from "../support/operations.ts";
 
 const all = Object.entries(endpoints as Record<string, Endpoint>);
@@ -13,7 +14,7 @@ const withBody = all.filter(([, { body }]) => body !== undefined && body.kind !=
 function isStrict(endpoint: Endpoint): boolean {
   const { body } = endpoint;
   if (body === undefined || body.kind === "raw") return false;
-  return z.toJSONSchema(body.schema, { io: "input", unrepresentable: "any" }).additionalProperties === false;
+  return inputJsonSchema(body.schema)["additionalProperties"] === false;
 }
 
 let app: TestApp;
