@@ -1,6 +1,9 @@
+import { sql } from "kysely";
+
 import type { Config } from "../../config.ts";
 import { connect, type Database } from "../../db/connect.ts";
 import { findManagedPostgres } from "../../db/managed/index.ts";
+import type { DB } from "../../db/schema.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { createIdSource, type IdSource } from "../../lib/ids.ts";
 
@@ -30,6 +33,13 @@ async function findOrgId(db: Database, org: DemoOrg): Promise<string | undefined
     .where("name", "=", org.name)
     .executeTakeFirst();
   return row !== undefined && row.created_at === org.created_at ? row.id : undefined;
+}
+
+/**
+ * Tells the planner what a load has changed, which it would otherwise learn minutes later and plan badly until then.
+ */
+export async function learnTables(db: Database, tables: readonly (keyof DB)[]): Promise<void> {
+  await sql`analyze ${sql.join(tables.map((table) => sql.table(table)))}`.execute(db.query);
 }
 
 /**

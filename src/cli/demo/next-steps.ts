@@ -56,7 +56,8 @@ export function nextSteps(tour: Tour): NextStep[] {
   const { key, account, keyId } = robots.explorer;
   const name = encodeURIComponent(org);
   const curl = (path: string, query: Record<string, string> = {}, method?: string): string => {
-    const search = new URLSearchParams(query).toString();
+    // Colons and slashes may stand in a query as they are, and read better so.
+    const search = new URLSearchParams(query).toString().replaceAll("%3A", ":").replaceAll("%2F", "/");
     const address = `${tour.url}/api/v2${path}${search === "" ? "" : `?${search}`}`;
     const verb = method === undefined ? "" : ` -X ${method}`;
     return `curl -sS${verb} -H ${quoted(`Authorization: Bearer ${key}`)} ${quoted(address)}`;

@@ -1,7 +1,7 @@
 import type { Actor } from "../../../domain/principal.ts";
 import { type ArtifactReport, reportArtifacts } from "../../../modules/artifacts/service.ts";
 import { recorded } from "../../../modules/audit/service.ts";
-import type { BesideServer } from "../database.ts";
+import { type BesideServer, learnTables } from "../database.ts";
 import type { Run } from "../model/builds.ts";
 import type { Demo } from "../plan.ts";
 import { reportOf } from "./runs.ts";
@@ -19,6 +19,8 @@ export const loader: Actor = {
 
 /** Artifacts written in one transaction. */
 const batchSize = 5_000;
+
+const tables = ["artifacts", "builds", "trails", "repos", "flows"] as const;
 
 function* inBatches(runs: Iterable<Run>): Generator<ArtifactReport[]> {
   let batch: ArtifactReport[] = [];
@@ -49,12 +51,19 @@ export function loadHistory(
 ): Promise<void> {
   const total = demo.amounts.builds - demo.amounts.recentBuilds;
   return demo.progress.step("Builds of the last year", total, async (advance) => {
+    let loaded = 0;
+    let learnAt = batchSize;
     for (const batch of inBatches(runs)) {
       await recorded(beside, { org: { id: beside.orgId }, actor: loader }, async (tx, record) => {
         await reportArtifacts(beside, tx, beside.orgId, batch);
         record("artifact", `${batch.length} artifacts of the demo`);
       });
+      loaded += batch.length;
       advance(batch.length);
+      if (loaded < learnAt) continue;
+      await learnTables(beside.db, tables);
+      learnAt = loaded * 4;
     }
+    await learnTables(beside.db, tables);
   });
 }

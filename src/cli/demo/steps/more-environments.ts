@@ -1,7 +1,7 @@
 import { parseWireId } from "../../../lib/ids.ts";
 import { recorded } from "../../../modules/audit/service.ts";
 import { type LoadedEnvironment, loadEnvironments } from "../../../modules/environments/load-service.ts";
-import type { BesideServer } from "../database.ts";
+import { type BesideServer, learnTables } from "../database.ts";
 import { type Environment, makeEnvironments } from "../model/environments.ts";
 import { createRandom, type Random } from "../model/random.ts";
 import type { Demo } from "../plan.ts";
@@ -83,5 +83,6 @@ export async function loadMoreEnvironments(
       });
       advance(batch.length);
     }
+    await learnTables(beside.db, ["environments", "environment_members"]);
   });
 }

@@ -1,7 +1,7 @@
 import { memberEndpoints } from "../../../contract/members.ts";
-import { transaction } from "../../../db/transaction.ts";
-import { createUser } from "../../../modules/users/service.ts";
+import { registerUser } from "../../../modules/users/service.ts";
 import type { Demo } from "../plan.ts";
+import { loader } from "./history.ts";
 
 /**
  * Creates the company's people, whose login names begin with the organization's so that they are nobody else's, and
@@ -13,13 +13,11 @@ export async function createPeople(demo: Demo): Promise<void> {
   await demo.progress.step("People and roles", people.length, async (advance) => {
     for (const person of people) {
       const user = `${org}.${person.name}`;
-      await transaction(beside.db.query, (tx) =>
-        createUser(beside, tx, {
-          name: user,
-          email: person.email.replace("@", `@${org}.`),
-          display_name: person.display_name,
-        }),
-      );
+      await registerUser(beside, loader, {
+        name: user,
+        email: person.email.replace("@", `+${org}@`),
+        display_name: person.display_name,
+      });
       await api.call(memberEndpoints.put_member, { params: { org, user }, body: { role: person.role } });
       advance();
     }
