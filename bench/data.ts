@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { connect } from "../src/db/connect.ts";
+import { findManagedPostgres } from "../src/db/managed/index.ts";
 import { type Server, startNode, startServer } from "./processes.ts";
 
 /** The organizations that are measured, all in one database. */
@@ -33,6 +35,19 @@ async function fill(server: Server, org: string, args: string[]): Promise<void> 
   });
   const [status] = (await once(child, "exit")) as [number | null];
   if (status !== 0) throw new Error(`Filling ${org} failed`);
+}
+
+/** Leaves the tables as autovacuum does when nothing else happens for a while, so that every run begins alike. */
+async function settle(dataDir: string): Promise<void> {
+  const connection = await findManagedPostgres(dataDir);
+  if (connection === undefined) throw new Error("The server's database is not within reach");
+  const db = connect({ connection, max: 1 });
+  try {
+    await db.pool.query("set statement_timeout = 0");
+    await db.pool.query("vacuum (analyze)");
+  } finally {
+    await db.close();
+  }
 }
 
 /** What the data was made with: the tables, and the program that fills them. */
@@ -66,6 +81,7 @@ export async function prepareData(folder: string, fresh: boolean): Promise<strin
       console.log(`Making ${org}`);
       await fill(server, org, args);
     }
+    await settle(dataDir);
   } finally {
     await server.stop();
   }

@@ -29,7 +29,7 @@ interface DemoOptions {
 
 /** The key to use: the one given, that of the environment, or the one the server's first start left behind. */
 function keyOf(options: DemoOptions, config: Config): string {
-  if (options.key !== undefined) return options.key;
+  if (options.key !== undefined && options.key !== "") return options.key;
   try {
     return readFileSync(join(config.dataDir, "initial-admin-key"), "utf8").trim();
   } catch {
