@@ -6,7 +6,8 @@ import { expect, it } from "vitest";
 import { quoted } from "./next-steps.ts";
 
 it("quotes any text as one word of the shell", () => {
-  const word = fc.string({ unit: "binary" }).filter((text) => !text.includes("\0") && text.isWellFormed());
+  const unit = fc.constantFrom(..."'\"\\$`!~*?;&|<>(){}[]# \n\té€a1");
+  const word = fc.string({ unit });
   const words = [...fc.sample(word, 60), "it's", "", '$HOME `x` "y" \\', "a\nb\n"];
   const said = execFileSync("/bin/sh", ["-c", `printf '%s\\0' ${words.map(quoted).join(" ")}`]);
   expect(said.toString("utf8").split("\0")).toEqual([...words, ""]);
