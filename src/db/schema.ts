@@ -283,7 +283,6 @@ export interface QualityIntegrations {
 
 export interface Repos {
   additional_info: JsonColumn | null;
-  build_number: Generated<number>;
   created_at: TimestampColumn;
   description: string | null;
   id: string;
