@@ -257,6 +257,7 @@ export interface QualityDeliveries {
   body: Buffer;
   body_sha256: Buffer;
   flow_name: string | null;
+  flow_name_options: JsonColumn;
   id: string;
   org_id: string;
   processed_at: TimestampColumn | null;
@@ -264,6 +265,7 @@ export interface QualityDeliveries {
   reason: string | null;
   received_at: TimestampColumn;
   replay_of: string | null;
+  reported_by_name: string;
   status: string;
   task_id: string | null;
   trail_name: string | null;
@@ -273,8 +275,8 @@ export interface QualityIntegrations {
   created_at: TimestampColumn;
   created_by_name: string;
   flow_name_base: string;
-  flow_name_prefix: Generated<string>;
-  flow_name_suffix: Generated<string>;
+  flow_name_prefix: string;
+  flow_name_suffix: string;
   hook_uid: string;
   last_modified_at: TimestampColumn;
   org_id: string;

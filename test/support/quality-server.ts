@@ -1,0 +1,81 @@
+import { createHmac, randomBytes } from "node:crypto";
+
+import type { Answer, Client } from "./client.ts";
+
+export type Json = Record<string, unknown>;
+
+/** Where a delivery goes and how it is signed. */
+export interface Webhook {
+  url: string;
+  /** Deliveries are not signed without one. */
+  secret?: string;
+}
+
+/** A task id as analyses have them. */
+export function taskId(): string {
+  return `AZ${randomBytes(9).toString("base64url")}`;
+}
+
+/** A commit that nobody else's analysis has. */
+export function commitSha(): string {
+  return randomBytes(20).toString("hex");
+}
+
+/** What a code-quality server sends after a successful analysis of a commit; `changes` replace top-level fields. */
+export function analysis(changes: Json = {}): Json {
+  const dashboard = "https://quality.example.org/dashboard?id=shop-api";
+  return {
+    serverUrl: "https://quality.example.org",
+    taskId: taskId(),
+    status: "SUCCESS",
+    analysedAt: "2026-08-01T10:00:00+0000",
+    revision: commitSha(),
+    changedAt: "2026-08-01T10:00:00+0000",
+    project: { key: "shop-api", name: "Shop API", url: dashboard },
+    branch: { name: "main", type: "BRANCH", isMain: true, url: dashboard },
+    qualityGate: {
+      name: "Team gate",
+      status: "OK",
+      conditions: [
+        { metric: "new_coverage", operator: "LESS_THAN", value: "91.0", status: "OK", errorThreshold: "80" },
+        { metric: "new_violations", operator: "GREATER_THAN", status: "NO_VALUE", errorThreshold: "0" },
+      ],
+    },
+    properties: { "sonar.analysis.detectedscm": "git" },
+    ...changes,
+  };
+}
+
+/** An analysis whose scanner was given these parameters, without their prefix. */
+export function analysisWith(parameters: Json, changes: Json = {}, prefix = "waybill"): Json {
+  const properties = Object.fromEntries(
+    Object.entries(parameters).map(([name, value]) => [`sonar.analysis.${prefix}_${name}`, value]),
+  );
+  return analysis({ ...changes, properties: { "sonar.analysis.detectedscm": "git", ...properties } });
+}
+
+/** Lower-case hex HMAC-SHA256 of exactly these bytes. */
+export function signatureOf(secret: string, body: string | Buffer): string {
+  return createHmac("sha256", secret).update(body).digest("hex");
+}
+
+/**
+ * Delivers the way code-quality servers do: compact JSON, the signature in their own header when the webhook has a
+ * secret, none of our credentials.
+ */
+export function deliver(from: Client, webhook: Webhook, payload: unknown): Promise<Answer> {
+  const body = typeof payload === "string" ? payload : JSON.stringify(payload);
+  const project = (payload as { project?: { key?: unknown } } | null)?.project?.key;
+  return from.request("POST", new URL(webhook.url).pathname, {
+    payload: Buffer.from(body, "utf8"),
+    headers: {
+      "content-type": "application/json; charset=utf-8",
+      ...(typeof project === "string" && /^[\x20-\x7e]*$/.test(project)
+        ? { "x-sonarqube-project": project }
+        : {}),
+      ...(webhook.secret === undefined
+        ? {}
+        : { "x-sonar-webhook-hmac-sha256": signatureOf(webhook.secret, body) }),
+    },
+  });
+}
