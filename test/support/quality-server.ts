@@ -79,3 +79,12 @@ export function deliver(from: Client, webhook: Webhook, payload: unknown): Promi
     },
   });
 }
+
+/** Switches the organization's integration on, and answers what its code-quality server is set up with. */
+export async function switchOn(
+  org: { name: string; member: Client },
+  settings: Json = {},
+): Promise<Required<Webhook>> {
+  const { json } = await org.member.put(`/integrations/${org.name}/quality`, settings);
+  return { url: json.webhook_url, secret: json.secret };
+}
