@@ -1,6 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 
+import type { TestApp, TestOrg } from "./app.ts";
 import type { Answer, Client } from "./client.ts";
+import { runPendingJobs } from "./jobs.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -87,4 +89,37 @@ export async function switchOn(
 ): Promise<Required<Webhook>> {
   const { json } = await org.member.put(`/integrations/${org.name}/quality`, settings);
   return { url: json.webhook_url, secret: json.secret };
+}
+
+/** A webhook that is on, with its organization. */
+export interface Hook extends Required<Webhook> {
+  org: TestOrg;
+}
+
+/** A new organization with its webhook on. */
+export async function newHook(app: TestApp, settings: Json = {}): Promise<Hook> {
+  const org = await app.org();
+  return { org, ...(await switchOn(org, settings)) };
+}
+
+/** The organization's newest hundred deliveries as they are listed. */
+export async function deliveriesOf(org: TestOrg): Promise<Json[]> {
+  const { json } = await org.member.get(`/integrations/${org.name}/quality/deliveries?per_page=100`);
+  return json.deliveries;
+}
+
+/** Delivers and lets the job run; the delivery as it is listed afterwards. */
+export async function processed(app: TestApp, webhook: Hook, payload: Json): Promise<Json> {
+  const { json } = await deliver(app.anonymous, webhook, payload);
+  if (json.status !== "accepted") throw new Error(`Delivery was ${JSON.stringify(json)}`);
+  await runPendingJobs(app);
+  return (await deliveriesOf(webhook.org))[0]!;
+}
+
+/** What a table has of an organization, oldest first. */
+export async function rowsOf(app: TestApp, table: string, org: TestOrg): Promise<Json[]> {
+  const { rows } = await app.deps.db.pool.query(`select * from ${table} where org_id = $1 order by id`, [
+    org.id,
+  ]);
+  return rows;
 }
