@@ -138,7 +138,7 @@ export const qualityEndpoints = {
     tag,
     summary: "Switch the code-quality webhook on, or change its settings",
     access: member,
-    body: { kind: "json", schema: QualityIntegrationPutInput.prefault({}) },
+    body: { kind: "json", schema: QualityIntegrationPutInput },
     responses: {
       200: json("Changed; URL and secret stay", InboundIntegration),
       201: json("Switched on; the secret is shown this once", integrationWithSecret),

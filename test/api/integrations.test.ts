@@ -76,9 +76,9 @@ describe("PUT /integrations/{org}/quality", () => {
     expect(answer.json.created_at).toBeGreaterThanOrEqual(before);
   });
 
-  it.each([undefined, {}])("has defaults: body %j", async (body) => {
+  it("has defaults", async () => {
     const org = await app.org();
-    const answer = await org.member.put(`/integrations/${org.name}/quality`, body);
+    const answer = await org.member.put(`/integrations/${org.name}/quality`, { unknown: "ignored" });
     expect(answer.json).toMatchObject({ flow_name_base: "key", flow_name_prefix: "", flow_name_suffix: "" });
   });
 

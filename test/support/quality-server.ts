@@ -61,6 +61,11 @@ export function signatureOf(secret: string, body: string | Buffer): string {
   return createHmac("sha256", secret).update(body).digest("hex");
 }
 
+/** The path of a webhook's URL, below `/api/v2`. */
+export function pathOf(webhook: Webhook): string {
+  return new URL(webhook.url).pathname.replace("/api/v2", "");
+}
+
 /**
  * Delivers the way code-quality servers do: compact JSON, the signature in their own header when the webhook has a
  * secret, none of our credentials.
@@ -68,7 +73,7 @@ export function signatureOf(secret: string, body: string | Buffer): string {
 export function deliver(from: Client, webhook: Webhook, payload: unknown): Promise<Answer> {
   const body = typeof payload === "string" ? payload : JSON.stringify(payload);
   const project = (payload as { project?: { key?: unknown } } | null)?.project?.key;
-  return from.request("POST", new URL(webhook.url).pathname, {
+  return from.request("POST", pathOf(webhook), {
     payload: Buffer.from(body, "utf8"),
     headers: {
       "content-type": "application/json; charset=utf-8",
