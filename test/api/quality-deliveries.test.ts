@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { releaseAbandonedJobs } from "../../src/jobs/runner.ts";
 import { sha256 } from "../../src/lib/hash.ts";
 import { type DeliveryJob, processDelivery } from "../../src/modules/quality/process-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -308,6 +309,25 @@ describe("the job", () => {
     expect(await count("flows", webhook.org)).toBe(1);
     expect(await count("trails", webhook.org)).toBe(1);
     expect(await count("attestations", webhook.org)).toBe(8);
+  });
+
+  it("taken along by a worker that was killed is given back after a while", async () => {
+    const webhook = await hook();
+    await deliver(app.anonymous, webhook, analysis());
+    const hold = (seconds: number) =>
+      app.deps.db.pool.query(
+        `update graphile_worker._private_jobs set locked_by = 'killed', locked_at = now() - make_interval(secs => $2)
+         where payload->>'org_id' = $1`,
+        [webhook.org.id, seconds],
+      );
+    await hold(60);
+    await releaseAbandonedJobs(app.deps.db.pool, 120);
+    await runPendingJobs(app);
+    expect(await newest(webhook)).toMatchObject({ status: "accepted" });
+    await hold(121);
+    await releaseAbandonedJobs(app.deps.db.pool, 120);
+    await runPendingJobs(app);
+    expect(await newest(webhook)).toMatchObject({ status: "processed" });
   });
 
   it("of a delivery that is not there does nothing", async () => {
