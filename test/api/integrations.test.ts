@@ -85,9 +85,10 @@ describe("PUT /integrations/{org}/quality", () => {
   it("changes settings, keeps URL and secret, and shows no secret", async () => {
     const org = await app.org();
     const webhook = await switchOn(org);
-    const answer = await org.admin.put(`/integrations/${org.name}/quality`, { flow_name_prefix: "q-" });
+    const settings = { flow_name_base: "name", flow_name_prefix: "q-", flow_name_suffix: "-z" };
+    const answer = await org.admin.put(`/integrations/${org.name}/quality`, settings);
     expect(answer.status).toBe(200);
-    expect(answer.json).toMatchObject({ webhook_url: webhook.url, flow_name_prefix: "q-" });
+    expect(answer.json).toMatchObject({ webhook_url: webhook.url, ...settings });
     expect(answer.json).not.toHaveProperty("secret");
     expect((await deliver(app.anonymous, webhook, analysis())).status).toBe(200);
   });
