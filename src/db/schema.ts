@@ -281,6 +281,12 @@ export interface QualityIntegrations {
   secret: Buffer;
 }
 
+export interface RepoCounters {
+  build_number: number;
+  org_id: string;
+  repo_id: string;
+}
+
 export interface Repos {
   additional_info: JsonColumn | null;
   created_at: TimestampColumn;
@@ -382,6 +388,7 @@ export interface DB {
   organizations: Organizations;
   quality_deliveries: QualityDeliveries;
   quality_integrations: QualityIntegrations;
+  repo_counters: RepoCounters;
   repos: Repos;
   service_accounts: ServiceAccounts;
   spaces: Spaces;
