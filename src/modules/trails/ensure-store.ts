@@ -46,7 +46,8 @@ export async function touchTrails(
         select added.id from unnest(l.repo_ids) with ordinality as added (id, position)
         where added.id <> all (t.repo_ids) order by added.position)
     from locked l
-    where t.org_id = ${orgId} and t.id = l.id
+    -- The array says what the join says; with it the rows are looked up, however little is known about the table.
+    where t.org_id = ${orgId} and t.id = l.id and t.id = any (array(select id from locked))
     returning t.id, t.flow_id, t.name`.execute(tx);
   return rows;
 }
