@@ -58,3 +58,11 @@ create unique index builds_repo_number on builds (org_id, repo_id, repo_number) 
 create index builds_repo_created on builds (org_id, repo_id, created_at, number) where repo_id is not null;
 create trigger builds_insert_only before update or delete on builds
   for each row execute function forbid_change();
+
+-- The last number given in each repo. Changed only by the holder of the organization's counters.
+create table repo_counters (
+  org_id uuid not null,
+  repo_id uuid not null,
+  build_number bigint not null,
+  primary key (org_id, repo_id)
+);

@@ -282,6 +282,12 @@ export interface QualityIntegrations {
   secret: Buffer;
 }
 
+export interface RepoCounters {
+  build_number: number;
+  org_id: string;
+  repo_id: string;
+}
+
 export interface Repos {
   additional_info: JsonColumn | null;
   created_at: TimestampColumn;
@@ -383,6 +389,7 @@ export interface DB {
   organizations: Organizations;
   quality_deliveries: QualityDeliveries;
   quality_integrations: QualityIntegrations;
+  repo_counters: RepoCounters;
   repos: Repos;
   service_accounts: ServiceAccounts;
   spaces: Spaces;

@@ -32,7 +32,9 @@ export interface NewArtifact {
  * statement of its own, or one made meanwhile is missed. Lock it after flows, repos and trails, as all writers do.
  */
 export async function lockNumbering(tx: Tx, orgId: string): Promise<void> {
-  await sql`select from org_counters where org_id = ${orgId} for no key update`.execute(tx);
+  await sql`/* lock-numbering */ select from org_counters where org_id = ${orgId} for no key update`.execute(
+    tx,
+  );
 }
 
 /**
@@ -65,22 +67,26 @@ export async function insertArtifacts(
     ), firsts as (
       select distinct on (i.fingerprint) i.*
       from input i
-      where not exists (select from builds b where b.org_id = ${orgId} and b.fingerprint = i.fingerprint)
+      -- Not "not exists": the planner would be free to read all builds for it.
+      where (select b.number from builds b where b.org_id = ${orgId} and b.fingerprint = i.fingerprint) is null
       order by i.fingerprint, i.position
     ), built as (
       insert into builds (org_id, number, fingerprint, artifact_id, flow_id, repo_id, repo_number, created_at,
         trail_name, filename, build_url, git_commit, git_commit_info)
       select ${orgId}, c.build_number + row_number() over in_order, f.fingerprint, f.id, f.flow_id, f.repo_id,
         case when f.repo_id is not null then row_number() over in_repo + coalesce((
-          select b.repo_number from builds b where b.org_id = ${orgId} and b.repo_id = f.repo_id
-          order by b.repo_number desc limit 1), 0) end,
+          select r.build_number from repo_counters r where r.org_id = ${orgId} and r.repo_id = f.repo_id), 0) end,
         greatest(c.last_build_at, max(f.moment) over in_order),
         f.trail_name, f.filename, f.build_url, f.git_commit, f.git_commit_info
       from firsts f cross join (
         select build_number, last_build_at from org_counters where org_id = ${orgId}) c
       window in_order as (order by f.position), in_repo as (partition by f.repo_id order by f.position)
       order by 2
-      returning number, created_at
+      returning number, created_at, repo_id, repo_number
+    ), counted as (
+      insert into repo_counters (org_id, repo_id, build_number)
+      select ${orgId}, repo_id, max(repo_number) from built where repo_id is not null group by repo_id
+      on conflict (org_id, repo_id) do update set build_number = excluded.build_number
     )
     update org_counters set build_number = newest.number, last_build_at = newest.created_at
     from (select max(number) as number, max(created_at) as created_at from built having count(*) > 0) newest

@@ -16,7 +16,7 @@ export async function listFlowsByName(
   names: readonly string[],
 ): Promise<NamedFlow[]> {
   const { rows } = await sql<NamedFlow>`
-    select asked.name, flow.id
+    /* flows-by-name */ select asked.name, flow.id
     from unnest(${names}::text[]) as asked (name)
     cross join lateral (
       select f.id, 1 as choice from flows f where f.org_id = ${orgId} and f.name = asked.name

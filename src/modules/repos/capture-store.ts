@@ -38,7 +38,7 @@ export async function listKnownRepos(
   repos: readonly ReportedRepo[],
 ): Promise<KnownRepo[]> {
   const { rows } = await sql<KnownRepo>`
-    select i.position, r.id, (r.name <> i.name or r.url <> i.url
+    /* known-repos */ select i.position, r.id, (r.name <> i.name or r.url <> i.url
       or coalesce(i.vcs_instance, r.vcs_instance) is distinct from r.vcs_instance
       or coalesce(i.description, r.description) is distinct from r.description
       or coalesce(i.namespace_path, r.namespace_path) is distinct from r.namespace_path

@@ -1,8 +1,11 @@
 import type { RepoInfoPostInput } from "../../contract/reports.ts";
-import type { Tx } from "../../db/connect.ts";
+import { type AppError, invalid, notFound } from "../../domain/errors.ts";
 import { vcsInstanceOf } from "../../domain/repos.ts";
+import { parseWireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
+import type { PreparedExecutor, Tx } from "../../db/connect.ts";
 import { insertRepos, listKnownRepos, type ReportedRepo, updateRepos } from "./capture-store.ts";
+import { findRepos, listRepoIds, type RepoIdentity } from "./store.ts";
 
 /** `repo_info` of a report (contract flows 4.3). */
 export type RepoInfo = RepoInfoPostInput;
@@ -94,4 +97,53 @@ async function storeRepos(
       deps.clock.now(),
     );
   return new Map(known.map(({ id, position }) => [wanted[position]![0], id]));
+}
+
+/** Any part of what identifies repos; parts that are undefined do not matter. `id` is the internal one from the wire. */
+export interface RepoFilter {
+  id: string | undefined;
+  repo_id: string | undefined;
+  name: string | undefined;
+}
+
+/** Internal ids of the repos that every given part fits: several may share a name, or an id at different providers. */
+export async function findRepoIds(
+  db: PreparedExecutor,
+  orgId: string,
+  filter: RepoFilter,
+): Promise<string[]> {
+  const id = filter.id === undefined ? undefined : parseWireId(filter.id);
+  if (filter.id !== undefined && id === undefined) return [];
+  return listRepoIds(db, orgId, { ...filter, id });
+}
+
+export interface RepoQuestion {
+  name: string;
+  provider: string | undefined;
+  /** Internal id from the wire; then name and provider do not matter. */
+  id: string | undefined;
+}
+
+/**
+ * The id of one repo, by its own id or by name. Of several at the provider asked for the newest is meant.
+ * @throws AppError not_found; invalid when several providers have a repo of the name and none was said.
+ */
+export async function getRepoId(db: PreparedExecutor, orgId: string, asked: RepoQuestion): Promise<string> {
+  const { name, provider } = asked;
+  const found = await findRepos(db, orgId, {
+    id: asked.id === undefined ? undefined : (parseWireId(asked.id) ?? null),
+    name,
+    provider,
+  });
+  const newest = found[0];
+  if (newest === undefined) throw notFound(`Repo '${name}' not found`);
+  if (found.length > 1 && provider === undefined) throw ambiguous(name, found);
+  return newest.id;
+}
+
+function ambiguous(name: string, found: readonly RepoIdentity[]): AppError {
+  const providers = [...new Set(found.map((repo) => repo.provider ?? "none"))].sort();
+  return invalid(
+    `Multiple repos named '${name}' exist (${providers.join(", ")}). Specify the 'provider' or the 'id' of the one you mean`,
+  );
 }

@@ -36,16 +36,18 @@ export async function touchTrails(
         as i (flow_id uuid, name text, repo_ids uuid[], last_modified_at float8)
     ), locked as materialized (
       select t.id, i.repo_ids, i.last_modified_at as at
-      from input i join trails t on t.org_id = ${orgId} and t.flow_id = i.flow_id and t.name = i.name
-      order by t.flow_id, t.name
-      for no key update of t
+      from (select * from input order by flow_id, name collate "C") i
+      cross join lateral (
+        select t.id from trails t where t.org_id = ${orgId} and t.flow_id = i.flow_id and t.name = i.name
+        limit 1 for no key update) t
     )
     update trails t set last_modified_at = greatest(t.last_modified_at, to_timestamp(l.at)),
       repo_ids = t.repo_ids || array(
         select added.id from unnest(l.repo_ids) with ordinality as added (id, position)
         where added.id <> all (t.repo_ids) order by added.position)
     from locked l
-    where t.org_id = ${orgId} and t.id = l.id
+    -- The array says what the join says; with it the rows are looked up, however little is known about the table.
+    where t.org_id = ${orgId} and t.id = l.id and t.id = any (array(select id from locked))
     returning t.id, t.flow_id, t.name`.execute(tx);
   return rows;
 }
@@ -81,7 +83,9 @@ export async function insertMissingTrails(
         created_by_name, last_modified_at)
       select ${orgId}, i.id, i.flow_id, i.name, i.description, i.git_commit_info, f.template, f.template_id, i.repo_ids,
         to_timestamp(i.created_at), i.created_by_name, to_timestamp(i.last_modified_at)
-      from input i join flows f on f.org_id = ${orgId} and f.id = i.flow_id
+      from input i
+      cross join lateral (
+        select template, template_id from flows where org_id = ${orgId} and id = i.flow_id limit 1) f
       order by i.flow_id, i.name collate "C"
       on conflict (org_id, flow_id, name) do nothing
       returning t.id, t.flow_id, t.name, t.template_id, t.repo_ids
