@@ -47,15 +47,11 @@ function attestationObject(self: string): string {
 }
 
 /**
- * Whether `a` was made for an artifact that its trail has reported: same template name, same commit, whichever came
- * first (contract 7.3).
+ * Whether `a` was made for the artifact `r` of the same trail: same template name, same commit, whichever came first
+ * (contract 7.3).
  */
-function pickedUpBy(condition: string): string {
-  return `exists (
-    select 1 from artifacts r
-    where r.org_id = a.org_id and r.trail_id = a.trail_id and r.template_reference_name = any (a.target_artifacts)
-      and r.git_commit = a.git_commit and ${condition})`;
-}
+const meantBy = `r.org_id = a.org_id and r.trail_id = a.trail_id
+  and r.template_reference_name = any (a.target_artifacts) and r.git_commit = a.git_commit`;
 
 const ofTrail = {
   name: "attestations-of-trail",
@@ -64,7 +60,7 @@ const ofTrail = {
       select jsonb_agg(${attestationObject("'/trail/' || t.name || '/' || a.name")} order by a.id)
       from attestations a
       where a.org_id = t.org_id and a.trail_id = t.id and a.name = $7 and a.artifact_fingerprint is null
-        and (a.target_artifacts is null or not ${pickedUpBy("true")})
+        and (a.target_artifacts is null or not exists (select 1 from artifacts r where ${meantBy}))
     ), '[]')::text as body
     from flows f join trails t on t.org_id = f.org_id and t.flow_id = f.id and t.name = $6
     where f.org_id = $1 and f.name = $5`,
@@ -91,10 +87,14 @@ const ofArtifact = {
     select coalesce((
       select jsonb_agg(${attestationObject("'/artifact/' || $6::text || '/' || a.name")} order by a.id)
       from attestations a join trails t on t.org_id = a.org_id and t.id = a.trail_id
-      where a.org_id = f.org_id and a.flow_id = f.id and a.name = $7
-        and (a.artifact_fingerprint >= $6 and a.artifact_fingerprint < $6::text || 'g'
-          or a.artifact_fingerprint is null and a.target_artifacts is not null
-            and ${pickedUpBy("r.fingerprint >= $6 and r.fingerprint < $6::text || 'g'")})
+      where a.org_id = $1 and a.id in (
+        select a.id from attestations a
+        where a.org_id = $1 and a.artifact_fingerprint >= $6 and a.artifact_fingerprint < $6::text || 'g'
+          and a.name = $7 and a.flow_id = f.id
+        union
+        select a.id from artifacts r join attestations a on ${meantBy}
+        where r.org_id = $1 and r.fingerprint >= $6 and r.fingerprint < $6::text || 'g' and r.flow_id = f.id
+          and a.name = $7 and a.artifact_fingerprint is null)
     ), '[]')::text as body
     from flows f
     where f.org_id = $1 and f.name = $5 and exists (
