@@ -17,10 +17,13 @@ export interface EnvironmentQuery {
   spaces?: string[] | undefined;
 }
 
+/** Which rows of the list: at most 50, the most a page can have (interface spec 8). */
 export interface PageOf {
   limit: number;
   offset: number;
 }
+
+const largestPage = 50;
 
 /** The trigram index helps from three characters on. */
 const shortestIndexedText = 3;
@@ -118,34 +121,30 @@ interface PagePlan {
 }
 
 /** Matches are found once, by the index of their filter; they are counted and the page is cut from them. */
-function countedPage(filters: Filters, query: EnvironmentQuery, cut: string): PagePlan {
+function countedPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
   return {
     with: `matching as materialized (select ${columns("e", query)} from environments e where ${allConditions(filters)}),
-      page as (select * from matching m order by ${orderBy("m", query)} ${cut})`,
+      page as (${cutOut(`select * from matching m order by ${orderBy("m", query)}`, cut)})`,
     total: "(select count(*) from matching)",
   };
 }
 
 /** The page is read off the index in its order, and the counter knows the number of all. */
-function orderedPage(filters: Filters, query: EnvironmentQuery, cut: string): PagePlan {
-  return {
-    with: `page as (select ${columns("e", query)} from environments e where ${allConditions(filters)}
-      order by ${orderBy("e", query)} ${cut})`,
-    total: counter(filters),
-  };
+function orderedPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
+  const rows = `select ${columns("e", query)} from environments e where ${allConditions(filters)}
+      order by ${orderBy("e", query)}`;
+  return { with: `page as (${cutOut(rows, cut)})`, total: counter(filters) };
 }
 
 /** By name, the types' own indexes are merged: rare types cost no more than frequent ones. */
-function mergedPage(filters: Filters, query: EnvironmentQuery, { limit, offset }: Cut): PagePlan {
-  const order = orderBy("t", query);
-  return {
-    with: `page as (select t.* from unnest(${filters.types}) as wanted (type) cross join lateral (
+function mergedPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
+  const deep = cut.offset === undefined ? String(largestPage) : `${largestPage} + ${cut.offset}`;
+  const rows = `select t.* from unnest(${filters.types}) as wanted (type) cross join lateral (
         select ${columns("e", query)} from environments e
         where ${filters.where} and e.type = wanted.type
-        order by ${orderBy("e", query)} limit ${limit} + ${offset}) t
-      order by ${order} limit ${limit} offset ${offset})`,
-    total: counter(filters),
-  };
+        order by ${orderBy("e", query)} limit ${deep}) t
+      order by ${orderBy("t", query)}`;
+  return { with: `page as (${cutOut(rows, cut)})`, total: counter(filters) };
 }
 
 function counter(filters: Filters): string {
@@ -154,16 +153,25 @@ function counter(filters: Filters): string {
     where c.org_id = $1::uuid and c.archived = $3::boolean${where})`;
 }
 
+/** SQL for the size of the page and, unless it is the first, for how many rows come before it. */
 interface Cut {
   limit: string;
-  offset: string;
+  offset: string | undefined;
+}
+
+/**
+ * The page's rows. The limit stands there twice because the planner cannot see the value of a parameter: only from a
+ * constant it learns that so few rows are wanted that the plan for any values, made once, is a good one.
+ */
+function cutOut(rows: string, { limit, offset }: Cut): string {
+  const start = offset === undefined ? "" : ` offset ${offset}`;
+  return `select * from (${rows} limit ${largestPage}${start}) as largest limit ${limit}`;
 }
 
 function planPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
-  const text = `limit ${cut.limit} offset ${cut.offset}`;
-  if (filters.counted) return countedPage(filters, query, text);
+  if (filters.counted) return countedPage(filters, query, cut);
   if (filters.types !== undefined && query.sort === "name") return mergedPage(filters, query, cut);
-  return orderedPage(filters, query, text);
+  return orderedPage(filters, query, cut);
 }
 
 function statement(name: string, text: string): PreparedStatement {
@@ -189,7 +197,7 @@ export function pageStatement(org: Org, query: EnvironmentQuery, page: PageOf): 
   const filters = filtersOf(parameters, orgId, query);
   const plan = planPage(filters, query, {
     limit: parameters.add(page.limit, "bigint"),
-    offset: parameters.add(page.offset, "bigint"),
+    offset: page.offset === 0 ? undefined : parameters.add(page.offset, "bigint"),
   });
   const text = `with recursive ${filters.with} ${plan.with}
     select ${plan.total}::bigint as total, coalesce((
@@ -199,7 +207,10 @@ export function pageStatement(org: Org, query: EnvironmentQuery, page: PageOf): 
         order by ${orderBy("page", query)}
       ) as row), '[]')::text as environments`;
   return {
-    statement: statement(`page-${query.sort}-${query.direction}-${filters.shape}`, text),
+    statement: statement(
+      `${page.offset === 0 ? "first" : "page"}-${query.sort}-${query.direction}-${filters.shape}`,
+      text,
+    ),
     values: parameters.values,
   };
 }
