@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { programVersion } from "../app.ts";
 import { ConfigError } from "../config.ts";
 import { serveCommand } from "./serve.ts";
+import { ManagedPostgresError } from "../db/managed/index.ts";
 import { CliError, print } from "./output.ts";
 
 /** Builds the command line: one command a file. */
@@ -15,10 +16,11 @@ function createProgram(): Command {
   return program;
 }
 
+/** What the person at the terminal should read about a failure: a sentence where we have one, else all we know. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError)
     return error.mistakes.map((mistake) => `Configuration: ${mistake}`).join("\n");
-  if (error instanceof CliError) return error.message;
+  if (error instanceof CliError || error instanceof ManagedPostgresError) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

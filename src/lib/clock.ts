@@ -6,7 +6,24 @@ export interface Clock {
   now(): Timestamp;
 }
 
+/** How far the fine clock may be from the machine's before it is set again, in milliseconds. */
+const tolerance = 2;
+
+function createSystemClock(): Clock {
+  let correction = 0;
+  return {
+    now() {
+      const coarse = Date.now();
+      // `performance` counts microseconds but does not follow the machine's clock when that is set.
+      let fine = performance.timeOrigin + performance.now() + correction;
+      if (Math.abs(fine - coarse) > tolerance) {
+        correction += coarse - fine;
+        fine = coarse;
+      }
+      return Math.round(fine * 1000) / 1_000_000;
+    },
+  };
+}
+
 /** The machine's clock, to the microsecond. */
-export const systemClock: Clock = {
-  now: () => Math.round((performance.timeOrigin + performance.now()) * 1000) / 1_000_000,
-};
+export const systemClock: Clock = createSystemClock();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { putEnv } from "../support/actions.ts";
 import { auditedResources, createEnvironment, listedNames } from "../support/environments.ts";
 
 let app: TestApp;
@@ -19,19 +20,11 @@ async function archivedNameOf(org: TestOrg): Promise<string> {
   return name!;
 }
 
-/** An action in `org` that watches these environments, straight in the tables. */
-async function insertAction(org: TestOrg, number: number, names: string[]): Promise<void> {
-  await app.deps.db.pool.query(
-    `insert into actions (org_id, number, id, name, type, triggers, targets, target_secrets, created_by_name,
-       created_at, last_modified_at)
-     values ($1, $2, gen_random_uuid(), 'watch', 'env', '{}', '[]', '', 'x', now(), now())`,
-    [org.id, number],
-  );
-  await app.deps.db.pool.query(
-    `insert into action_environments (org_id, action_number, position, environment_id)
-     select $1, $2, 1, id from environments where org_id = $1 and name = any($3)`,
-    [org.id, number, names],
-  );
+/** The environments that each of the organization's actions watches, by the action's name. */
+async function watched(org: TestOrg): Promise<Record<string, string[]>> {
+  const actions: { name: string; environments: string[] }[] = (await org.reader.get(`/actions/${org.name}`))
+    .json;
+  return Object.fromEntries(actions.map(({ name, environments }) => [name, environments]));
 }
 
 describe("PUT /environments/{org}/{env_name}/archive", () => {
@@ -166,31 +159,21 @@ describe("PUT /environments/{org}/{env_name}/archive", () => {
   it("takes the environment out of actions, and deletes actions of which it was the last", async () => {
     const org = await app.org();
     for (const name of ["a", "b"]) await createEnvironment(org, name);
-    await insertAction(org, 1, ["a"]);
-    await insertAction(org, 2, ["a", "b"]);
-    await insertAction(org, 3, ["b"]);
+    await putEnv(org, { name: "first", environments: ["a"] });
+    await putEnv(org, { name: "both", environments: ["a", "b"] });
+    await putEnv(org, { name: "second", environments: ["b"] });
     await archive(org, "a");
-    const { rows } = await app.deps.db.pool.query(
-      `select a.number, (select count(*)::int from action_environments ae
-         where ae.org_id = a.org_id and ae.action_number = a.number) as watched
-       from actions a where a.org_id = $1 order by 1`,
-      [org.id],
-    );
-    expect(rows).toEqual([
-      { number: 2, watched: 1 },
-      { number: 3, watched: 1 },
-    ]);
+    expect(await watched(org)).toEqual({ both: ["b"], second: ["b"] });
   });
 
   it("deletes an action whose environments are all archived at once", async () => {
     const org = await app.org();
     const names = ["a", "b", "c", "d"];
     for (const name of names) await createEnvironment(org, name);
-    await insertAction(org, 1, names);
+    await putEnv(org, { environments: names });
     const answers = await Promise.all(names.map((name) => archive(org, name)));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
-    const { rows } = await app.deps.db.pool.query("select from actions where org_id = $1", [org.id]);
-    expect(rows).toHaveLength(0);
+    expect(await watched(org)).toEqual({});
   });
 
   it("races with PUT without losing or doubling anything", async () => {

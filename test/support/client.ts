@@ -93,7 +93,8 @@ export class Client {
       headers["content-type"] = body.contentType;
       payload = body.payload;
     }
-    const url = path.startsWith("/api/") || !path.startsWith("/") ? path : `/api/v2${path}`;
+    // Paths are below /api/v2; one that starts with `root:` is below the server's root.
+    const url = path.startsWith("root:") ? path.slice("root:".length) : `/api/v2${path}`;
     const response = await this.#server.inject({
       method: method as "GET",
       url,

@@ -23,3 +23,8 @@ export function findOperation(method: string, url: string): string | undefined {
   const path = url.split("?", 1)[0]!;
   return patterns.find((entry) => entry.method === method && entry.pattern.test(path))?.id;
 }
+
+/** An endpoint's path with an organization and a plausible value in every other place. */
+export function fillPath(path: string, org: string, value = "x1"): string {
+  return path.replace("{org}", org).replace(/\{\w+(?:\.\.\.)?\}/g, value);
+}

@@ -1,25 +1,43 @@
 import { sql } from "kysely";
 
 import type { Tx } from "../../db/connect.ts";
+import type { ActionType } from "../../domain/actions.ts";
+import { lockActions } from "./store.ts";
+import { subjectTables } from "./subjects-store.ts";
 
 /**
- * Takes an environment out of all actions, because it is archived. An action that watched no other goes with it.
- * The actions are locked first, so that of two environments leaving at once the second sees that it was the last.
+ * Takes one environment or flow out of every action, and deletes the actions that watched nothing else. The caller
+ * has written the record itself before, so nobody can make a new action for it meanwhile.
  */
-export async function forgetEnvironment(tx: Tx, orgId: string, environmentId: string): Promise<void> {
-  const { rows } = await sql<{ number: number }>`
-    select a.number from actions a
-    where a.org_id = ${orgId}::uuid and a.number in (
-      select ae.action_number from action_environments ae
-      where ae.org_id = ${orgId}::uuid and ae.environment_id = ${environmentId}::uuid)
-    order by a.number for update`.execute(tx);
-  if (rows.length === 0) return;
-  const numbers = rows.map(({ number }) => number);
+async function forgetSubject(tx: Tx, orgId: string, type: ActionType, subjectId: string): Promise<void> {
+  const { links, id } = subjectTables[type];
+  const watched = await sql`
+    select from ${links} where org_id = ${orgId} and ${id} = ${subjectId} limit 1`.execute(tx);
+  if (watched.rows.length === 0) return;
+  await lockActions(tx, orgId);
   await sql`
-    delete from action_environments
-    where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid`.execute(tx);
-  await sql`
-    delete from actions a where a.org_id = ${orgId}::uuid and a.number = any(${numbers}::int[])
-      and not exists (select 1 from action_environments ae
-        where ae.org_id = a.org_id and ae.action_number = a.number)`.execute(tx);
+    with gone as (
+      delete from ${links} where org_id = ${orgId} and ${id} = ${subjectId} returning action_number
+    )
+    delete from actions using gone
+    where actions.org_id = ${orgId} and actions.number = gone.action_number and not exists (
+      select from ${links} as rest
+      where rest.org_id = ${orgId} and rest.action_number = gone.action_number and rest.${id} <> ${subjectId}
+    )`.execute(tx);
+}
+
+/**
+ * Takes an environment that is being archived out of every action, and deletes the actions that watched nothing else.
+ * Call it after the archiving has been written.
+ */
+export function forgetEnvironment(tx: Tx, orgId: string, environmentId: string): Promise<void> {
+  return forgetSubject(tx, orgId, "env", environmentId);
+}
+
+/**
+ * Takes a flow that is being archived out of every action, and deletes the actions that watched nothing else.
+ * Call it after the archiving has been written.
+ */
+export function forgetFlow(tx: Tx, orgId: string, flowId: string): Promise<void> {
+  return forgetSubject(tx, orgId, "flow", flowId);
 }
