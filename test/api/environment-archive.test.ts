@@ -73,6 +73,27 @@ describe("PUT /environments/{org}/{env_name}/archive", () => {
     expect(list.json.environments[0].archived_by).toBe("Unknown");
   });
 
+  it("names a service account likewise", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "e");
+    await archive(org, "e");
+    const { pool } = app.deps.db;
+    const account = app.deps.ids.next();
+    await pool.query(
+      `insert into service_accounts (org_id, id, name, display_name, privilege, creating_user_id, creating_user_name,
+         created_at) values ($1, $2, 'pipeline', 'pipeline', 'member', $2, 'x', now())`,
+      [org.id, account],
+    );
+    await pool.query(
+      "update environments set archived_by_kind = 'service_account', archived_by_id = $2 where org_id = $1",
+      [org.id, account],
+    );
+    const path = `/environments/${org.name}/${await archivedNameOf(org)}`;
+    expect((await org.reader.get(path)).json.archived_by).toBe("pipeline");
+    await pool.query("update service_accounts set archived_at = now() where id = $1", [account]);
+    expect((await org.reader.get(path)).json.archived_by).toBe("Unknown");
+  });
+
   it("is 404 the second time, by either name, and for a name nobody has", async () => {
     const org = await app.org();
     await createEnvironment(org, "e");

@@ -5,7 +5,7 @@ import {
   allStatement,
   type EnvironmentQuery,
   pageStatement,
-} from "../../src/modules/environments/list-store.ts";
+} from "../../src/modules/environments/list-statements.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { createEnvironment, listedNames } from "../support/environments.ts";
 

@@ -8,19 +8,10 @@ import { parseTagFilter } from "../../domain/tags.ts";
 import { parseWireId } from "../../lib/ids.ts";
 import { pageLinks } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
-import {
-  type EnvironmentPage,
-  type EnvironmentQuery,
-  listEnvironmentPage,
-  listEnvironments,
-} from "./list-store.ts";
-import {
-  archiveEnvironment,
-  joinEnvironment,
-  patchEnvironment,
-  putEnvironment,
-  renameEnvironment,
-} from "./service.ts";
+import type { EnvironmentQuery } from "./list-statements.ts";
+import { type EnvironmentPage, listEnvironmentPage, listEnvironments } from "./list-store.ts";
+import { archiveEnvironment, joinEnvironment, renameEnvironment } from "./service.ts";
+import { patchEnvironment, putEnvironment } from "./settings-service.ts";
 import { findEnvironmentReply } from "./store.ts";
 
 type ListInput = z.output<typeof EnvironmentListQuery>;

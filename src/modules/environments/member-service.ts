@@ -1,25 +1,10 @@
 import type { Tx } from "../../db/connect.ts";
-import { archivedEnvironment, membershipProblem, unknownEnvironment } from "../../domain/environments.ts";
-import { invalid, notFound } from "../../domain/errors.ts";
+import { membershipProblem } from "../../domain/environments.ts";
+import { invalid } from "../../domain/errors.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { type Org, requireLive } from "./find-service.ts";
 import { listGroupIds, listMemberIds, refreshLogical, updateMembers } from "./member-store.ts";
-import { type EnvironmentRef, findEnvironments } from "./store.ts";
-
-interface Org {
-  id: string;
-  name: string;
-}
-
-/**
- * The live environment a name was found to mean.
- * @throws AppError not_found, in the words for an unknown or for an archived one. An archived one counts even under
- * its archived name: that name is for reading.
- */
-export function requireLive(org: Org, name: string, found: EnvironmentRef | undefined): EnvironmentRef {
-  if (found === undefined) throw notFound(unknownEnvironment(name, org.name));
-  if (found.archived) throw notFound(archivedEnvironment(name, org.name));
-  return found;
-}
+import { findEnvironments } from "./store.ts";
 
 /**
  * Ids of the environments of these names, in order, each once, fit to be members of a group of this type.
