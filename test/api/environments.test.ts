@@ -236,7 +236,7 @@ describe("PATCH /environments/{org}/{env_name}", () => {
     expect((await org.member.patch(`/environments/${org.name}/a`)).status).toBe(400);
   });
 
-  it("is 404 for unknown environments, policies and spaces", async () => {
+  it("is 404 for unknown environments and policies, 400 for unknown spaces", async () => {
     const org = await app.org();
     await createEnvironment(org, "a");
     const none = await org.member.patch(`/environments/${org.name}/zz`, { description: "x" });
@@ -249,8 +249,11 @@ describe("PATCH /environments/{org}/{env_name}", () => {
     for (const space_id of ["nonsense", "00000000-0000-7000-8000-00000000"]) {
       const space = await org.member.patch(`/environments/${org.name}/a`, { space_id });
       expect([space.status, space.json]).toEqual([
-        404,
-        { message: `Space '${space_id}' does not exist in organization '${org.name}'` },
+        400,
+        {
+          message: "Input payload validation failed",
+          errors: { space_id: `Space does not exist [input: ${space_id}]` },
+        },
       ]);
     }
   });

@@ -89,13 +89,21 @@ describe("spaces", () => {
   it("are unknown by wrong ids and in other organizations", async () => {
     const org = await app.org();
     const foreign = await create(await app.org(), "F");
+    const own = await create(org, "own");
     for (const id of [noSpace, "nonsense", foreign]) {
       for (const answer of [
-        await org.admin.post(`/spaces/${org.name}`, { name: "x", parent_id: id }),
         await org.admin.patch(`/spaces/${org.name}/${id}`, { name: "x" }),
         await org.admin.delete(`/spaces/${org.name}/${id}`),
       ])
         expect([answer.status, answer.json]).toEqual(unknown(id, org));
+      for (const answer of [
+        await org.admin.post(`/spaces/${org.name}`, { name: "x", parent_id: id }),
+        await org.admin.patch(`/spaces/${org.name}/${own}`, { parent_id: id }),
+      ])
+        expect([answer.status, answer.json.errors]).toEqual([
+          400,
+          { parent_id: `Space does not exist [input: ${id}]` },
+        ]);
     }
   });
 
@@ -221,7 +229,7 @@ describe("DELETE /spaces/{org}/{space_id}", () => {
       ]);
       expect([
         [200, 400],
-        [404, 200],
+        [400, 200],
       ]).toContainEqual([move.status, removal.status]);
     }
   });

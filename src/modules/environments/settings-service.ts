@@ -1,8 +1,8 @@
+import { showInput } from "../../contract/input-errors.ts";
 import type { Tx } from "../../db/connect.ts";
 import { violates } from "../../db/sqlstate.ts";
 import { type EnvironmentType, onlyPhysicalInLogical } from "../../domain/environments.ts";
-import { AppError, invalid, notFound } from "../../domain/errors.ts";
-import { unknownSpace } from "../../domain/spaces.ts";
+import { AppError, invalid, invalidInput, notFound } from "../../domain/errors.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { parseWireId } from "../../lib/ids.ts";
 import { recorded, type Scope } from "../audit/service.ts";
@@ -91,15 +91,15 @@ export async function putEnvironment(deps: Deps, scope: OrgScope, input: Environ
   });
 }
 
-function spaceOf(
-  org: { name: string },
-  given: string | null | undefined,
-  present: string | null,
-): string | null {
+function unknownSpace(given: string): AppError {
+  return invalidInput({ space_id: `Space does not exist [input: ${showInput(given)}]` });
+}
+
+function spaceOf(given: string | null | undefined, present: string | null): string | null {
   if (given === undefined) return present;
   if (given === null) return null;
   const id = parseWireId(given);
-  if (id === undefined) throw notFound(unknownSpace(given, org.name));
+  if (id === undefined) throw unknownSpace(given);
   return id;
 }
 
@@ -111,12 +111,12 @@ async function writeSettings(
   at: Timestamp,
 ): Promise<boolean> {
   const description = change.description ?? environment.description;
-  const space_id = spaceOf(org, change.space_id, environment.space_id);
+  const space_id = spaceOf(change.space_id, environment.space_id);
   if (description === environment.description && space_id === environment.space_id) return false;
   try {
     await updateEnvironmentSettings(tx, org.id, { id: environment.id, description, space_id, at });
   } catch (error) {
-    if (violates(error, "environments_space")) throw notFound(unknownSpace(change.space_id ?? "", org.name));
+    if (violates(error, "environments_space")) throw unknownSpace(change.space_id ?? "");
     throw error;
   }
   return true;
@@ -124,7 +124,8 @@ async function writeSettings(
 
 /**
  * Changes single settings; what is absent or null stays, but a null space is the root (contract 2.3, A1).
- * @throws AppError not_found for an unknown environment, member, policy or space, invalid for impossible members.
+ * @throws AppError not_found for an unknown environment, member or policy, invalid for an unknown space or impossible
+ * members.
  */
 export async function patchEnvironment(
   deps: Deps,

@@ -1,7 +1,8 @@
+import { showInput } from "../../contract/input-errors.ts";
 import type { Tx } from "../../db/connect.ts";
 import { lockName } from "../../db/lock.ts";
 import { sqlState, sqlStateOf, violates } from "../../db/sqlstate.ts";
-import { type AppError, invalid, notFound } from "../../domain/errors.ts";
+import { type AppError, invalid, invalidInput, notFound } from "../../domain/errors.ts";
 import { unknownSpace, wouldFormCycle } from "../../domain/spaces.ts";
 import { parseWireId, wireId } from "../../lib/ids.ts";
 import { recorded, type Scope } from "../audit/service.ts";
@@ -47,6 +48,14 @@ function getSpace(org: { name: string }, spaces: readonly SpaceRow[], wire: stri
   return space;
 }
 
+/** The id of the space a body puts another one in. */
+function getParentId(spaces: readonly SpaceRow[], wire: string): string {
+  const id = parseWireId(wire);
+  if (id === undefined || !spaces.some((space) => space.id === id))
+    throw invalidInput({ parent_id: `Space does not exist [input: ${showInput(wire)}]` });
+  return id;
+}
+
 function nameTaken(name: string): AppError {
   return invalid(`A space named '${name}' already exists in the same place`);
 }
@@ -70,7 +79,7 @@ export async function createSpace(deps: Deps, scope: OrgScope, input: SpaceInput
     const space: SpaceRow = {
       id: deps.ids.next(),
       name: input.name,
-      parent_id: typeof input.parent_id === "string" ? getSpace(org, spaces, input.parent_id).id : null,
+      parent_id: typeof input.parent_id === "string" ? getParentId(spaces, input.parent_id) : null,
       created_at: at,
       last_modified_at: at,
     };
@@ -81,16 +90,15 @@ export async function createSpace(deps: Deps, scope: OrgScope, input: SpaceInput
 }
 
 function placeOf(
-  org: { name: string },
   spaces: readonly SpaceRow[],
   space: SpaceRow,
   given: string | null | undefined,
 ): string | null {
   if (given === undefined) return space.parent_id;
   if (given === null) return null;
-  const parent = getSpace(org, spaces, given);
-  if (wouldFormCycle(spaces, space.id, parent.id)) throw invalid("A space cannot be moved below itself");
-  return parent.id;
+  const parentId = getParentId(spaces, given);
+  if (wouldFormCycle(spaces, space.id, parentId)) throw invalid("A space cannot be moved below itself");
+  return parentId;
 }
 
 /** Renames or moves a space. @returns the space as it is now. */
@@ -105,7 +113,7 @@ export async function patchSpace(
     const spaces = await lockedSpaces(tx, org.id);
     const space = getSpace(org, spaces, wire);
     const name = change.name ?? space.name;
-    const parent_id = placeOf(org, spaces, space, change.parent_id);
+    const parent_id = placeOf(spaces, space, change.parent_id);
     if (name === space.name && parent_id === space.parent_id) return space;
     const changed = { ...space, name, parent_id, last_modified_at: deps.clock.now() };
     await unlessTaken(name, updateSpace(tx, org.id, changed));

@@ -5,7 +5,8 @@ import { parseWireId } from "../../lib/ids.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { getReadableEnvironment } from "../environments/service.ts";
-import { findFlowId, findRepo, type TaggedTable, updateTags } from "./store.ts";
+import { getFlowId } from "../flows/service.ts";
+import { findRepo, type TaggedTable, updateTags } from "./store.ts";
 
 interface OrgScope extends Scope {
   org: { id: string; name: string };
@@ -39,12 +40,7 @@ const find: Record<TaggedKind, Find> = {
     table: "environment",
     id: (await getReadableEnvironment(tx, org, name)).id,
   }),
-  flow: async (tx, org, name) => {
-    const id = await findFlowId(tx, org.id, name);
-    if (id === undefined)
-      throw notFound(`Flow named '${name}' does not exist for organization '${org.name}'`);
-    return { table: "flow", id };
-  },
+  flow: async (tx, org, name) => ({ table: "flow", id: await getFlowId(tx, org, name) }),
   repo: async (tx, org, wire) => {
     const id = parseWireId(wire);
     const repo = id === undefined ? undefined : await findRepo(tx, org.id, id);

@@ -43,19 +43,6 @@ export async function updateTags(
   return rows[0]?.count;
 }
 
-/** The flow of this present or, while no other has it, former name. */
-export async function findFlowId(db: Executor, orgId: string, name: string): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`
-    select id from (
-      select f.id, 1 as rank from flows f where f.org_id = ${orgId}::uuid and f.name = ${name}::text
-      union all
-      select f.id, 2 from flow_former_names former
-      join flows f on f.org_id = former.org_id and f.id = former.flow_id and f.archived_at is null
-      where former.org_id = ${orgId}::uuid and former.name = ${name}::text
-    ) as candidate order by rank limit 1`.execute(db);
-  return rows[0]?.id;
-}
-
 /** Whether there is a repo of this id. */
 export async function findRepo(db: Executor, orgId: string, id: string): Promise<{ id: string } | undefined> {
   return db
