@@ -3,6 +3,7 @@ import { pino } from "pino";
 
 import { createApp } from "../app.ts";
 import { readConfig } from "../config.ts";
+import { startFirstTime } from "./first-start.ts";
 
 /** Resolves with the first signal that asks the process to end. */
 function stopSignal(): Promise<NodeJS.Signals> {
@@ -22,6 +23,7 @@ async function serve(): Promise<void> {
   lost.catch(() => {});
   const app = await createApp(config, { log, onFatal: giveUp });
   try {
+    await startFirstTime(app.deps);
     const address = await app.listen();
     log.info({ address, public_url: config.publicUrl }, "waybill is ready");
     const signal = await Promise.race([stopSignal(), lost]);

@@ -52,23 +52,27 @@ const shown = [
 
 type Keys = ExpressionBuilder<DB, "api_keys">;
 
+/** Neither revoked nor past its end. */
+function workingAt(keys: Keys, at: Timestamp): Expression<SqlBool>[] {
+  const now = instant(at);
+  return [
+    keys("api_keys.revoked_at", "is", null),
+    keys.or([keys("api_keys.expires_at", "is", null), keys("api_keys.expires_at", ">", now)]),
+    keys.or([
+      keys("api_keys.grace_period_expires_at", "is", null),
+      keys("api_keys.grace_period_expires_at", ">", now),
+    ]),
+  ];
+}
+
 /** The owner's keys that work at this moment. */
 function activeOf(owner: KeyOwner, at: Timestamp) {
   return (keys: Keys): Expression<SqlBool> => {
-    const now = instant(at);
     const owned =
       "user_id" in owner
-        ? keys("user_id", "=", owner.user_id)
-        : keys.and([
-            keys("org_id", "=", owner.org_id),
-            keys("service_account_id", "=", owner.service_account_id),
-          ]);
-    return keys.and([
-      owned,
-      keys("revoked_at", "is", null),
-      keys.or([keys("expires_at", "is", null), keys("expires_at", ">", now)]),
-      keys.or([keys("grace_period_expires_at", "is", null), keys("grace_period_expires_at", ">", now)]),
-    ]);
+        ? [keys("user_id", "=", owner.user_id)]
+        : [keys("org_id", "=", owner.org_id), keys("service_account_id", "=", owner.service_account_id)];
+    return keys.and([...owned, ...workingAt(keys, at)]);
   };
 }
 
@@ -137,5 +141,28 @@ export async function updateRevokedKeys(tx: Tx, owner: KeyOwner, at: Timestamp):
     .updateTable("api_keys")
     .set({ revoked_at: moment(at) })
     .where(activeOf(owner, at))
+    .execute();
+}
+
+/** A working key of anybody; the owner is a user's name, or `organization/account`. */
+export interface OwnedKeyRow extends ApiKeyRow {
+  owner: string;
+}
+
+/** Every working key of the installation, by owner. */
+export function listAllKeys(db: Executor, at: Timestamp): Promise<OwnedKeyRow[]> {
+  const owner = sql<string>`coalesce(u.name, o.name || '/' || s.name)`;
+  return db
+    .selectFrom("api_keys")
+    .leftJoin("users as u", "u.id", "api_keys.user_id")
+    .leftJoin("organizations as o", "o.id", "api_keys.org_id")
+    .leftJoin("service_accounts as s", (join) =>
+      join.onRef("s.org_id", "=", "api_keys.org_id").onRef("s.id", "=", "api_keys.service_account_id"),
+    )
+    .select(shown.map((column) => `api_keys.${column}` as const))
+    .select(owner.as("owner"))
+    .where((keys) => keys.and(workingAt(keys, at)))
+    .orderBy(owner)
+    .orderBy("api_keys.id")
     .execute();
 }

@@ -3,13 +3,14 @@ import {
   getKey,
   issueKey,
   type IssuedKey,
+  type KeyInput,
   type KeyOwner,
   listKeys,
   revokeKey,
   rotateKey,
   type ShownKey,
 } from "../access/key-service.ts";
-import { recorded } from "../audit/service.ts";
+import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import {
   type AccountScope,
@@ -101,5 +102,21 @@ export function revokeAccountKey(deps: KeyDeps, scope: AccountScope, key: Accoun
     const account = await lockManagedAccount(tx, scope, key.name);
     await revokeKey(deps, tx, { owner: ownerOf(scope, account), key_id: key.key_id });
     record("api_key", `${key.name}/${key.key_id}`);
+  });
+}
+
+/** Makes a key on behalf of those who run the installation: nobody's role is asked for. @throws AppError not_found. */
+export function issueAccountKeyByName(
+  deps: KeyDeps,
+  scope: Scope,
+  input: KeyInput & { name: string },
+): Promise<IssuedKey> {
+  return recorded(deps, scope, async (tx, record) => {
+    const { name, ...key } = input;
+    const { id } = await getServiceAccount(tx, scope.org.id, name);
+    const owner = { org_id: scope.org.id, service_account_id: id };
+    const issued = await issueKey(deps, tx, { ...key, owner });
+    record("api_key", `${name}/${issued.id}`);
+    return issued;
   });
 }

@@ -13,6 +13,7 @@ import {
   findUser,
   getServiceAccountOrganization,
   getUser,
+  hasUsers,
   insertUser,
   updateDefaultOrganization,
   updateDisabled,
@@ -64,6 +65,16 @@ export async function createUser(
   const owner = { id: user_id, name };
   const org_id = await createOrganization(deps, tx, { name, kind: "personal", owner, by });
   return { user_id, org_id };
+}
+
+/** Whether there is any user at all: before the first one, nobody can call. */
+export function hasAnyUser(tx: Tx): Promise<boolean> {
+  return hasUsers(tx);
+}
+
+/** Makes an organization the one a user works in by default. They must be a member. */
+export async function preferOrganization(tx: Tx, userId: string, orgId: string): Promise<void> {
+  await updateDefaultOrganization(tx, userId, orgId);
 }
 
 /** Creates a user in a transaction of its own. */
