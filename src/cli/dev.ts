@@ -30,7 +30,7 @@ export async function readSeed(file: string): Promise<Seed> {
     // The parser's own message quotes the text, which holds keys.
     throw new CliError(`The seed ${file} is not valid JSON`);
   }
-  const parsed = Seed.safeParse(value);
+  const parsed = Seed.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
   // Without the values: they may be keys.
   const mistakes = Object.entries(inputErrors("", parsed.error)).map(
