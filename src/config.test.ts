@@ -108,7 +108,7 @@ describe("each mistake", () => {
     ],
     [{ WAYBILL_METRICS_TOKEN: "short" }, "WAYBILL_METRICS_TOKEN must have at least 16 characters"],
   ])("%j", (environment, mistake) => {
-    const mistakes = mistakesOf(environment as Record<string, string>);
+    const mistakes = mistakesOf(environment);
     expect(mistakes).toHaveLength(1);
     expect(mistakes[0]).toContain(mistake);
   });

@@ -6,6 +6,7 @@ import { AppError } from "../domain/errors.ts";
 import { adminCommand } from "./admin.ts";
 import { devCommand } from "./dev.ts";
 import { serveCommand } from "./serve.ts";
+import { ManagedPostgresError } from "../db/managed/index.ts";
 import { CliError, print } from "./output.ts";
 
 /** Builds the command line: one command a file. */
@@ -20,10 +21,11 @@ function createProgram(): Command {
   return program;
 }
 
+/** What the person at the terminal should read about a failure: a sentence where we have one, else all we know. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError)
     return error.mistakes.map((mistake) => `Configuration: ${mistake}`).join("\n");
-  if (error instanceof CliError) return error.message;
+  if (error instanceof CliError || error instanceof ManagedPostgresError) return error.message;
   if (error instanceof AppError)
     return [
       error.message,

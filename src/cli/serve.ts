@@ -2,14 +2,32 @@ import { Command } from "commander";
 import { pino } from "pino";
 
 import { createApp } from "../app.ts";
-import { readConfig } from "../config.ts";
+import { type Config, readConfig } from "../config.ts";
+import { isConnectionFailure } from "../db/sqlstate.ts";
 import { startFirstTime } from "./first-start.ts";
+import { CliError } from "./output.ts";
 
 /** Resolves with the first signal that asks the process to end. */
 function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(signal));
   });
+}
+
+/** Turns what commonly keeps a server from starting into a sentence that says what to do. */
+function explainStart(error: unknown, config: Config): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "EADDRINUSE")
+    return new CliError(
+      `Port ${config.port} on ${config.host} is in use: stop the program that has it, or set PORT to another one.`,
+    );
+  if (code === "EADDRNOTAVAIL")
+    return new CliError(`This machine has no address ${config.host}: set HOST to one it has.`);
+  if (code === "EACCES")
+    return new CliError(`Port ${config.port} is not open to this user: set PORT to one above 1023.`);
+  if (config.databaseUrl !== undefined && isConnectionFailure(error))
+    return new CliError(`The database at DATABASE_URL does not answer: ${(error as Error).message}`);
+  return error;
 }
 
 async function serve(): Promise<void> {
@@ -21,10 +39,14 @@ async function serve(): Promise<void> {
   });
   // Awaited below; a loss before that is reported there.
   lost.catch(() => {});
-  const app = await createApp(config, { log, onFatal: giveUp });
+  const app = await createApp(config, { log, onFatal: giveUp }).catch((error: unknown) => {
+    throw explainStart(error, config);
+  });
   try {
     await startFirstTime(app.deps);
-    const address = await app.listen();
+    const address = await app.listen().catch((error: unknown) => {
+      throw explainStart(error, config);
+    });
     log.info({ address, public_url: config.publicUrl }, "waybill is ready");
     const signal = await Promise.race([stopSignal(), lost]);
     log.info({ signal }, "stopping");

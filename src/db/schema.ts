@@ -35,7 +35,6 @@ export interface ActionFlows {
 export interface Actions {
   created_at: TimestampColumn;
   created_by_name: string;
-  id: string;
   last_modified_at: TimestampColumn;
   name: string;
   number: number;

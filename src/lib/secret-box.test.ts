@@ -3,6 +3,9 @@ import { describe, expect, it } from "vitest";
 
 import { createSecretBox } from "./secret-box.ts";
 
+/** What the cipher says of bytes it cannot vouch for. */
+const refusal = /authenticat|initialization vector/i;
+
 const box = createSecretBox("k".repeat(32));
 
 describe("createSecretBox", () => {
@@ -25,11 +28,11 @@ describe("createSecretBox", () => {
     for (let index = 0; index < sealed.length; index += 1) {
       const changed = Buffer.from(sealed);
       changed[index]! ^= 1;
-      expect(() => box.open(changed)).toThrow();
+      expect(() => box.open(changed)).toThrow(refusal);
     }
     for (const length of [0, 1, 12, 27, sealed.length - 1])
-      expect(() => box.open(sealed.subarray(0, length))).toThrow();
-    expect(() => createSecretBox("o".repeat(32)).open(sealed)).toThrow();
+      expect(() => box.open(sealed.subarray(0, length))).toThrow(refusal);
+    expect(() => createSecretBox("o".repeat(32)).open(sealed)).toThrow(refusal);
   });
 
   it("has a fingerprint that tells keys apart and does not contain them", () => {

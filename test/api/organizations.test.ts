@@ -140,7 +140,7 @@ describe("POST /organizations", () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => root.client.post("/organizations", { name })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400]);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 400, 400, 400, 400, 400]);
   });
 
   it.each([

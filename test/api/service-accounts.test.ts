@@ -76,7 +76,7 @@ describe("POST /service-accounts/{org}", () => {
     const [org, other] = [await app.org(), await app.org()];
     const post = () => org.admin.post(`/service-accounts/${org.name}`, { name: "bot" });
     const answers = await Promise.all(Array.from({ length: 5 }, post));
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400]);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 400, 400, 400, 400]);
     expect((await post()).json).toEqual({
       message: `A service account named 'bot' already exists in organization '${org.name}'`,
     });

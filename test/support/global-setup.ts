@@ -1,10 +1,11 @@
-import { mkdtemp, rm, chmod } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { TestProject } from "vitest/node";
 
 import { prepareDatabase } from "../../src/app.ts";
+import { endpoints } from "../../src/contract/index.ts";
 import { startManagedPostgres } from "../../src/db/managed/index.ts";
 import { connect } from "../../src/db/connect.ts";
 import { silentLog } from "../../src/lib/log.ts";
@@ -39,6 +40,23 @@ async function startPostgres(): Promise<{ connection: Connection; stop(): Promis
   };
 }
 
+/** Whether every test file runs: nothing but the command itself was given. */
+function isWholeRun(): boolean {
+  return process.argv.slice(2).every((argument) => argument === "run");
+}
+
+/** Operations that no test of a whole run called with success. */
+async function uncoveredOperations(notes: string): Promise<string[]> {
+  const text = await readFile(join(notes, "operations"), "utf8").catch(() => "");
+  const reached = new Set(
+    text
+      .split("\n")
+      .filter((line) => / 2\d\d$/.test(line))
+      .map((line) => line.split(" ", 1)[0]),
+  );
+  return Object.keys(endpoints).filter((id) => !reached.has(id));
+}
+
 /** One PostgreSQL for the run, or the one `TEST_DATABASE_URL` names; one migrated database that test files clone. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { connection, stop } = await startPostgres();
@@ -52,8 +70,13 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("postgres", connection);
   project.provide("template", template);
   return async () => {
+    const uncovered = isWholeRun() ? await uncoveredOperations(notes) : [];
     await rm(notes, { recursive: true, force: true });
     await dropDatabase(connection, template);
     await stop();
+    if (uncovered.length === 0) return;
+    console.error(`No API test reached these operations: ${uncovered.join(", ")}`);
+    // The runner does not fail for an error thrown here.
+    process.exitCode = 1;
   };
 }

@@ -59,8 +59,8 @@ export async function linksOf(native: string): Promise<EngineLink[]> {
 /** True when the identity can run this engine as it is: everything there, readable and executable. */
 export async function isUsable(native: string, identity: Identity): Promise<boolean> {
   try {
-    const links = await linksOf(native);
-    await Promise.all(links.map((link) => stat(join(native, link.path))));
+    const links = (await linksOf(native)).map((link) => link.path);
+    await Promise.all([...programs, ...links].map((path) => stat(join(native, path))));
   } catch {
     return false;
   }

@@ -19,6 +19,8 @@ export interface ManagedPostgresOptions {
   log: Logger;
   /** PostgreSQL settings beyond our own; none of them can open the network. */
   settings?: Record<string, string>;
+  /** Pauses before the attempts to bring a dead PostgreSQL back, in milliseconds; after the last attempt it is fatal. */
+  restartDelays?: readonly number[];
   /** PostgreSQL had ended unexpectedly and runs again: open connections were lost. */
   onRestart?: () => void;
   /** PostgreSQL ended unexpectedly and could not be brought back; the server can do nothing useful any more. */
@@ -32,8 +34,7 @@ export interface ManagedPostgres {
   stop(): Promise<void>;
 }
 
-/** Pauses before the attempts to bring a dead PostgreSQL back, in milliseconds; after the last one we give up. */
-const backoff = [0, 250, 1000, 3000, 10_000];
+const defaultRestartDelays = [0, 250, 1000, 3000, 10_000];
 
 /** A PostgreSQL that has run this long starts with a fresh set of attempts when it dies. */
 const healthyAfter = 60_000;
@@ -89,6 +90,7 @@ async function keepRunning(
   const aborted = new Promise<void>((done) =>
     request.signal.addEventListener("abort", () => done(), { once: true }),
   );
+  const delays = options.restartDelays ?? defaultRestartDelays;
   let tenure = first;
   let attempts = 0;
   for (;;) {
@@ -100,7 +102,7 @@ async function keepRunning(
       { pid: tenure.pid, log: request.layout.logFile },
       "PostgreSQL ended unexpectedly, restarting it",
     );
-    const result = await regain(request, attempts);
+    const result = await regain(request, delays, attempts);
     if (result instanceof Error) {
       request.log.fatal({ err: result }, "PostgreSQL cannot be restarted");
       if (!request.signal.aborted) options.onFatal?.(result);
@@ -119,14 +121,18 @@ interface Regained {
 }
 
 /** One attempt after the other; an error when all are used up, `undefined` when asked to stop meanwhile. */
-async function regain(request: PostmasterRequest, used: number): Promise<Regained | Error | undefined> {
+async function regain(
+  request: PostmasterRequest,
+  delays: readonly number[],
+  used: number,
+): Promise<Regained | Error | undefined> {
   let last: unknown = new ManagedPostgresError(
     `The PostgreSQL of the data directory ${request.layout.dataDir} died ${used} times in short succession. ` +
       `See ${request.layout.logFile}.`,
   );
-  for (let attempt = used; attempt < backoff.length; attempt += 1) {
+  for (let attempt = used; attempt < delays.length; attempt += 1) {
     try {
-      await sleep(backoff[attempt] ?? 0, undefined, { signal: request.signal });
+      await sleep(delays[attempt] ?? 0, undefined, { signal: request.signal });
       return { tenure: await takeOffice(request), attempts: attempt + 1 };
     } catch (error) {
       if (request.signal.aborted) return undefined;

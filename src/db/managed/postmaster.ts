@@ -30,7 +30,7 @@ export interface PostmasterRequest {
 
 const poll = 5;
 const logLimit = 10 * 1024 * 1024;
-const leftoverPatience = 3000;
+const leftoverPatience = 1000;
 const leftoverLimit = 30_000;
 
 /** Tells of long recoveries this often, in milliseconds. */

@@ -9,7 +9,7 @@ const scheme = (name: string): fc.Arbitrary<string> =>
   fc
     .array(fc.boolean(), { minLength: name.length, maxLength: name.length })
     .map((upper) =>
-      [...name].map((letter, index) => (upper[index] === true ? letter.toUpperCase() : letter)).join(""),
+      upper.map((high, index) => (high ? name.charAt(index).toUpperCase() : name.charAt(index))).join(""),
     );
 const blanks = fc.integer({ min: 1, max: 5 }).map((count) => " ".repeat(count));
 

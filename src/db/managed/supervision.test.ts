@@ -1,0 +1,96 @@
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { Client } from "pg";
+import { expect, test } from "vitest";
+import { postmasterPid, query, start, usedDataDir } from "../../../test/support/managed-postgres.ts";
+import { isAlive } from "./process-state.ts";
+
+interface Signal {
+  readonly happened: Promise<void>;
+  readonly tell: () => void;
+}
+
+function signal(): Signal {
+  let tell: () => void = () => {};
+  const happened = new Promise<void>((done) => (tell = done));
+  return { happened, tell: () => tell() };
+}
+
+test("a killed PostgreSQL is restarted and still owned, each time", async () => {
+  const dataDir = await usedDataDir();
+  let restarted = signal();
+  const managed = await start(dataDir, { onRestart: () => restarted.tell() });
+  await query(managed.connection, "CREATE TABLE kept AS SELECT 7 AS answer");
+  for (let round = 0; round < 2; round += 1) {
+    restarted = signal();
+    const before = await postmasterPid(dataDir);
+    process.kill(before, "SIGKILL");
+    await restarted.happened;
+    expect(await postmasterPid(dataDir)).not.toBe(before);
+    expect(await query(managed.connection, "SELECT answer FROM kept")).toEqual([{ answer: 7 }]);
+  }
+  await expect(start(dataDir)).rejects.toThrow(`(process ${process.pid})`);
+  const last = await postmasterPid(dataDir);
+  await managed.stop();
+  expect(await isAlive(last)).toBe(false);
+});
+
+test("a busy backend that survives the postmaster does not prevent the restart", async () => {
+  const dataDir = await usedDataDir();
+  const restarted = signal();
+  const managed = await start(dataDir, { onRestart: restarted.tell });
+  const busy = new Client(managed.connection);
+  busy.on("error", () => {});
+  await busy.connect();
+  const { rows } = await busy.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  const endless = busy.query("DO $$ BEGIN LOOP NULL; END LOOP; END $$").catch(() => "cut");
+  process.kill(await postmasterPid(dataDir), "SIGKILL");
+  await restarted.happened;
+  expect(await endless).toBe("cut");
+  expect(await isAlive(rows[0]?.pid ?? 0)).toBe(false);
+  expect(await query(managed.connection, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+});
+
+test("losing only the ownership's connection, PostgreSQL goes on and is owned again", async () => {
+  const dataDir = await usedDataDir();
+  const restarted = signal();
+  const managed = await start(dataDir, { onRestart: restarted.tell });
+  const pid = await postmasterPid(dataDir);
+  await query(
+    managed.connection,
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'waybill-server%'",
+  );
+  await restarted.happened;
+  expect(await postmasterPid(dataDir)).toBe(pid);
+  await expect(start(dataDir)).rejects.toThrow("is in use by another Waybill server");
+});
+
+test("a PostgreSQL that cannot come back is reported once, with its last words", async () => {
+  const dataDir = await usedDataDir();
+  const failed = signal();
+  const errors: Error[] = [];
+  const managed = await start(dataDir, {
+    restartDelays: [0, 50, 100],
+    onFatal: (error) => {
+      errors.push(error);
+      failed.tell();
+    },
+  });
+  const control = join(dataDir, "postgres", "global", "pg_control");
+  await rename(control, `${control}.away`);
+  process.kill(await postmasterPid(dataDir), "SIGKILL");
+  await failed.happened;
+  expect(errors).toHaveLength(1);
+  expect(errors[0]?.message).toMatch(/does not start[^]*pg_control/);
+  await managed.stop();
+});
+
+test("stop while PostgreSQL is being restarted ends both", async () => {
+  const dataDir = await usedDataDir();
+  const managed = await start(dataDir);
+  const pid = await postmasterPid(dataDir);
+  process.kill(pid, "SIGKILL");
+  await managed.stop();
+  const after = await postmasterPid(dataDir).catch(() => pid);
+  expect(await isAlive(after)).toBe(false);
+});

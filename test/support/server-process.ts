@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+const root = join(import.meta.dirname, "..", "..");
+
+/** A real server in a process of its own. */
+export interface ServerProcess {
+  url: string;
+  pid: number;
+  /** Everything it printed. */
+  output(): string;
+  /** `kill -9`; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** Asks it to stop and answers its exit status. */
+  stop(): Promise<number | null>;
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+/** A data directory that PostgreSQL's user can reach, for the time of `work`. */
+export async function withDataDir<T>(work: (dataDir: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "waybill-server-"));
+  chmodSync(folder, 0o755);
+  try {
+    return await work(join(folder, "data"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Runs `waybill` with these arguments, from source. */
+export function spawnWaybill(args: string[], environment: Record<string, string>): ChildProcess {
+  return spawn(process.execPath, ["--import", "tsx", join(root, "src", "main.ts"), ...args], {
+    cwd: root,
+    env: { ...process.env, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+async function waitUntilReady(url: string, child: ChildProcess, output: () => string): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`the server ended: ${output()}`);
+    const ready = await fetch(`${url}/ready`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (ready) return;
+    await delay(25);
+  }
+  throw new Error(`the server was not ready in time: ${output()}`);
+}
+
+/** Starts a server on a free port and waits until it is ready. */
+export async function startServer(
+  dataDir: string,
+  environment: Record<string, string> = {},
+): Promise<ServerProcess> {
+  const port = await freePort();
+  const child = spawnWaybill(["serve"], { PORT: String(port), WAYBILL_DATA_DIR: dataDir, ...environment });
+  const chunks: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk));
+  const output = (): string => chunks.join("");
+  const ended = once(child, "exit");
+  const url = `http://127.0.0.1:${port}`;
+  await waitUntilReady(url, child, output);
+  return {
+    url,
+    pid: child.pid!,
+    output,
+    kill: async () => {
+      child.kill("SIGKILL");
+      await ended;
+    },
+    stop: async () => {
+      child.kill("SIGTERM");
+      await ended;
+      return child.exitCode;
+    },
+  };
+}
+
+/** The process id of the managed PostgreSQL's first process; undefined when none is noted. */
+export function postmasterPid(dataDir: string): number | undefined {
+  try {
+    const [line] = readFileSync(join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n", 1);
+    return Number(line) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The key that the first start left in the data directory. */
+export function initialAdminKey(dataDir: string): string {
+  return readFileSync(join(dataDir, "initial-admin-key"), "utf8").trim();
+}
