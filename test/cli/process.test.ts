@@ -1,5 +1,5 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -106,5 +106,51 @@ describe("the waybill command", () => {
     const done = await waybill(["dev", "reset", "--seed", seed], { ...environment, WAYBILL_DEV: "1" });
     expect([done.code, done.stderr]).toEqual([0, ""]);
     expect((await app.as(key).get("/organizations/zoe")).status).toBe(200);
+  });
+});
+
+/** `waybill serve`, from its start until it is ready and was asked to stop. @returns what it printed. */
+function serveOnce(environment: Record<string, string>): Promise<Outcome> {
+  const command = ["--import", "tsx", join(packageRoot, "src/main.ts"), "serve"];
+  const env = { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), PORT: "0", ...environment };
+  const child = spawn(process.execPath, command, { env, cwd: packageRoot });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (chunk: Buffer) => {
+    stdout += chunk.toString();
+    // A second signal would end it at once.
+    if (stdout.includes("waybill is ready") && !child.killed) child.kill("SIGTERM");
+  });
+  child.stderr.on("data", (chunk: Buffer) => void (stderr += chunk.toString()));
+  return new Promise((resolve) => {
+    child.once("close", (code) => resolve({ code: code ?? -1, stdout, stderr }));
+  });
+}
+
+describe("waybill serve on an empty database", () => {
+  it("of two processes that start at once one sets it up, prints the key and keeps it", async () => {
+    const empty = uniqueName("first").replaceAll("-", "_");
+    await createDatabase(inject("postgres"), empty);
+    try {
+      const folders = [join(folder, "one"), join(folder, "two")];
+      const outcomes = await Promise.all(
+        folders.map((data) => serveOnce({ DATABASE_URL: databaseUrl(empty), WAYBILL_DATA_DIR: data })),
+      );
+      for (const outcome of outcomes) expect([outcome.code, outcome.stderr]).toEqual([0, ""]);
+      const printed = outcomes.map(({ stdout }) => stdout.includes("This is the first start"));
+      expect(printed.filter(Boolean)).toHaveLength(1);
+      const winner = printed.indexOf(true);
+      const kept = await readFile(join(folders[winner]!, "initial-admin-key"), "utf8");
+      expect(outcomes[winner]!.stdout).toContain(`key  ${kept.trim()}\n`);
+      await expect(readFile(join(folders[1 - winner]!, "initial-admin-key"))).rejects.toThrow("ENOENT");
+      const logLines = outcomes.flatMap(({ stdout }) =>
+        stdout.split("\n").filter((line) => line.startsWith("{")),
+      );
+      expect(logLines.length).toBeGreaterThan(0);
+      expect(logLines.join("\n")).not.toContain(kept.trim());
+      const listed = await waybill(["admin", "list", "users"], { DATABASE_URL: databaseUrl(empty) });
+      expect(listed.stdout.split("\n").filter((line) => line.startsWith("admin"))).toHaveLength(1);
+    } finally {
+      await dropDatabase(inject("postgres"), empty);
+    }
   });
 });
