@@ -51,7 +51,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe("the waybill command", () => {
+describe("the waybill command", { timeout: 120_000 }, () => {
   it("manages a running server from a process of its own", async () => {
     const name = uniqueName("ann");
     const made = await waybill(["admin", "create-user", name], environment);
@@ -126,7 +126,7 @@ function serveOnce(environment: Record<string, string>): Promise<Outcome> {
   });
 }
 
-describe("waybill serve on an empty database", () => {
+describe("waybill serve on an empty database", { timeout: 120_000 }, () => {
   it("of two processes that start at once one sets it up, prints the key and keeps it", async () => {
     const empty = uniqueName("first").replaceAll("-", "_");
     await createDatabase(inject("postgres"), empty);
