@@ -53,6 +53,7 @@ create table trails (
 );
 create unique index trails_name on trails (org_id, flow_id, name);
 create index trails_created on trails (org_id, flow_id, created_at desc, id desc);
+create index trails_newest on trails (org_id, created_at desc, id desc);
 
 -- What happened to a trail itself. Artifact and attestation events are read from their own tables.
 create table trail_events (
