@@ -98,7 +98,7 @@ export function booleanParameter() {
   );
 }
 
-/** Any text that the database can compare with. */
+/** Any text the database can store, and so be asked for. */
 export function textParameter() {
   return parameter({ type: "string" }, (text) =>
     isStorable(text) ? text : new Unreadable("Text must not contain NUL or unpaired surrogates"),

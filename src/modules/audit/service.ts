@@ -13,6 +13,28 @@ export interface Scope {
   actor: Actor;
 }
 
+/** Like `Recorder`, for writes that several callers share. */
+export type SharedRecorder = (actor: Actor, resourceType: string, resource: string) => void;
+
+/**
+ * Runs a write that serves several callers at once in one transaction, with the audit rows it recorded for each.
+ * `work` may run again when transactions collide.
+ */
+export function recordedTogether<T>(
+  deps: Pick<Deps, "db" | "clock">,
+  orgId: string,
+  work: (tx: Tx, record: SharedRecorder) => Promise<T>,
+): Promise<T> {
+  return transaction(deps.db.query, async (tx) => {
+    const entries: AuditEntry[] = [];
+    const result = await work(tx, (actor, resource_type, resource) =>
+      entries.push({ actor, resource_type, resource }),
+    );
+    await insertAuditEntries(tx, orgId, entries, deps.clock.now());
+    return result;
+  });
+}
+
 /**
  * Runs a write in one transaction and appends what it recorded to the audit log in the same one: both happen or
  * neither. A write that turns out to change nothing records nothing. `work` may run again when transactions collide.
@@ -22,14 +44,9 @@ export function recorded<T>(
   scope: Scope,
   work: (tx: Tx, record: Recorder) => Promise<T>,
 ): Promise<T> {
-  return transaction(deps.db.query, async (tx) => {
-    const entries: AuditEntry[] = [];
-    const result = await work(tx, (resource_type, resource) =>
-      entries.push({ actor: scope.actor, resource_type, resource }),
-    );
-    await insertAuditEntries(tx, scope.org.id, entries, deps.clock.now());
-    return result;
-  });
+  return recordedTogether(deps, scope.org.id, (tx, record) =>
+    work(tx, (resourceType, resource) => record(scope.actor, resourceType, resource)),
+  );
 }
 
 /**

@@ -30,7 +30,7 @@ export async function insertAuditEntries(
   if (entries.length === 0) return;
   const column = <T>(read: (entry: AuditEntry) => T): T[] => entries.map(read);
   await sql`
-    with counter as (
+    /* insert-audit-entries */ with counter as (
       update org_counters set audit_seq = audit_seq + ${entries.length} where org_id = ${orgId} returning audit_seq
     )
     insert into audit_log (org_id, seq, occurred_at, actor_kind, actor_id, actor_name, api_key_id, action,
