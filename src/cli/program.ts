@@ -2,7 +2,10 @@ import { Command, CommanderError } from "commander";
 
 import { programVersion } from "../app.ts";
 import { ConfigError } from "../config.ts";
+import { AppError } from "../domain/errors.ts";
+import { adminCommand } from "./admin.ts";
 import { demoCommand } from "./demo/command.ts";
+import { devCommand } from "./dev.ts";
 import { serveCommand } from "./serve.ts";
 import { ManagedPostgresError } from "../db/managed/index.ts";
 import { CliError, print } from "./output.ts";
@@ -14,7 +17,9 @@ function createProgram(): Command {
     .version(programVersion())
     .exitOverride();
   program.addCommand(serveCommand());
+  program.addCommand(adminCommand());
   program.addCommand(demoCommand());
+  program.addCommand(devCommand());
   return program;
 }
 
@@ -23,6 +28,11 @@ function explain(error: unknown): string {
   if (error instanceof ConfigError)
     return error.mistakes.map((mistake) => `Configuration: ${mistake}`).join("\n");
   if (error instanceof CliError || error instanceof ManagedPostgresError) return error.message;
+  if (error instanceof AppError)
+    return [
+      error.message,
+      ...Object.entries(error.errors ?? {}).map(([at, what]) => `  ${at}: ${what}`),
+    ].join("\n");
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

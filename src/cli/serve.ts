@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { createApp } from "../app.ts";
 import { type Config, readConfig } from "../config.ts";
 import { isConnectionFailure } from "../db/sqlstate.ts";
+import { startFirstTime } from "./first-start.ts";
 import { CliError } from "./output.ts";
 
 /** Resolves with the first signal that asks the process to end. */
@@ -42,6 +43,7 @@ async function serve(): Promise<void> {
     throw explainStart(error, config);
   });
   try {
+    await startFirstTime(app.deps);
     const address = await app.listen().catch((error: unknown) => {
       throw explainStart(error, config);
     });

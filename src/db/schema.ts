@@ -159,9 +159,11 @@ export interface EnvironmentMembers {
 }
 
 export interface Environments {
+  archived: Generated<boolean>;
   archived_at: TimestampColumn | null;
+  archived_by_id: string | null;
+  archived_by_kind: string | null;
   archived_by_name: string | null;
-  archived_by_user_id: string | null;
   created_at: TimestampColumn;
   description: Generated<string>;
   id: string;

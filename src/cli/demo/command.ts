@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 
 import { Command, InvalidArgumentError, Option } from "commander";
 
 import { type Config, readConfig } from "../../config.ts";
 import { systemClock } from "../../lib/clock.ts";
+import { initialKeyFile } from "../first-start.ts";
 import { CliError, print } from "../output.ts";
 import { createApi } from "./api.ts";
 import { openBesideServer } from "./database.ts";
@@ -31,7 +31,7 @@ interface DemoOptions {
 function keyOf(options: DemoOptions, config: Config): string {
   if (options.key !== undefined && options.key !== "") return options.key;
   try {
-    return readFileSync(join(config.dataDir, "initial-admin-key"), "utf8").trim();
+    return readFileSync(initialKeyFile(config.dataDir), "utf8").trim();
   } catch {
     throw new CliError(
       "The demo needs the key of an instance administrator: give --key, or set WAYBILL_KEY, or run this as the user of the server.",

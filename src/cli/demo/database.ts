@@ -4,15 +4,12 @@ import type { Config } from "../../config.ts";
 import { connect, type Database } from "../../db/connect.ts";
 import { findManagedPostgres } from "../../db/managed/index.ts";
 import type { DB } from "../../db/schema.ts";
-import { type Clock, systemClock } from "../../lib/clock.ts";
-import { createIdSource, type IdSource } from "../../lib/ids.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { createIdSource } from "../../lib/ids.ts";
+import type { CommandDeps } from "../command-deps.ts";
 
-/** What the program's own services need, in a command beside the server. */
-export interface BesideServer {
-  db: Database;
-  clock: Clock;
-  ids: IdSource;
-}
+/** What the program's own services need, beside the server, and the organization they are to write to. */
+export type BesideServer = Omit<CommandDeps, "config"> & { orgId: string };
 
 /** The organization as both ways to it know it. */
 export interface DemoOrg {
@@ -47,10 +44,7 @@ export async function learnTables(db: Database, tables: readonly (keyof DB)[]): 
  * server: only a database that has this very organization will do.
  * @returns undefined when there is none within reach.
  */
-export async function openBesideServer(
-  config: Config,
-  org: DemoOrg,
-): Promise<(BesideServer & { orgId: string }) | undefined> {
+export async function openBesideServer(config: Config, org: DemoOrg): Promise<BesideServer | undefined> {
   const db = await openDatabase(config);
   if (db === undefined) return undefined;
   const orgId = await findOrgId(db, org).catch(() => undefined);

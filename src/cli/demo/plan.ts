@@ -16,7 +16,7 @@ export interface Demo {
   /** Unix seconds; all times are told from it. */
   now: number;
   /** The server's database, when it is within reach: for what the API cannot do, such as dating back. */
-  beside: (BesideServer & { orgId: string }) | undefined;
+  beside: BesideServer | undefined;
 }
 
 /** Requests under way at the same time. */

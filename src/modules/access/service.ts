@@ -77,7 +77,7 @@ function authorizeInOrganization(attempt: Attempt, caller: Caller): void {
   if (org === undefined && access.unknown === "not_found") throw notFound("Organization not found");
   if (org === undefined) throw forbidden(`Access denied to ${attempt.path}`);
   if (org.role === undefined) throw org.public ? forbidden() : forbidden(`Access denied to ${attempt.path}`);
-  if (!roleAllows(org.role, access.role)) throw forbidden();
+  if (!roleAllows(org.role, access.role)) throw forbidden(access.denied);
 }
 
 /**

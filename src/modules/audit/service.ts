@@ -2,7 +2,7 @@ import type { Tx } from "../../db/connect.ts";
 import { transaction } from "../../db/transaction.ts";
 import type { Actor } from "../../domain/principal.ts";
 import type { Deps } from "../deps.ts";
-import { type AuditEntry, insertAuditEntries } from "./store.ts";
+import { type AuditedResource, type AuditEntry, insertAuditEntries } from "./store.ts";
 
 /** Says what the transaction did to which resource. Call it once for each resource written. */
 export type Recorder = (resourceType: string, resource: string) => void;
@@ -47,4 +47,17 @@ export function recorded<T>(
   return recordedTogether(deps, scope.org.id, (tx, record) =>
     work(tx, (resourceType, resource) => record(scope.actor, resourceType, resource)),
   );
+}
+
+/**
+ * Appends one row in a transaction that is the caller's own, because it makes the organization or spans several. The
+ * organization's counter stays locked until the transaction ends: append last.
+ */
+export function appendRecord(
+  deps: Pick<Deps, "clock">,
+  tx: Tx,
+  scope: Scope,
+  resource: AuditedResource,
+): Promise<void> {
+  return insertAuditEntries(tx, scope.org.id, [{ actor: scope.actor, ...resource }], deps.clock.now());
 }

@@ -1,19 +1,5 @@
+import type { EnvironmentType } from "../../../domain/environments.ts";
 import { createRandom, type Random } from "./random.ts";
-
-/** Types an environment can have; all of them appear in every demo. */
-export const environmentTypes = [
-  "K8S",
-  "ECS",
-  "S3",
-  "lambda",
-  "server",
-  "docker",
-  "azure-apps",
-  "cloud-run",
-  "logical",
-] as const;
-
-export type EnvironmentType = (typeof environmentTypes)[number];
 
 /** One environment to be made. */
 export interface Environment {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { environmentTypes } from "../../../domain/environments.ts";
 import {
   environmentNamePattern,
   fingerprintPattern,
@@ -13,12 +14,7 @@ import {
 import { makeRuns, type Run } from "./builds.ts";
 import { createCalendar } from "./calendar.ts";
 import { flows, releaseFlow, repoOf, repos, spaces, templateOf } from "./company.ts";
-import {
-  type Environment,
-  environmentTypes,
-  makeEnvironments,
-  makeFormerEnvironments,
-} from "./environments.ts";
+import { type Environment, makeEnvironments, makeFormerEnvironments } from "./environments.ts";
 import { makePeople } from "./people.ts";
 import { makeAnalyses } from "./quality.ts";
 

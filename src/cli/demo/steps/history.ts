@@ -44,11 +44,7 @@ function* inBatches(runs: Iterable<Run>): Generator<ArtifactReport[]> {
  * the service behind it, with all its rules. Not idempotent: reports add up.
  * @param runs in order of time.
  */
-export function loadHistory(
-  demo: Demo,
-  beside: BesideServer & { orgId: string },
-  runs: Iterable<Run>,
-): Promise<void> {
+export function loadHistory(demo: Demo, beside: BesideServer, runs: Iterable<Run>): Promise<void> {
   const total = demo.amounts.builds - demo.amounts.recentBuilds;
   return demo.progress.step("Builds of the last year", total, async (advance) => {
     let loaded = 0;

@@ -68,11 +68,7 @@ function* inBatches<T>(items: Iterable<T>, size: number): Generator<T[]> {
  * Loads the environments that are too many to be made one by one, with the past that reports would have given them.
  * Not idempotent: names are taken afterwards.
  */
-export async function loadMoreEnvironments(
-  demo: Demo,
-  beside: BesideServer & { orgId: string },
-  before: Before,
-): Promise<void> {
+export async function loadMoreEnvironments(demo: Demo, beside: BesideServer, before: Before): Promise<void> {
   const total = demo.amounts.environments - before.made.length;
   if (total <= 0) return;
   await demo.progress.step("More environments", total, async (advance) => {
