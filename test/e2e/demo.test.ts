@@ -43,7 +43,7 @@ async function inShell(line: string): Promise<{ status: number; body: unknown }>
   return { status: Number(stdout.slice(end + 1)), body: JSON.parse(stdout.slice(0, end)) };
 }
 
-describe("waybill demo", () => {
+describe("waybill demo", { timeout: 120_000 }, () => {
   let server: ServerProcess;
   let dataDir = "";
   let beside: Record<string, string> = {};
@@ -66,7 +66,7 @@ describe("waybill demo", () => {
     });
     await up;
     first = await waybill(["demo", "--size", "small"], beside);
-  });
+  }, 120_000);
 
   afterAll(async () => {
     finish();
