@@ -71,7 +71,7 @@ const command = new Command("bench")
   .description("measure the built program")
   .option("--data <folder>", "where the data is kept between runs", join(tmpdir(), "waybill-bench"))
   .option("--fresh", "make the data anew", false)
-  .addOption(new Option("--seconds <n>", "how long each measurement takes").argParser(seconds).default(5))
+  .addOption(new Option("--seconds <n>", "how long each measurement takes").argParser(seconds).default(4))
   .addOption(new Option("--only <names...>", "what to measure").choices(names).default(names))
   .option("--out <file>", "write the figures to a Markdown file, too")
   .action((options: Options) => bench(options));

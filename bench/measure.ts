@@ -7,7 +7,8 @@ function script(name: string): string[] {
   return ["--import", "tsx", new URL(name, import.meta.url).pathname];
 }
 
-async function run(job: LoadJob): Promise<LoadResult> {
+/** Loads an address for some seconds, from a process of its own. */
+async function loadAddress(job: LoadJob): Promise<LoadResult> {
   const child = startNode({ args: script("load.ts") });
   try {
     const ended = once(child, "exit").then(() => {
@@ -21,17 +22,6 @@ async function run(job: LoadJob): Promise<LoadResult> {
   } finally {
     await stopProcess(child);
   }
-}
-
-/** Loads an address for some seconds, after a moment of it that does not count. */
-export async function loadAddress(job: LoadJob): Promise<LoadResult> {
-  const { report } = job;
-  await run({
-    ...job,
-    seconds: 1,
-    ...(report === undefined ? {} : { report: { seed: `${report.seed} warm-up` } }),
-  });
-  return run(job);
 }
 
 /** Runs the bare server while `work` measures it. */
@@ -92,7 +82,7 @@ export async function measure(setting: Setting, subject: Subject, connections: n
         key: setting.key,
         seconds: setting.seconds,
         connections: count,
-        ...(subject.report === true ? { report: { seed: `bench ${Date.now()} ${measurement}` } } : {}),
+        ...(subject.report === true ? { reportSeed: `bench ${Date.now()} ${measurement}` } : {}),
       };
       const own = await loadAddress({ ...job, url: setting.url + subject.path });
       const bare = await loadAddress({ ...job, url: bareUrl + subject.path });
