@@ -53,6 +53,7 @@ create table trails (
   foreign key (org_id, flow_id) references flows (org_id, id)
 );
 create index trails_created on trails (org_id, flow_id, created_at desc, id desc);
+create index trails_newest on trails (org_id, created_at desc, id desc);
 create unique index trails_name on trails (org_id, flow_id, name);
 alter table trails add primary key (org_id, id);
 

@@ -70,27 +70,30 @@ export function timestampParameter() {
   });
 }
 
-const booleans: Record<string, boolean> = {
-  true: true,
-  false: false,
-  "1": true,
-  "0": false,
-  yes: true,
-  no: false,
-  on: true,
-  off: false,
-  t: true,
-  f: false,
-  y: true,
-  n: false,
-};
+// A map: the text may be the name of something every object has.
+const booleans = new Map(
+  Object.entries({
+    true: true,
+    false: false,
+    "1": true,
+    "0": false,
+    yes: true,
+    no: false,
+    on: true,
+    off: false,
+    t: true,
+    f: false,
+    y: true,
+    n: false,
+  }),
+);
 
 /** `true`/`false` and the usual synonyms, in any case. */
 export function booleanParameter() {
   return parameter(
     { type: "boolean" },
     (text) =>
-      booleans[text.toLowerCase()] ??
+      booleans.get(text.toLowerCase()) ??
       new Unreadable("Input should be a valid boolean, unable to interpret input"),
   );
 }

@@ -88,3 +88,22 @@ export function findCaller(
   lookups.set(db, lookup);
   return lookup.submit({ ...key, at });
 }
+
+const roleStatement = {
+  name: "find-role",
+  text: `
+    select coalesce(
+      (select m.role from memberships m where m.org_id = $1 and m.user_id = $2),
+      (select s.privilege from service_accounts s where s.org_id = $1 and s.id = $2 and s.archived_at is null)
+    ) as role`,
+};
+
+/** The role of a user or service account in an organization; undefined without one. */
+export async function findRole(
+  db: PreparedExecutor,
+  orgId: string,
+  principalId: string,
+): Promise<Role | undefined> {
+  const [row] = await db.prepared<{ role: Role | null }>(roleStatement, [orgId, principalId]);
+  return row?.role ?? undefined;
+}

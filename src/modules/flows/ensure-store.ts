@@ -32,6 +32,7 @@ export async function listFlowsByName(
 export interface NewFlow {
   id: string;
   name: string;
+  description: string;
   template_id: string;
   created_by_name: string;
   created_at: Timestamp;
@@ -45,10 +46,10 @@ export async function insertMissingFlows(
   template: string,
 ): Promise<void> {
   await sql`
-    insert into flows (org_id, id, name, template, template_id, created_at, created_by_name)
-    select ${orgId}, id, name, ${template}, template_id, to_timestamp(created_at), created_by_name
+    insert into flows (org_id, id, name, description, template, template_id, created_at, created_by_name)
+    select ${orgId}, id, name, description, ${template}, template_id, to_timestamp(created_at), created_by_name
     from jsonb_to_recordset(${JSON.stringify(flows)}::jsonb)
-      as i (id uuid, name text, template_id uuid, created_at float8, created_by_name text)
+      as i (id uuid, name text, description text, template_id uuid, created_at float8, created_by_name text)
     order by name collate "C"
     on conflict (org_id, name) do nothing`.execute(tx);
 }

@@ -9,6 +9,8 @@ export const emptyTemplate = "version: 1\n";
 /** A flow that a report names. */
 export interface WantedFlow {
   name: string;
+  /** Given to the flow when it does not exist; empty when left out. */
+  description?: string;
   /** Becomes the creator, and the moment of creation, when the flow does not exist. */
   created_by_name: string;
   created_at: Timestamp;
@@ -38,7 +40,12 @@ export async function ensureFlows(
   await insertMissingFlows(
     tx,
     orgId,
-    missing.map((flow) => ({ ...flow, id: deps.ids.next(), template_id: deps.ids.next() })),
+    missing.map((flow) => ({
+      ...flow,
+      description: flow.description ?? "",
+      id: deps.ids.next(),
+      template_id: deps.ids.next(),
+    })),
     emptyTemplate,
   );
   await find();

@@ -55,6 +55,7 @@ export async function touchTrails(
 export interface NewTrail extends TrailTouch {
   id: string;
   event_id: string;
+  description: string;
   git_commit_info: unknown;
   created_at: Timestamp;
   created_by_name: string;
@@ -75,12 +76,12 @@ export async function insertMissingTrails(
   const { rows } = await sql<StoredTrail>`
     with input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(trails)}::jsonb)
-        as i (id uuid, event_id uuid, flow_id uuid, name text, git_commit_info jsonb, repo_ids uuid[],
+        as i (id uuid, event_id uuid, flow_id uuid, name text, description text, git_commit_info jsonb, repo_ids uuid[],
           created_at float8, last_modified_at float8, created_by_name text, creating_user_id text)
     ), begun as (
-      insert into trails as t (org_id, id, flow_id, name, git_commit_info, template, template_id, repo_ids, created_at,
+      insert into trails as t (org_id, id, flow_id, name, description, git_commit_info, template, template_id, repo_ids, created_at,
         created_by_name, last_modified_at)
-      select ${orgId}, i.id, i.flow_id, i.name, i.git_commit_info, f.template, f.template_id, i.repo_ids,
+      select ${orgId}, i.id, i.flow_id, i.name, i.description, i.git_commit_info, f.template, f.template_id, i.repo_ids,
         to_timestamp(i.created_at), i.created_by_name, to_timestamp(i.last_modified_at)
       from input i
       cross join lateral (
@@ -94,7 +95,7 @@ export async function insertMissingTrails(
         'setting_user_id', i.creating_user_id,
         'trail_data_json', jsonb_build_object(
           'org_id', wire_id(${orgId}::uuid), 'flow_id', wire_id(b.flow_id), 'name', b.name,
-          'creating_user_id', i.creating_user_id, 'description', '', 'git_commit_info', i.git_commit_info,
+          'creating_user_id', i.creating_user_id, 'description', i.description, 'git_commit_info', i.git_commit_info,
           'template_id', wire_id(b.template_id), 'origin_url', null, 'user_data', '{}',
           'repo_ids', (select coalesce(jsonb_agg(wire_id(id)), '[]') from unnest(b.repo_ids) as id)))
       from begun b join input i on i.id = b.id

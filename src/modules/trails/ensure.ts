@@ -10,6 +10,8 @@ export interface WantedTrail extends TrailKey {
   repo_id: string | null;
   /** When the report was made. */
   reported_at: Timestamp;
+  /** Given to the trail when this report begins it; empty when left out. */
+  description?: string;
   /** Given to the trail when this report begins it. */
   git_commit_info: unknown;
   created_by: { id: string | null; name: string };
@@ -81,6 +83,7 @@ function newTrail(deps: Pick<Deps, "ids">) {
     ...touchOf(trail),
     id: deps.ids.next(),
     event_id: deps.ids.next(),
+    description: trail.first.description ?? "",
     git_commit_info: trail.first.git_commit_info,
     created_at: trail.created_at,
     created_by_name: trail.first.created_by.name,
