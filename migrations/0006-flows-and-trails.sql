@@ -21,8 +21,8 @@ create table flows (
 create unique index flows_name on flows (org_id, name);
 create index flows_space on flows (org_id, space_id) where space_id is not null;
 create index flows_tags on flows using gin (tags);
--- The key comes last, here and below: while a table is empty its indexes look alike, the planner takes the newest, and
--- the checks of foreign keys stay with that plan until statistics are gathered.
+-- The most selective index comes last, and the key after it, here and below: until statistics are gathered indexes look
+-- alike to the planner, which then takes the newest, and the checks of foreign keys keep such a plan.
 alter table flows add primary key (org_id, id);
 
 create table flow_former_names (
@@ -52,9 +52,9 @@ create table trails (
   last_modified_at timestamptz not null,
   foreign key (org_id, flow_id) references flows (org_id, id)
 );
-create unique index trails_name on trails (org_id, flow_id, name);
 create index trails_created on trails (org_id, flow_id, created_at desc, id desc);
 create index trails_newest on trails (org_id, created_at desc, id desc);
+create unique index trails_name on trails (org_id, flow_id, name);
 alter table trails add primary key (org_id, id);
 
 -- What happened to a trail itself. Artifact and attestation events are read from their own tables.

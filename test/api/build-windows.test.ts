@@ -223,7 +223,7 @@ describe("lists of builds, against a model", () => {
             end_ts: String(first + query.length / 4),
             ...query.filter,
           });
-          const answer = await list(org, `?${parameters}`);
+          const answer = await list(org, `?${parameters.toString()}`);
           expect({
             total_count: answer.total_count,
             total_pages: answer.total_pages,

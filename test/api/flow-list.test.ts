@@ -126,7 +126,7 @@ describe("GET /flows/{org}", () => {
       [other, null],
     ])
       await app.deps.db.pool.query(
-        "insert into spaces (org_id, id, parent_id, name, created_at, last_modified_at) values ($1, $2, $3, 's', now(), now())",
+        "insert into spaces (org_id, id, parent_id, name, created_at, last_modified_at) values ($1, $2, $3, $2::uuid::text, now(), now())",
         [org.id, id, parent],
       );
     await flows("in-top", "in-below", "in-other", "in-root");

@@ -251,7 +251,7 @@ describe("GET /repos/{org}/{repo_name}", () => {
     ])
       expect((await org.reader.get(`${url}/${path}`)).json.id, path).toBe(id);
     expect(
-      (await org.reader.get(answer.json._links.self.href.replace("http://waybill.test", ""))).json,
+      (await org.reader.get(answer.json._links.self.href.replace("http://waybill.test", "root:"))).json,
     ).toEqual(answer.json);
   });
 

@@ -47,7 +47,7 @@ export const organizationList: PreparedStatement = {
         order by number desc limit $5::bigint) b
     )
     select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
-      exists (select from builds where org_id = $1) as has_builds_ever,
+      exists (select from org_counters where org_id = $1 and build_number > 0) as has_builds_ever,
       ${pageText} as builds
     from bounds`,
 };
@@ -72,7 +72,7 @@ export const repoList: PreparedStatement = {
         order by repo_number desc limit $5::bigint) b
     )
     select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
-      exists (select from builds where org_id = $1 and repo_id = $7::uuid) as has_builds_ever,
+      exists (select from repo_counters where org_id = $1 and repo_id = $7::uuid) as has_builds_ever,
       ${pageText} as builds
     from bounds`,
 };
@@ -81,10 +81,10 @@ export const repoList: PreparedStatement = {
 const countFrom = (number: string): string => `(
   select coalesce(sum(greatest(s.last - greatest(s.first, coalesce((
     select b.repo_number from builds b
-    where b.org_id = $1 and b.repo_id = s.repo_id and (b.created_at, b.number) >= (
-      select p.created_at, p.number from builds p where p.org_id = $1 and p.number = ${number})
+    where b.org_id = $1 and b.repo_id = s.repo_id and (b.created_at, b.number) >= (p.created_at, p.number)
     order by b.created_at, b.number limit 1), s.last + 1)) + 1, 0)), 0)
-  from spans s
+  from (select created_at, number from builds where org_id = $1 and number = ${number} limit 1) p
+  cross join spans s
 )`;
 
 /**
@@ -111,18 +111,18 @@ export const reposList: PreparedStatement = {
         offset 0) probe
     ), page as materialized (
       select b.* from (select low as number from bisection where low = high) top
+      cross join lateral (
+        select created_at, number from builds where org_id = $1 and number = top.number limit 1) p
       cross join spans s
       cross join lateral (
         select * from builds b where b.org_id = $1 and b.repo_id = s.repo_id
-          and b.repo_number >= s.first and b.repo_number <= s.last
-          and (b.created_at, b.number) <= (
-            select p.created_at, p.number from builds p where p.org_id = $1 and p.number = top.number)
+          and b.created_at >= to_timestamp($2::float8)
+          and (b.created_at, b.number) <= (p.created_at, p.number)
         order by b.created_at desc, b.number desc limit $5::bigint) b
       order by b.number desc limit $5::bigint
     )
     select total.count as total_count,
-      exists (select from unnest($7::uuid[]) as repo (id) where exists (
-        select from builds where org_id = $1 and repo_id = repo.id)) as has_builds_ever,
+exists (select from repo_counters where org_id = $1 and repo_id = any ($7::uuid[])) as has_builds_ever,
       ${pageText} as builds
     from total`,
 };
