@@ -24,6 +24,8 @@ export interface LoadResult {
   p99: number;
   /** Requests that failed or were not answered with success. */
   failed: number;
+  /** Requests answered, those of the warm-up as well. */
+  answered: number;
 }
 
 const manyBuilds = 10_000_000;
@@ -68,6 +70,7 @@ function summary(result: autocannon.Result, sorted: Float64Array): LoadResult {
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
     failed: errors + timeouts + non2xx,
+    answered: requests.total,
   };
 }
 
@@ -100,6 +103,9 @@ process.once("message", (message) => {
   const job = message as LoadJob;
   const requests = requestsOf(job);
   void load(job, requests, warmUpSeconds)
-    .then(() => load(job, requests, job.seconds))
+    .then(async (warmUp) => {
+      const result = await load(job, requests, job.seconds);
+      return { ...result, answered: result.answered + warmUp.answered };
+    })
     .then((result) => process.send?.(result, () => process.disconnect()));
 });

@@ -6,9 +6,9 @@ import { join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 
 import { prepareData } from "./data.ts";
+import type { Setting } from "./measure.ts";
 import { startServer, stopAll } from "./processes.ts";
 import { asMarkdown, asText, type Report } from "./report.ts";
-import type { Context } from "./scenario.ts";
 import { artifactsScenario } from "./scenarios/artifacts.ts";
 import { buildsScenario } from "./scenarios/builds.ts";
 import { environmentsScenario } from "./scenarios/environments.ts";
@@ -17,6 +17,10 @@ import { measureStart } from "./scenarios/start.ts";
 
 const scenarios = [environmentsScenario, buildsScenario, artifactsScenario];
 const names = ["start", "memory", ...scenarios.map(({ name }) => name)];
+
+const legend =
+  "bare/s: a node:http server that makes the same objects into text for every request, measured right after. " +
+  "µs: processor time of one request on the answering side; with the load generator it has to fit into the cores.";
 
 interface Options {
   data: string;
@@ -36,15 +40,15 @@ function seconds(text: string): number {
 async function measureRunning(dataDir: string, options: Options, report: Report): Promise<void> {
   const server = await startServer(dataDir);
   try {
-    const context: Context = { server, url: server.url, key: server.key, seconds: options.seconds };
-    if (options.only.includes("memory")) report.verdicts.push(...(await measureMemoryAtRest(context)));
+    const setting: Setting = { server, url: server.url, key: server.key, seconds: options.seconds };
+    if (options.only.includes("memory")) report.verdicts.push(...(await measureMemoryAtRest(setting)));
     for (const scenario of scenarios.filter(({ name }) => options.only.includes(name))) {
       console.log(`Measuring ${scenario.name}`);
-      const { figures, verdicts } = await scenario.run(context);
+      const { figures, verdicts } = await scenario.run(setting);
       report.figures.push(...figures);
       report.verdicts.push(...verdicts);
     }
-    if (options.only.includes("memory")) report.remarks.push(await describeMemoryAfterLoad(context));
+    if (options.only.includes("memory")) report.remarks.push(await describeMemoryAfterLoad(setting));
   } finally {
     await server.stop();
   }
@@ -54,7 +58,7 @@ async function bench(options: Options): Promise<void> {
   const folder = resolve(options.data);
   await mkdir(folder, { recursive: true });
   const dataDir = await prepareData(folder, options.fresh);
-  const report: Report = { figures: [], verdicts: [], remarks: [], secondsEach: options.seconds };
+  const report: Report = { figures: [], verdicts: [], remarks: [legend], secondsEach: options.seconds };
   if (options.only.includes("start")) {
     console.log("Measuring start");
     report.verdicts.push(...(await measureStart(dataDir)));

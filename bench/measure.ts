@@ -1,14 +1,19 @@
 import { once } from "node:events";
 
 import type { LoadJob, LoadResult } from "./load.ts";
-import { startNode, stopProcess } from "./processes.ts";
+import { type Cpu, cpuOfNode, cpuOfServer, type Server, startNode, stopProcess } from "./processes.ts";
 
 function script(name: string): string[] {
   return ["--import", "tsx", new URL(name, import.meta.url).pathname];
 }
 
-/** Loads an address for some seconds, from a process of its own. */
-async function loadAddress(job: LoadJob): Promise<LoadResult> {
+/** What was measured from outside, and what it took inside. */
+export interface Loaded extends LoadResult {
+  /** Processor time for each request, in microseconds. */
+  cost: Cpu;
+}
+
+async function runLoad(job: LoadJob): Promise<LoadResult> {
   const child = startNode({ args: script("load.ts") });
   try {
     const ended = once(child, "exit").then(() => {
@@ -24,13 +29,25 @@ async function loadAddress(job: LoadJob): Promise<LoadResult> {
   }
 }
 
+/** Loads an address for some seconds, from a process of its own, and looks what that cost the answering side. */
+async function loadAddress(job: LoadJob, cpu: () => Promise<Cpu>): Promise<Loaded> {
+  const before = await cpu();
+  const result = await runLoad(job);
+  const after = await cpu();
+  const each = (part: keyof Cpu): number => ((after[part] - before[part]) * 1e6) / result.answered;
+  return { ...result, cost: { node: each("node"), postgres: each("postgres") } };
+}
+
 /** Runs the bare server while `work` measures it. */
-export async function withBareServer<T>(objects: unknown, work: (url: string) => Promise<T>): Promise<T> {
+export async function withBareServer<T>(
+  objects: unknown,
+  work: (url: string, pid: number) => Promise<T>,
+): Promise<T> {
   const child = startNode({ args: script("bare-server.ts") });
   try {
     child.send({ objects });
     const [{ port }] = (await once(child, "message")) as [{ port: number }];
-    return await work(`http://127.0.0.1:${port}`);
+    return await work(`http://127.0.0.1:${port}`, child.pid ?? 0);
   } finally {
     await stopProcess(child);
   }
@@ -40,8 +57,8 @@ export async function withBareServer<T>(objects: unknown, work: (url: string) =>
 export interface Figure {
   scenario: string;
   connections: number;
-  own: LoadResult;
-  bare: LoadResult | undefined;
+  own: Loaded;
+  bare: Loaded;
 }
 
 /** What is measured: an address of the API that answers with objects, or one that takes reports. */
@@ -54,6 +71,7 @@ export interface Subject {
 
 /** Where and how long. */
 export interface Setting {
+  server: Server;
   url: string;
   key: string;
   seconds: number;
@@ -74,7 +92,7 @@ async function objectsAt(setting: Setting, path: string): Promise<unknown> {
  */
 export async function measure(setting: Setting, subject: Subject, connections: number[]): Promise<Figure[]> {
   const objects = subject.report === true ? "OK" : await objectsAt(setting, subject.path);
-  return withBareServer(objects, async (bareUrl) => {
+  return withBareServer(objects, async (bareUrl, barePid) => {
     const figures: Figure[] = [];
     for (const count of connections) {
       measurement += 1;
@@ -84,8 +102,10 @@ export async function measure(setting: Setting, subject: Subject, connections: n
         connections: count,
         ...(subject.report === true ? { reportSeed: `bench ${Date.now()} ${measurement}` } : {}),
       };
-      const own = await loadAddress({ ...job, url: setting.url + subject.path });
-      const bare = await loadAddress({ ...job, url: bareUrl + subject.path });
+      const own = await loadAddress({ ...job, url: setting.url + subject.path }, () =>
+        cpuOfServer(setting.server),
+      );
+      const bare = await loadAddress({ ...job, url: bareUrl + subject.path }, () => cpuOfNode(barePid));
       if (own.failed > 0) throw new Error(`${subject.scenario}: ${own.failed} requests failed`);
       figures.push({ scenario: subject.scenario, connections: count, own, bare });
     }

@@ -127,6 +127,34 @@ async function postgresPids(dataDir: string): Promise<number[]> {
   return [postmaster, ...entries.map(Number).filter((_pid, index) => parents[index] === postmaster)];
 }
 
+/** Clock ticks a second that the kernel counts processor time in, on every Linux there is. */
+const ticks = 100;
+
+async function cpuSecondsOf(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // The name in parentheses may contain anything; user and system time are the 12th and 13th field after it.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / ticks;
+}
+
+/** Processor time used so far, in seconds; zero where this machine does not tell. */
+export interface Cpu {
+  node: number;
+  postgres: number;
+}
+
+/** Processor time of a server's process. */
+export async function cpuOfNode(pid: number): Promise<Cpu> {
+  return { node: await cpuSecondsOf(pid), postgres: 0 };
+}
+
+/** Processor time of the server's process and of all of PostgreSQL's. */
+export async function cpuOfServer(server: Server): Promise<Cpu> {
+  const pids = await postgresPids(server.dataDir);
+  const seconds = await Promise.all(pids.map(cpuSecondsOf));
+  return { node: await cpuSecondsOf(server.pid), postgres: seconds.reduce((sum, one) => sum + one, 0) };
+}
+
 /** Resident memory of the server's process; PostgreSQL's proportional share, all its processes together. */
 export async function memoryOf(server: Server): Promise<Memory> {
   const rss = await field(`/proc/${server.pid}/status`, "VmRSS");

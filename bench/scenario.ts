@@ -1,5 +1,4 @@
 import type { Figure, Setting } from "./measure.ts";
-import type { Server } from "./processes.ts";
 
 /** Something that was promised, and what came out. */
 export interface Verdict {
@@ -15,20 +14,15 @@ export interface Outcome {
   verdicts: Verdict[];
 }
 
-/** What a scenario works with. */
-export interface Context extends Setting {
-  server: Server;
-}
-
 /** One thing to measure on a running server. */
 export interface Scenario {
   name: string;
-  run(context: Context): Promise<Outcome>;
+  run(setting: Setting): Promise<Outcome>;
 }
 
 /** How much of the bare server's throughput was reached. */
 export function ratioOf(figure: Figure): number {
-  return figure.bare === undefined ? Number.NaN : figure.own.throughput / figure.bare.throughput;
+  return figure.own.throughput / figure.bare.throughput;
 }
 
 /** The figure of one scenario with so many connections, which must have been measured. */

@@ -7,9 +7,9 @@ const reports = "artifacts: new ones reported, each durable";
 /** Reports of artifacts as pipelines send them: new fingerprints, new trails, commits, repos. */
 export const artifactsScenario: Scenario = {
   name: "artifacts",
-  run: async (context) => {
+  run: async (setting) => {
     const subject = { scenario: reports, path: `/api/v2/artifacts/${orgs.reports}`, report: true };
-    const figures = await measure(context, subject, [1, 16, 64]);
+    const figures = await measure(setting, subject, [1, 16, 64]);
     return {
       figures,
       verdicts: [

@@ -18,15 +18,15 @@ const year = "builds: a window half a year ago";
 /** Lists of builds. */
 export const buildsScenario: Scenario = {
   name: "builds",
-  run: async (context) => {
-    const figures: Figure[] = await measure(context, subject(orgs.large, all, "page=1"), [1, 16, 64]);
-    figures.push(...(await measure(context, subject(orgs.small, allOfFew, "page=1"), [16])));
-    figures.push(...(await measure(context, subject(orgs.large, ofRepo, repo), [1, 16, 64])));
-    figures.push(...(await measure(context, subject(orgs.small, ofRepoOfFew, repo), [16])));
-    figures.push(...(await measure(context, subject(orgs.large, deep, "page=1000"), [16])));
+  run: async (setting) => {
+    const figures: Figure[] = await measure(setting, subject(orgs.large, all, "page=1"), [1, 16, 64]);
+    figures.push(...(await measure(setting, subject(orgs.small, allOfFew, "page=1"), [16])));
+    figures.push(...(await measure(setting, subject(orgs.large, ofRepo, repo), [1, 16, 64])));
+    figures.push(...(await measure(setting, subject(orgs.small, ofRepoOfFew, repo), [16])));
+    figures.push(...(await measure(setting, subject(orgs.large, deep, "page=1000"), [16])));
     const then = Math.floor(Date.now() / 1000) - 180 * 86_400;
     const window = `start_ts=${then - 28 * 86_400}&end_ts=${then}`;
-    figures.push(...(await measure(context, subject(orgs.large, year, window), [16])));
+    figures.push(...(await measure(setting, subject(orgs.large, year, window), [16])));
     const speed = (name: string): number => figureOf(figures, name, 16).own.throughput;
     return {
       figures,

@@ -27,17 +27,17 @@ const ofFew = "environments: the same of 1,000";
 /** Lists of environments. */
 export const environmentsScenario: Scenario = {
   name: "environments",
-  run: async (context) => {
+  run: async (setting) => {
     const figures: Figure[] = await measure(
-      context,
+      setting,
       subject(orgs.large, headline, headlineQuery),
       [1, 16, 64],
     );
-    figures.push(...(await measure(context, subject(orgs.small, ofFew, headlineQuery), [16])));
+    figures.push(...(await measure(setting, subject(orgs.small, ofFew, headlineQuery), [16])));
     const at16 = figureOf(figures, headline, 16);
     const growth = figureOf(figures, ofFew, 16).own.throughput / at16.own.throughput;
     for (const [title, query] of variants)
-      figures.push(...(await measure(context, subject(orgs.large, `environments ${title}`, query), [16])));
+      figures.push(...(await measure(setting, subject(orgs.large, `environments ${title}`, query), [16])));
     return {
       figures,
       verdicts: [

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { orgs } from "../data.ts";
+import type { Setting } from "../measure.ts";
 import { memoryOf } from "../processes.ts";
-import { below, type Context, type Verdict } from "../scenario.ts";
+import { below, type Verdict } from "../scenario.ts";
 
 const reads = [
   `/api/v2/environments/${orgs.large}?per_page=50`,
@@ -11,7 +12,7 @@ const reads = [
 ];
 
 /** Memory of a server that was just started, has answered a few requests and then been left alone. */
-export async function measureMemoryAtRest({ server, url, key }: Context): Promise<Verdict[]> {
+export async function measureMemoryAtRest({ server, url, key }: Setting): Promise<Verdict[]> {
   for (const path of reads)
     for (let time = 0; time < 10; time += 1)
       await (await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })).text();
@@ -24,7 +25,7 @@ export async function measureMemoryAtRest({ server, url, key }: Context): Promis
 }
 
 /** The same after all scenarios: for information, nothing is promised. */
-export async function describeMemoryAfterLoad({ server }: Pick<Context, "server">): Promise<string> {
+export async function describeMemoryAfterLoad({ server }: Pick<Setting, "server">): Promise<string> {
   const { node, postgres } = await memoryOf(server);
   const megabytes = (value: number | undefined): string =>
     value === undefined ? "unknown" : `${value.toFixed(0)} MB`;
