@@ -2,12 +2,13 @@
 
 create table actions (
   org_id uuid not null references organizations (id),
+  -- From org_counters, so never used twice.
   number integer not null,
-  id uuid not null,
+  -- Not unique: two rules may share a name, the newest is the one meant by it.
   name text collate "C" not null,
   type text not null check (type in ('env', 'flow')),
   triggers text[] not null,
-  -- Everything of the targets but their secrets, in the order given; addresses that are secrets are sealed beside it.
+  -- Everything of the targets but their secrets, in the order given; webhook addresses are sealed beside it.
   targets jsonb not null,
   target_secrets bytea not null,
   created_by_name text not null,

@@ -112,7 +112,8 @@ function collect(errors: InputErrors, prefix: string, path: Path, issue: Issue):
  * @param prefix `query` or `path`; empty for the body, whose fields stand alone.
  */
 export function inputErrors(prefix: string, error: z.core.$ZodError): InputErrors {
-  const errors: InputErrors = {};
+  // Without a prototype: callers choose the keys, `constructor` and `__proto__` included.
+  const errors: InputErrors = Object.create(null) as InputErrors;
   for (const issue of error.issues) collect(errors, prefix, [], issue);
   return errors;
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { maxPage } from "../domain/names.ts";
+import { isStorable } from "../lib/json.ts";
 
 /**
  * Query parameters: text that stands for something else. The error texts are the public interface's own; a parameter
@@ -69,34 +70,39 @@ export function timestampParameter() {
   });
 }
 
-const booleans: Record<string, boolean> = {
-  true: true,
-  false: false,
-  "1": true,
-  "0": false,
-  yes: true,
-  no: false,
-  on: true,
-  off: false,
-  t: true,
-  f: false,
-  y: true,
-  n: false,
-};
+// A map: the text may be the name of something every object has.
+const booleans = new Map(
+  Object.entries({
+    true: true,
+    false: false,
+    "1": true,
+    "0": false,
+    yes: true,
+    no: false,
+    on: true,
+    off: false,
+    t: true,
+    f: false,
+    y: true,
+    n: false,
+  }),
+);
 
 /** `true`/`false` and the usual synonyms, in any case. */
 export function booleanParameter() {
   return parameter(
     { type: "boolean" },
     (text) =>
-      booleans[text.toLowerCase()] ??
+      booleans.get(text.toLowerCase()) ??
       new Unreadable("Input should be a valid boolean, unable to interpret input"),
   );
 }
 
-/** Any text. */
+/** Any text the database can store, and so be asked for. */
 export function textParameter() {
-  return parameter({ type: "string" }, (text) => text);
+  return parameter({ type: "string" }, (text) =>
+    isStorable(text) ? text : new Unreadable("Text must not contain NUL or unpaired surrogates"),
+  );
 }
 
 /** `'a'`, `'a' or 'b'`, `'a', 'b' or 'c'`. */

@@ -37,7 +37,7 @@ describe("readYaml", () => {
     ["a: 1\nb: 2\na: 3", "Key 'a' is given twice", 3],
     ["{a: 1, a: 2}", "Key 'a' is given twice", 1],
     ["1: x\n'1': y", "Key '1' is given twice", 2],
-    ["a: b\n---\nc: d", "Expected one document, found 2", undefined],
+    ["a: b\n---\nc: d", "Expected one document, found more", undefined],
     ["a: !custom b", "Unresolved tag: !custom", 1],
     ["a: !!binary aGk=", "Unresolved tag: tag:yaml.org,2002:binary", 1],
     ["? [a]\n: b", "Keys must be plain text", 1],

@@ -73,12 +73,34 @@ function tokenize(text: string): CST.Token[] {
   return tokens;
 }
 
+/**
+ * A composer that gives up at the first error or warning. Left alone it would make an error for every character of some
+ * texts, which takes long. Warnings are about unknown tags, here as wrong as anything else.
+ */
+function createComposer(text: string): Composer {
+  const composer = new Composer(composeOptions);
+  // Collections report what was thrown inside them once more, with their own place: the first has the best one.
+  let first: YamlError | undefined;
+  const onError = (source: ErrorSource, _code: string, message: string): never => {
+    first ??= new YamlError(shorten(message), lineAt(text, offsetOf(source)));
+    throw first;
+  };
+  return Object.assign(composer, { onError });
+}
+
+/** Where the composer says it found something: an offset, a range, or a token. */
+type ErrorSource = number | [number, ...number[]] | { offset: number };
+
+function offsetOf(source: ErrorSource): number {
+  if (typeof source === "number") return source;
+  return Array.isArray(source) ? source[0] : source.offset;
+}
+
 function compose(text: string): Document.Parsed {
-  const documents = [...new Composer(composeOptions).compose(tokenize(text), true, text.length)];
-  const [document] = documents;
-  if (document === undefined || documents.length > 1)
-    throw new YamlError(`Expected one document, found ${documents.length}`);
-  // Unknown tags are only warned about; here they are as wrong as anything else.
+  const documents = createComposer(text).compose(tokenize(text), true, text.length);
+  const { value: document } = documents.next();
+  if (!document) throw new YamlError("Expected a document");
+  if (documents.next().done !== true) throw new YamlError("Expected one document, found more");
   const trouble = document.errors[0] ?? document.warnings[0];
   if (trouble !== undefined) throw new YamlError(shorten(trouble.message), lineAt(text, trouble.pos[0]));
   return document;

@@ -4,14 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Endpoint } from "../../src/contract/endpoint.ts";
 import { endpoints } from "../../src/contract/index.ts";
 import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../support/app.ts";
+import { inputJsonSchema } from "../support/json-schema.ts";
 import { fillPath } from "../support/operations.ts";
 
 const all = Object.entries(endpoints as Record<string, Endpoint>);
 const withBody = all.filter(([, { body }]) => body !== undefined && body.kind !== "raw");
 
+/** Whether the published schema refuses keys it does not name. */
 function isStrict(endpoint: Endpoint): boolean {
-  const schema = endpoint.body?.schema;
-  return schema instanceof z.ZodObject && schema._zod.def.catchall instanceof z.ZodNever;
+  const { body } = endpoint;
+  if (body === undefined || body.kind === "raw") return false;
+  return inputJsonSchema(body.schema)["additionalProperties"] === false;
 }
 
 let app: TestApp;
@@ -44,7 +47,10 @@ describe("a body key that the contract does not know", () => {
     const answer = await send(endpoint, { no_such_key: "abc" });
     expect(answer.status).toBe(400);
     expect(answer.json.message).toBe("Input payload validation failed");
-    expect(answer.json.errors.no_such_key).toBe("Extra inputs are not permitted [input: abc]");
+    // Bodies with secrets in them show no value.
+    expect(answer.json.errors.no_such_key).toMatch(
+      /^Extra inputs are not permitted \[input: (?:abc|\*{3})\]$/,
+    );
   });
 });
 

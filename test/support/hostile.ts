@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { z } from "zod";
 
-type JsonSchema = Record<string, unknown>;
+import { inputJsonSchema, type JsonSchema } from "./json-schema.ts";
 
 /** Text that breaks careless programs. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
@@ -134,11 +134,7 @@ function spoil(value: unknown, path: number[], poison: unknown): unknown {
 
 /** Bodies for a schema: fitting ones, fitting ones with one hostile value inside, and hostile values altogether. */
 export function bodiesFor(schema: z.ZodType): fc.Arbitrary<unknown> {
-  const json = z.toJSONSchema(schema, {
-    io: "input",
-    unrepresentable: "any",
-    reused: "inline",
-  }) as JsonSchema;
+  const json = inputJsonSchema(schema);
   const good = fitting(json);
   const path = fc.array(fc.nat(20), { minLength: 1, maxLength: 4 });
   return fc.oneof(

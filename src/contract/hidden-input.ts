@@ -1,0 +1,65 @@
+import { z } from "zod";
+
+type Issue = z.core.$ZodIssue;
+
+const mask = "***";
+
+/** A discriminator that is missing or wrong, said like any other word; of other unions' alternatives nothing is told. */
+function explainUnion(issue: Issue & { code: "invalid_union" }): object {
+  if (issue.discriminator === undefined) return { ...issue, errors: [], input: mask };
+  const holder = issue.input as Record<string, unknown> | undefined;
+  const input = holder?.[issue.discriminator];
+  const { path } = issue;
+  if (input === undefined) return { code: "invalid_type", expected: "string", path, input };
+  return { code: "invalid_value", values: "options" in issue ? issue.options : [], path, input };
+}
+
+function hidden(issue: Issue, shown: readonly string[]): object[] {
+  if (issue.code === "invalid_union") return [explainUnion(issue)];
+  // One of its own for each key: an issue about keys alone would not keep the schema from running again.
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => ({
+      code: "custom",
+      message: "Extra inputs are not permitted",
+      path: [...issue.path, key],
+      input: mask,
+    }));
+  const isShown = issue.path.some((part) => shown.includes(String(part)));
+  return [issue.input === undefined || isShown ? issue : { ...issue, input: mask }];
+}
+
+/**
+ * A schema for input that holds secrets: error texts, which end up in clients' logs, quote nothing of it.
+ * @param shown names of the fields below which quoting is harmless. Discriminators always are.
+ */
+export function hidingInput<S extends z.ZodType>(schema: S, shown: readonly string[]) {
+  return z.preprocess((value, context) => {
+    const parsed = schema.safeParse(value, { reportInput: true });
+    if (parsed.success) return value;
+    for (const issue of parsed.error.issues)
+      for (const raw of hidden(issue, shown)) context.issues.push(raw as z.core.$ZodRawIssue);
+    return z.NEVER;
+  }, schema);
+}
+
+/** A list that names nothing twice. */
+export function distinctList<S extends z.ZodType>(item: S, limits: { min?: number; max: number }) {
+  return z
+    .array(item)
+    .min(limits.min ?? 0)
+    .max(limits.max)
+    .check((context) => {
+      const seen = new Set<unknown>();
+      for (const [index, value] of context.value.entries()) {
+        if (seen.has(value))
+          context.issues.push({
+            code: "custom",
+            message: "List should not contain the same item twice",
+            input: value,
+            path: [index],
+          });
+        seen.add(value);
+      }
+    })
+    .meta({ uniqueItems: true });
+}

@@ -1,0 +1,29 @@
+import { isPublicHost } from "./reach.ts";
+
+const absoluteHttp = /^https?:\/\/[^/?#\\]/i;
+
+function hasUnsafeCharacter(text: string): boolean {
+  // The URL parser drops or rewrites these silently: what is checked would not be what was written.
+  // oxlint-disable-next-line no-control-regex
+  return /[\s\u0000-\u001f\u007f\\]/.test(text);
+}
+
+/**
+ * What is wrong with the address of an outgoing webhook; undefined when it may be stored. Nothing is looked up.
+ * @param allowPrivate lets it point into the operator's own network.
+ */
+export function targetUrlProblem(text: string, allowPrivate: boolean): string | undefined {
+  if (!absoluteHttp.test(text) || hasUnsafeCharacter(text) || !URL.canParse(text))
+    return "Input should be a valid URL starting with http:// or https://";
+  const url = new URL(text);
+  if (url.username !== "" || url.password !== "") return "URL should not contain credentials";
+  if (!allowPrivate && !isPublicHost(url.hostname)) return "URL should not lead to a private network";
+  return undefined;
+}
+
+/** As much of a secret URL as error texts may show: scheme and host. */
+export function maskUrl(text: string): string {
+  if (!absoluteHttp.test(text) || !URL.canParse(text)) return "***";
+  const url = new URL(text);
+  return `${url.protocol}//${url.host}/***`;
+}
