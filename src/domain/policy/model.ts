@@ -19,7 +19,7 @@ export interface AttestationRule {
   condition: Condition | null;
   /** `*` for any. Not both this and `type`. */
   name: string;
-  /** One of `attestationTypes`, `custom:<type name>`, `decision`, or `*` for any. */
+  /** As in templates: a built-in type, `custom:<type name>`, `decision`, or `*` for any. */
   type: string;
   /** Whether the attestation has to be compliant, or only to exist. */
   must_be_compliant: boolean;
@@ -36,12 +36,6 @@ export interface Policy {
     attestations: readonly AttestationRule[];
   };
 }
-
-/** Types with a meaning of their own. Beside them: `custom:<type name>`, `decision` and `*`. */
-export const attestationTypes = ["generic", "junit", "snyk", "pull_request", "jira", "sonar"] as const;
-
-/** Types that an organization defines itself. */
-export const customTypePattern = /^custom:.*$/;
 
 /** Stands for any name or any type. */
 export const anything = "*";

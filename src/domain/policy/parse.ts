@@ -1,18 +1,11 @@
 import { readYaml, YamlError, type YamlMapping, type YamlValue } from "../../lib/yaml.ts";
 import { controlIdentifierPattern, maxNameLength } from "../names.ts";
+import { attestationTypes, customTypePattern } from "../template/model.ts";
 import { ExpressionError, PolicyError } from "./errors.ts";
 import { parseExpression } from "./expression/parser.ts";
 import { programSize } from "./expression/regex.ts";
 import { unwrapExpression } from "./expression/wrapper.ts";
-import {
-  anything,
-  attestationTypes,
-  customTypePattern,
-  type AttestationRule,
-  type BooleanRule,
-  type Condition,
-  type Policy,
-} from "./model.ts";
+import { anything, type AttestationRule, type BooleanRule, type Condition, type Policy } from "./model.ts";
 import { Reader, type Path, type YamlInput } from "./reader.ts";
 import { schemaProblem } from "./schema-version.ts";
 

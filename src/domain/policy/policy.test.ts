@@ -255,7 +255,7 @@ describe("parsePolicy", () => {
       { "artifacts.attestations[0].if": "Invalid expression at line 1, column 1: Expression is empty" },
     ],
     ["a: 1\na: 2", { "": "Invalid YAML: Key 'a' is given twice (line 2)" }],
-    ["a: 1\n---\nb: 2", { "": "Invalid YAML: Expected one document, found 2" }],
+    ["a: 1\n---\nb: 2", { "": "Invalid YAML: Expected one document, found more" }],
     ["_schema: !url x", { "": "Invalid YAML: Unresolved tag: !url (line 1)" }],
     ["x".repeat(600_000), { "": "Invalid YAML: Text is longer than 524288 characters" }],
   ])("refuses %j", (text, errors) => {
