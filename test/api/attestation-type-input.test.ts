@@ -43,6 +43,7 @@ describe("a definition that cannot be used", () => {
     ["true) , (true", "syntax error"],
     ["def f: 1;", "Top-level program not given"],
     ["module {}; true", "syntax error"],
+    ['"a" * 1e9', "Checking it needed too much memory"],
     ["__judge(.)", "__judge/1 is not defined"],
     ["$v", "$v is not defined"],
   ])("names the faulty rule %j and says what jq says", async (rule, reason) => {

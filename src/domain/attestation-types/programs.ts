@@ -59,12 +59,23 @@ function explain(judgement: Judgement): string {
   return judgement.none === true ? "yielded nothing" : `yielded ${judgement.got}`;
 }
 
-/** Complete lines of output, each a JSON text. What was cut off is left out. */
-function readLines<T>(output: string): T[] {
+/** A NUL as jq writes it, which no database stores. Behind an odd number of backslashes it is other text. */
+const writtenNul = /(?<!\\)((?:\\\\)*)\\u0000/g;
+
+function readLine(line: string): unknown {
+  try {
+    return JSON.parse(line.replaceAll(writtenNul, "$1\\ufffd"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Complete lines of output, each a JSON text; undefined for one that is none. What was cut off is left out. */
+function readLines<T>(output: string): (T | undefined)[] {
   return output
     .split("\n")
     .slice(0, -1)
-    .map((line) => JSON.parse(line) as T);
+    .map((line) => readLine(line) as T | undefined);
 }
 
 /**
@@ -101,10 +112,13 @@ interface Shown {
   error?: string;
 }
 
-/** A value that is not shown whole is shown as the beginning of its text. */
+/**
+ * A value that is too long is shown as the beginning of its text, and so is one that jq, which writes down no more than
+ * so many levels, would leave out a part of. The value will be some levels deeper than it is here.
+ */
 const show =
-  `def __show(f): try {values: [limit(${maxValues}; f) | ` +
-  `(tojson) as $t | if ($t | length) > ${shownLength.value} ` +
+  `def __show(f): try {values: [limit(${maxValues}; f) | (tojson) as $t | ` +
+  `if ($t | length) > ${shownLength.value} or ([[[.]]] | tojson | contains("<skipped: too deep>")) ` +
   `then ((if type == "string" then . else $t end) | .[0:${shownLength.value}] + "…") else . end]} ` +
   `catch {error: ${toText}}; `;
 
@@ -123,6 +137,6 @@ function rowOf(name: string, shown: Shown | undefined): SummaryRow {
 /** The groups that a summary program wrote, as far as it came. */
 export function readSummary(summary: readonly SummaryItem[], output: string): SummaryRow[][] {
   return readLines<Shown[]>(output).map((group) =>
-    summary.map(({ name }, index) => rowOf(name, group[index])),
+    summary.map(({ name }, index) => rowOf(name, group?.[index])),
   );
 }
