@@ -25,6 +25,8 @@ create table organizations (
   created_at timestamptz not null,
   last_modified_at timestamptz not null
 );
+-- Every user has one.
+create unique index organizations_personal on organizations (owner_user_id) where kind = 'personal';
 alter table users add foreign key (default_org_id) references organizations (id);
 
 -- Numbers that count up within one organization. The row lock orders the writers.
@@ -58,8 +60,11 @@ create table membership_events (
   source text not null,
   primary key (org_id, id)
 );
+create index membership_events_when on membership_events (org_id, occurred_at, id);
 create trigger membership_events_insert_only before update or delete on membership_events
   for each row execute function forbid_change();
+create trigger membership_events_no_truncate before truncate on membership_events
+  for each statement execute function forbid_change();
 
 create table service_accounts (
   org_id uuid not null references organizations (id),

@@ -4,13 +4,14 @@ create table spaces (
   org_id uuid not null references organizations (id),
   id uuid not null,
   parent_id uuid,
-  name text not null,
+  name text collate "C" not null,
   created_at timestamptz not null,
   last_modified_at timestamptz not null,
   primary key (org_id, id),
-  foreign key (org_id, parent_id) references spaces (org_id, id)
+  constraint spaces_parent foreign key (org_id, parent_id) references spaces (org_id, id)
 );
-create index spaces_parent on spaces (org_id, parent_id);
+-- Spaces side by side have different names, or nobody could tell them apart.
+create unique index spaces_name on spaces (org_id, parent_id, name) nulls not distinct;
 
 create table environments (
   org_id uuid not null references organizations (id),
@@ -28,20 +29,28 @@ create table environments (
   last_changed_at timestamptz,
   -- Set together when archived; original_name is the name it had while it lived.
   archived_at timestamptz,
-  archived_by_user_id uuid,
+  archived_by_kind text check (archived_by_kind in ('user', 'service_account', 'integration', 'system')),
+  archived_by_id uuid,
   archived_by_name text,
   original_name text collate "C",
+  -- For indexes: lists ask for the living or for the archived, never for both.
+  archived boolean not null generated always as (archived_at is not null) stored,
   primary key (org_id, id),
-  foreign key (org_id, space_id) references spaces (org_id, id),
+  constraint environments_space foreign key (org_id, space_id) references spaces (org_id, id),
   check ((archived_at is null) = (original_name is null))
 );
 create unique index environments_name on environments (org_id, name);
-create index environments_live_name on environments (org_id, name, id) where archived_at is null;
-create index environments_live_modified on environments (org_id, last_modified_at) where archived_at is null;
-create index environments_live_changed_asc on environments (org_id, last_changed_at asc nulls last) where archived_at is null;
-create index environments_live_changed_desc on environments (org_id, last_changed_at desc nulls last) where archived_at is null;
-create index environments_original_name on environments (org_id, original_name) where archived_at is not null;
-create index environments_space on environments (org_id, space_id) where space_id is not null;
+create index environments_original_name on environments (org_id, original_name, archived_at) where archived_at is not null;
+
+-- One index for each order of the list, ties included, so that a page is read and not sorted. The type at the end lets
+-- a filter by type be checked in the index.
+create index environments_by_name on environments (org_id, archived, name, id);
+create index environments_by_type on environments (org_id, archived, type, name, id);
+create index environments_by_modified on environments (org_id, archived, last_modified_at, name, id, type);
+create index environments_by_modified_desc on environments (org_id, archived, last_modified_at desc, name, id, type);
+create index environments_by_changed on environments (org_id, archived, last_changed_at, name, id, type);
+create index environments_by_changed_desc on environments (org_id, archived, last_changed_at desc nulls last, name, id, type);
+create index environments_in_space on environments (org_id, space_id) where space_id is not null;
 create index environments_name_substring on environments using gin (lower(name) gin_trgm_ops);
 create index environments_tags on environments using gin (tags);
 
@@ -53,6 +62,25 @@ create table environment_former_names (
   primary key (org_id, name),
   foreign key (org_id, environment_id) references environments (org_id, id)
 );
+
+create index environment_former_names_environment on environment_former_names (org_id, environment_id);
+
+-- The environment a name means: the one that has it, else the one that had it last, else the one archived last under
+-- it. by_name tells whether it is its own present name.
+create function find_environment(org uuid, wanted text) returns table (id uuid, by_name boolean)
+  language sql stable parallel safe as $$
+  select candidate.id, candidate.rank = 1
+  from (
+    (select e.id, 1 as rank from environments e where e.org_id = org and e.name = wanted)
+    union all
+    (select f.environment_id, 2 from environment_former_names f where f.org_id = org and f.name = wanted)
+    union all
+    (select e.id, 3 from environments e
+     where e.org_id = org and e.original_name = wanted and e.archived_at is not null
+     order by e.archived_at desc limit 1)
+  ) as candidate
+  order by candidate.rank limit 1
+$$;
 
 -- Members of logical environments, in the order given.
 create table environment_members (

@@ -15,7 +15,6 @@ create table repos (
   tags jsonb not null default '{}',
   created_at timestamptz not null,
   last_modified_at timestamptz not null,
-  build_number bigint not null default 0,
   primary key (org_id, id)
 );
 create unique index repos_external_identity on repos (org_id, repo_id, provider) nulls not distinct where repo_id is not null;

@@ -54,6 +54,15 @@ create table builds (
 create unique index builds_fingerprint on builds (org_id, fingerprint);
 create index builds_created on builds (org_id, created_at, number);
 create unique index builds_repo_number on builds (org_id, repo_id, repo_number) where repo_id is not null;
-create index builds_repo_created on builds (org_id, repo_id, created_at, repo_number) where repo_id is not null;
+-- Finds where a moment, or a build of another repo, falls in a repo's own numbering.
+create index builds_repo_created on builds (org_id, repo_id, created_at, number) where repo_id is not null;
 create trigger builds_insert_only before update or delete on builds
   for each row execute function forbid_change();
+
+-- The last number given in each repo. Changed only by the holder of the organization's counters.
+create table repo_counters (
+  org_id uuid not null,
+  repo_id uuid not null,
+  build_number bigint not null,
+  primary key (org_id, repo_id)
+);

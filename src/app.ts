@@ -135,7 +135,11 @@ export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>
     deps,
     server,
     listen: async () => {
-      jobs = await startJobs(deps.db.pool, jobTasks(deps), deps.log);
+      jobs = await startJobs(deps.db.pool, jobTasks(deps), {
+        log: deps.log,
+        // A data directory has one server.
+        alone: deps.config.databaseUrl === undefined,
+      });
       state = "ready";
       return server.listen({ port: deps.config.port, host: deps.config.host });
     },

@@ -2,6 +2,9 @@ import { Command, CommanderError } from "commander";
 
 import { programVersion } from "../app.ts";
 import { ConfigError } from "../config.ts";
+import { AppError } from "../domain/errors.ts";
+import { adminCommand } from "./admin.ts";
+import { devCommand } from "./dev.ts";
 import { serveCommand } from "./serve.ts";
 import { ManagedPostgresError } from "../db/managed/index.ts";
 import { CliError, print } from "./output.ts";
@@ -13,6 +16,8 @@ function createProgram(): Command {
     .version(programVersion())
     .exitOverride();
   program.addCommand(serveCommand());
+  program.addCommand(adminCommand());
+  program.addCommand(devCommand());
   return program;
 }
 
@@ -21,6 +26,11 @@ function explain(error: unknown): string {
   if (error instanceof ConfigError)
     return error.mistakes.map((mistake) => `Configuration: ${mistake}`).join("\n");
   if (error instanceof CliError || error instanceof ManagedPostgresError) return error.message;
+  if (error instanceof AppError)
+    return [
+      error.message,
+      ...Object.entries(error.errors ?? {}).map(([at, what]) => `  ${at}: ${what}`),
+    ].join("\n");
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

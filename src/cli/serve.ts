@@ -4,6 +4,7 @@ import { pino } from "pino";
 import { createApp } from "../app.ts";
 import { type Config, readConfig } from "../config.ts";
 import { isConnectionFailure } from "../db/sqlstate.ts";
+import { startFirstTime } from "./first-start.ts";
 import { CliError } from "./output.ts";
 
 /** Resolves with the first signal that asks the process to end. */
@@ -32,6 +33,8 @@ function explainStart(error: unknown, config: Config): unknown {
 async function serve(): Promise<void> {
   const config = readConfig();
   const log = pino({ level: config.logLevel });
+  // Listened for from the start: a server asked to stop while it starts does so as soon as it has started.
+  const stopAsked = stopSignal();
   let giveUp: (error: Error) => void = () => {};
   const lost = new Promise<never>((_resolve, reject) => {
     giveUp = reject;
@@ -42,11 +45,12 @@ async function serve(): Promise<void> {
     throw explainStart(error, config);
   });
   try {
+    await startFirstTime(app.deps);
     const address = await app.listen().catch((error: unknown) => {
       throw explainStart(error, config);
     });
     log.info({ address, public_url: config.publicUrl }, "waybill is ready");
-    const signal = await Promise.race([stopSignal(), lost]);
+    const signal = await Promise.race([stopAsked, lost]);
     log.info({ signal }, "stopping");
   } finally {
     await app.stop();

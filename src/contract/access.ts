@@ -25,3 +25,14 @@ export const organizationReader = {
 export function organizationRole(role: Role) {
   return { kind: "organization", role, anonymous: false, unknown: "denied" } as const satisfies Access;
 }
+
+/** As `organizationRole`, with the endpoint's own text for members whose role is too low. */
+export function organizationRoleOr(role: Role, denied: string) {
+  return {
+    kind: "organization",
+    role,
+    anonymous: false,
+    unknown: "denied",
+    denied,
+  } as const satisfies Access;
+}

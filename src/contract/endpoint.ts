@@ -12,14 +12,15 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
  * - `public`: anybody, without credentials.
  * - `user`: any valid key, whatever its organizations.
  * - `organization`: a key with at least `role` in the `{org}` of the path. `anonymous` lets anybody in when the
- *   organization is public. `unknown` is how an organization that does not exist is answered.
+ *   organization is public. `unknown` is how an organization that does not exist is answered, `denied` the text for
+ *   members whose role is too low, where it is not the usual one.
  * - `instance_admin`: a key of a user who runs the installation.
  * - `signature`: the handler checks a signature over the body, or a key, itself.
  */
 export type Access =
   | { kind: "public" }
   | { kind: "user" }
-  | { kind: "organization"; role: Role; anonymous: boolean; unknown: "denied" | "not_found" }
+  | { kind: "organization"; role: Role; anonymous: boolean; unknown: "denied" | "not_found"; denied?: string }
   | { kind: "instance_admin" }
   | { kind: "signature" };
 

@@ -1,3 +1,111 @@
-import type { Endpoints } from "./endpoint.ts";
+import { z } from "zod";
 
-export const memberEndpoints = {} satisfies Endpoints;
+import { organizationRole } from "./access.ts";
+import { json, LinksBody, okResponse, Timestamp } from "./common.ts";
+import { endpoint, type Endpoints } from "./endpoint.ts";
+import {
+  choiceParameter,
+  integerParameter,
+  listParameter,
+  pageParameter,
+  textParameter,
+  timestampParameter,
+} from "./parameters.ts";
+import { RoleName } from "./role.ts";
+
+/** A user with a role in the organization. */
+export const Member = z
+  .object({
+    user: z.string(),
+    /** Empty when the user has none. */
+    display_name: z.string(),
+    role: RoleName,
+    /** Since when they are a member; changes of role leave it alone. */
+    created_at: Timestamp,
+    /** Their keys do not work at the moment. */
+    disabled: z.boolean(),
+  })
+  .meta({ id: "Member" });
+
+export const MemberPutInput = z.object({ role: RoleName }).meta({ id: "MemberPutInput" });
+
+/** One change of who is a member with which role. */
+export const MembershipEvent = z
+  .object({
+    when: Timestamp,
+    /** Login name of the user concerned. */
+    user: z.string(),
+    /** Null once removed. */
+    role: RoleName.nullable(),
+    /** Null when newly added. */
+    previous_role: RoleName.nullable(),
+    event_type: z.enum(["added", "changed", "removed"]),
+    changed_by: z.string(),
+    /** Where the change was made: `app` for this interface, `script` for the command line. */
+    source: z.string(),
+  })
+  .meta({ id: "MembershipEvent" });
+
+export const MembershipLog = z
+  .object({
+    _links: LinksBody,
+    page: z.int(),
+    per_page: z.int(),
+    total_pages: z.int(),
+    total_count: z.int(),
+    entries: z.array(MembershipEvent),
+  })
+  .meta({ id: "MembershipAuditLog" });
+
+const MembershipLogQuery = z.object({
+  page: pageParameter().default(1),
+  per_page: integerParameter({ min: 1, max: 100 }).default(15),
+  search: textParameter().optional(),
+  event_type: choiceParameter(["added", "changed", "removed"]).optional(),
+  role: listParameter(textParameter()),
+  source: listParameter(textParameter()),
+  from_timestamp: timestampParameter().optional(),
+  to_timestamp: timestampParameter().optional(),
+  sort_by: choiceParameter(["when", "user", "role", "changed_by", "source"]).default("when"),
+  sort_dir: choiceParameter(["asc", "desc"]).default("desc"),
+});
+
+export const memberEndpoints = {
+  list_members: endpoint({
+    method: "GET",
+    path: "/members/{org}",
+    tag: "Members",
+    summary: "List the members of an organization",
+    access: organizationRole("reader"),
+    responses: { 200: json("The members by name", z.array(Member)) },
+  }),
+  put_member: endpoint({
+    method: "PUT",
+    path: "/members/{org}/{user}",
+    tag: "Members",
+    summary: "Add a member, or change a member's role",
+    description: "The last admin keeps the role.",
+    access: organizationRole("admin"),
+    body: { kind: "json", schema: MemberPutInput },
+    responses: { 200: json("A member already; has this role now", Member), 201: json("Added", Member) },
+  }),
+  delete_member: endpoint({
+    method: "DELETE",
+    path: "/members/{org}/{user}",
+    tag: "Members",
+    summary: "Remove a member",
+    description: "The last admin stays. Service accounts that the member made stay, too.",
+    access: organizationRole("admin"),
+    responses: { 200: okResponse },
+  }),
+  list_audit_log: endpoint({
+    method: "GET",
+    path: "/membership-audit-log/{org}",
+    tag: "Audit Log",
+    summary: "List changes of members and roles",
+    description: "`search` finds part of the name of the user concerned or of who made the change.",
+    access: organizationRole("admin"),
+    query: MembershipLogQuery,
+    responses: { 200: json("A page of changes", MembershipLog) },
+  }),
+} satisfies Endpoints;

@@ -1,8 +1,15 @@
 import { z } from "zod";
 
-import { organizationReader } from "./access.ts";
-import { json, Timestamp } from "./common.ts";
+import {
+  displayNameLength,
+  organizationDescriptionLength,
+  organizationNameLength,
+  organizationNamePattern,
+} from "../domain/names.ts";
+import { anyUser, instanceAdmin, organizationReader, organizationRole } from "./access.ts";
+import { indexedText, json, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { RoleName } from "./role.ts";
 
 /** An organization: the owner of everything else, and the boundary of access. */
 export const Organization = z
@@ -19,7 +26,60 @@ export const Organization = z
   })
   .meta({ id: "GetOrganization" });
 
+/** One of the caller's organizations, and what the caller is there. */
+export const OwnOrganization = Organization.extend({ role: RoleName }).meta({ id: "OwnOrganization" });
+
+const DisplayName = z.string().max(displayNameLength);
+const Description = z.string().max(organizationDescriptionLength);
+
+export const OrganizationPostInput = z
+  .object({
+    name: z
+      .string()
+      .min(organizationNameLength.min)
+      .max(organizationNameLength.max)
+      .regex(organizationNamePattern),
+    display_name: DisplayName.nullish(),
+    description: Description.nullish(),
+    /** Name of the user who becomes its first admin; the caller unless said. */
+    owner: indexedText().nullish(),
+    public: z.boolean().nullish(),
+  })
+  .meta({ id: "OrganizationPostInput" });
+
+/** What is absent or null stays, except texts: null clears them. */
+export const OrganizationPatchInput = z
+  .object({
+    display_name: DisplayName.nullish(),
+    description: Description.nullish(),
+    public: z.boolean().nullish(),
+  })
+  .meta({ id: "OrganizationPatchInput" });
+
+export const OrganizationUpdate = z
+  .object({ experimental_features_enabled: z.boolean() })
+  .meta({ id: "OrganizationUpdate" });
+
 export const organizationEndpoints = {
+  list_organizations: endpoint({
+    method: "GET",
+    path: "/organizations",
+    tag: "Organizations",
+    summary: "List the caller's organizations",
+    access: anyUser,
+    responses: { 200: json("The organizations by name, with the caller's role", z.array(OwnOrganization)) },
+  }),
+  create_organization: endpoint({
+    method: "POST",
+    path: "/organizations",
+    tag: "Organizations",
+    summary: "Create a shared organization",
+    description:
+      "Organizations and users share their names. Not idempotent: a taken name is refused, because it may be somebody else's.",
+    access: instanceAdmin,
+    body: { kind: "json", schema: OrganizationPostInput },
+    responses: { 201: json("The new organization", Organization) },
+  }),
   get_organization: endpoint({
     method: "GET",
     path: "/organizations/{org}",
@@ -27,5 +87,26 @@ export const organizationEndpoints = {
     summary: "Get an organization",
     access: organizationReader,
     responses: { 200: json("The organization", Organization) },
+  }),
+  update_organization: endpoint({
+    method: "PATCH",
+    path: "/organizations/{org}",
+    tag: "Organizations",
+    summary: "Change an organization's settings",
+    description: "Fields that are absent stay as they are; null clears a text.",
+    access: organizationRole("admin"),
+    body: { kind: "json", schema: OrganizationPatchInput },
+    responses: { 200: json("The organization as it is now", Organization) },
+  }),
+  update_experimental_features: endpoint({
+    method: "PUT",
+    path: "/organizations/{org}/experimental_features",
+    tag: "Organizations",
+    summary: "Switch experimental features",
+    description: "There are none any more: the call is accepted for older clients and changes nothing.",
+    access: organizationRole("admin"),
+    body: { kind: "json", schema: OrganizationUpdate },
+    responses: { 200: okResponse },
+    deprecated: true,
   }),
 } satisfies Endpoints;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { maxPage } from "../domain/names.ts";
+import { isStorable } from "../lib/json.ts";
 
 /**
  * Query parameters: text that stands for something else. The error texts are the public interface's own; a parameter
@@ -97,9 +98,11 @@ export function booleanParameter() {
   );
 }
 
-/** Any text. */
+/** Any text the database can store, and so be asked for. */
 export function textParameter() {
-  return parameter({ type: "string" }, (text) => text);
+  return parameter({ type: "string" }, (text) =>
+    isStorable(text) ? text : new Unreadable("Text must not contain NUL or unpaired surrogates"),
+  );
 }
 
 /** `'a'`, `'a' or 'b'`, `'a', 'b' or 'c'`. */

@@ -1,3 +1,149 @@
-import type { Endpoints } from "./endpoint.ts";
+import { z } from "zod";
 
-export const serviceAccountEndpoints = {} satisfies Endpoints;
+import {
+  serviceAccountDescriptionLength,
+  serviceAccountNameLength,
+  serviceAccountNamePattern,
+} from "../domain/names.ts";
+import { organizationRole } from "./access.ts";
+import { ApiKey, ApiKeyPostInput, ApiKeyRotateInput, CreatedApiKey, RotatedApiKey } from "./api-keys.ts";
+import { json, okResponse, Timestamp } from "./common.ts";
+import { endpoint, type Endpoints } from "./endpoint.ts";
+import { RoleName } from "./role.ts";
+
+/** Somebody who is not a person, with one role in one shared organization (contract 14.1). */
+export const ServiceAccount = z
+  .object({
+    name: z.string(),
+    display_name: z.string(),
+    /** Empty when there is none. */
+    description: z.string(),
+    privilege: RoleName,
+    created_at: Timestamp,
+    /** Id of the user or service account that made it. */
+    creating_user_id: z.string(),
+    /** Made to stand behind an inbound webhook. */
+    for_webhook: z.boolean(),
+  })
+  .meta({ id: "ServiceAccount" });
+
+const Name = z
+  .string()
+  .min(serviceAccountNameLength.min)
+  .max(serviceAccountNameLength.max)
+  .regex(serviceAccountNamePattern);
+const Description = z.string().max(serviceAccountDescriptionLength);
+
+export const ServiceAccountPostInput = z
+  .object({ name: Name, description: Description.nullish(), privilege: RoleName.default("reader") })
+  .meta({ id: "ServiceAccountPostInput" });
+
+/** Absent fields stay; a null description clears it, a null privilege stays. */
+export const ServiceAccountPatchInput = z
+  .object({ description: Description.nullish(), privilege: RoleName.nullish() })
+  .meta({ id: "ServiceAccountPatchInput" });
+
+const NameInPath = z.object({ name: Name });
+const tag = "Service Accounts";
+const accounts = "/service-accounts/{org}";
+const keys = `${accounts}/{name}/api-keys` as const;
+
+/** Reading is for every role. Managing starts at snapshotter; whose account it is decides the rest (contract 2, 14). */
+const manager = organizationRole("snapshotter");
+
+export const serviceAccountEndpoints = {
+  list_service_accounts: endpoint({
+    method: "GET",
+    path: accounts,
+    tag,
+    summary: "List service accounts",
+    access: organizationRole("reader"),
+    responses: { 200: json("The accounts by name", z.array(ServiceAccount)) },
+  }),
+  create_service_account: endpoint({
+    method: "POST",
+    path: accounts,
+    tag,
+    summary: "Create a service account",
+    description: "Its privilege cannot be above the caller's own role. It has no key yet. Not idempotent.",
+    access: manager,
+    body: { kind: "json", schema: ServiceAccountPostInput },
+    responses: { 201: json("The new account", ServiceAccount) },
+  }),
+  get_service_account: endpoint({
+    method: "GET",
+    path: `${accounts}/{name}`,
+    tag,
+    summary: "Get a service account",
+    access: organizationRole("reader"),
+    params: NameInPath,
+    responses: { 200: json("The account", ServiceAccount) },
+  }),
+  update_service_account: endpoint({
+    method: "PATCH",
+    path: `${accounts}/{name}`,
+    tag,
+    summary: "Change a service account",
+    description: "Its creator and admins change the description, admins the privilege. It acts at once.",
+    access: manager,
+    params: NameInPath,
+    body: { kind: "json", schema: ServiceAccountPatchInput },
+    responses: { 200: json("The account as it is now", ServiceAccount) },
+  }),
+  delete_service_account: endpoint({
+    method: "DELETE",
+    path: `${accounts}/{name}`,
+    tag,
+    summary: "Remove a service account and its keys",
+    description: "For its creator and admins. The keys stop working at once; the name becomes free.",
+    access: manager,
+    params: NameInPath,
+    responses: { 200: okResponse },
+  }),
+  list_service_account_api_keys: endpoint({
+    method: "GET",
+    path: keys,
+    tag,
+    summary: "List the active keys of a service account",
+    description: "For its creator and admins.",
+    access: manager,
+    responses: { 200: json("The keys, oldest first", z.array(ApiKey)) },
+  }),
+  create_service_account_api_key: endpoint({
+    method: "POST",
+    path: keys,
+    tag,
+    summary: "Make a key for a service account",
+    description: "The key's value is in this reply only. Not idempotent: each call makes a key.",
+    access: manager,
+    body: { kind: "json", schema: ApiKeyPostInput },
+    responses: { 201: json("The key, with its value", CreatedApiKey) },
+  }),
+  get_service_account_api_key: endpoint({
+    method: "GET",
+    path: `${keys}/{key_id}`,
+    tag,
+    summary: "Get one active key of a service account",
+    access: manager,
+    responses: { 200: json("The key", ApiKey) },
+  }),
+  delete_service_account_api_key: endpoint({
+    method: "DELETE",
+    path: `${keys}/{key_id}`,
+    tag,
+    summary: "Revoke a key of a service account",
+    access: manager,
+    responses: { 200: json("It no longer works", z.literal("revoked")) },
+  }),
+  rotate_service_account_api_key: endpoint({
+    method: "POST",
+    path: `${keys}/{key_id}/rotate`,
+    tag,
+    summary: "Replace a key",
+    description:
+      "A new key with a new id; the old one works for the grace period more. Not idempotent: each call makes a key, and none prolongs the old one.",
+    access: manager,
+    body: { kind: "json", schema: ApiKeyRotateInput },
+    responses: { 201: json("The new key, with its value", RotatedApiKey) },
+  }),
+} satisfies Endpoints;

@@ -1,3 +1,182 @@
-import type { Endpoints } from "./endpoint.ts";
+import { z } from "zod";
 
-export const trailEndpoints = {} satisfies Endpoints;
+import { flowNamePattern, trailNamePattern } from "../domain/names.ts";
+import { organizationReader, organizationRole } from "./access.ts";
+import { json, nameText, Ok, Timestamp } from "./common.ts";
+import { endpoint, type Endpoints } from "./endpoint.ts";
+import { templateFile } from "./flows.ts";
+import { optionalPaging, PaginationInfo } from "./pagination.ts";
+import { integerParameter, pageParameter, textParameter } from "./parameters.ts";
+import { ExternalUrls, GitCommit, RepoInfoPostInput, UserData } from "./reports.ts";
+
+/** `data_json` of a trail (contract flows 4.1). What is left out or null stays as it is. Other keys are ignored. */
+export const CreateTrail = z
+  .object({
+    name: nameText(trailNamePattern),
+    description: z.string().nullish(),
+    git_commit_info: GitCommit.nullish(),
+    repo_info: RepoInfoPostInput.nullish(),
+    origin_url: z.string().nullish(),
+    external_urls: ExternalUrls.nullish(),
+    user_data: UserData.nullish(),
+  })
+  .meta({ id: "CreateTrail" });
+export type CreateTrail = z.output<typeof CreateTrail>;
+
+/** The commit a trail is about. Unknown texts of people are empty. */
+export const GitCommitInfo = z
+  .object({
+    sha1: z.string(),
+    message: z.string(),
+    author: z.string(),
+    branch: z.string().nullable(),
+    timestamp: z.number().nullable(),
+    url: z.string().nullable(),
+  })
+  .meta({ id: "GitCommitInfo" });
+export type GitCommitInfo = z.output<typeof GitCommitInfo>;
+
+/** The same commit inside an event. */
+export const EventGitCommitInfo = GitCommitInfo.extend({
+  author_username: z.string().nullable(),
+  parents: z.array(z.string()).nullable(),
+  verified: z.boolean().nullable(),
+  signature_state: z.string().nullable(),
+}).meta({ id: "EventGitCommitInfo" });
+export type EventGitCommitInfo = z.output<typeof EventGitCommitInfo>;
+
+/** An expected attestation. */
+export const TemplateAttestation = z
+  .object({ name: z.string(), type: z.string() })
+  .meta({ id: "TemplateAttestation" });
+
+/** An expected artifact. */
+export const TemplateArtifact = z
+  .object({ name: z.string(), attestations: z.array(TemplateAttestation) })
+  .meta({ id: "TemplateArtifact" });
+
+/** What a trail is expected to get: parsed, and as uploaded. */
+export const Template = z
+  .object({
+    version: z.literal(1),
+    trail: z.object({
+      attestations: z.array(TemplateAttestation),
+      artifacts: z.array(TemplateArtifact),
+    }),
+    content: z.string(),
+  })
+  .meta({ id: "Template" });
+export type Template = z.output<typeof Template>;
+
+/** The flow of a trail. */
+export const FlowInfo = z
+  .object({ name: z.string(), tags: z.record(z.string(), z.string()) })
+  .meta({ id: "FlowInfo" });
+
+/** A link as it was reported. */
+export const ExternalUrl = z
+  .object({ href: z.string(), fingerprint: z.string().nullish() })
+  .meta({ id: "ExternalUrl" });
+
+/** Something that happened to a trail (contract flows 6.3). `type` decides which other keys there are. */
+export const TrailEvent = z
+  .looseObject({
+    org_id: z.string(),
+    flow_id: z.string(),
+    trail_id: z.string(),
+    timestamp: Timestamp,
+    type: z.string(),
+    git_commit_info: EventGitCommitInfo.nullable(),
+    repo_info: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: "TrailEvent" });
+export type TrailEvent = z.output<typeof TrailEvent>;
+
+/**
+ * A trail in a list (contract flows 6.1). `compliance_status`, `compliance_state` and `is_compliant` are added when
+ * verdicts on trails are computed, which is a later release.
+ */
+export const ListTrailItem = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    git_commit_info: GitCommitInfo.nullable(),
+    origin_url: z.string().nullable(),
+    user_data: UserData,
+    /** Internal ids of the repos that reports came from. */
+    repo_ids: z.array(z.string()),
+    last_modified_at: Timestamp,
+    created_at: Timestamp,
+    template: Template,
+    created_by: z.string(),
+    flow: FlowInfo,
+    external_urls: z.record(z.string(), ExternalUrl).nullable(),
+    html_url: z.string(),
+  })
+  .meta({ id: "ListTrailItem" });
+export type ListTrailItem = z.output<typeof ListTrailItem>;
+
+/** A trail in full, with its events, oldest first. */
+export const GetTrail = ListTrailItem.extend({ events: z.array(TrailEvent) }).meta({ id: "GetTrail" });
+export type GetTrail = z.output<typeof GetTrail>;
+
+/** One page of trails. */
+export const ListTrails = z
+  .object({ data: z.array(ListTrailItem), pagination: PaginationInfo })
+  .meta({ id: "ListTrails" });
+
+const TrailsQuery = z.object({
+  page: pageParameter().default(1),
+  per_page: integerParameter({ min: 1, max: 100 }).default(20),
+  flow: textParameter().optional(),
+  flow_tag: textParameter().optional(),
+  fingerprint: textParameter().optional(),
+});
+
+export const trailEndpoints = {
+  list_trails_for_org: endpoint({
+    method: "GET",
+    path: "/trails/{org}",
+    tag: "Trails",
+    summary: "List trails across flows",
+    description:
+      "Newest first. Filters combine: `flow` is a flow's name, `flow_tag` is `key=value` or `key`, `fingerprint` is " +
+      "that of an artifact reported to the trail, or its first 5 characters and more. What matches nothing gives an " +
+      "empty list. Trails of archived flows are shown when `flow` or `fingerprint` asks for them.",
+    access: organizationReader,
+    query: TrailsQuery,
+    responses: { 200: json("One page of trails", ListTrails) },
+  }),
+  list_trails: endpoint({
+    method: "GET",
+    path: "/trails/{org}/{flow_name}",
+    tag: "Trails",
+    summary: "List the trails of a flow",
+    description:
+      "Newest first. Without `per_page` the reply is an array of all trails, with it one page of them.",
+    access: organizationReader,
+    query: z.object(optionalPaging),
+    responses: { 200: json("The trails", z.union([z.array(ListTrailItem), ListTrails])) },
+  }),
+  create_trail: endpoint({
+    method: "PUT",
+    path: "/trails/{org}/{flow_name}",
+    tag: "Trails",
+    summary: "Begin or update a trail",
+    description:
+      "A flow that does not exist is created. A new trail takes the template given with it, else its flow's, and keeps " +
+      "it when the flow's changes. An update changes what it says and keeps the rest.",
+    access: organizationRole("member"),
+    params: z.object({ flow_name: nameText(flowNamePattern) }),
+    body: { kind: "multipart", field: "data_json", schema: CreateTrail, files: templateFile },
+    responses: { 200: json("Updated", Ok), 201: json("Begun", Ok) },
+  }),
+  get_trail: endpoint({
+    method: "GET",
+    path: "/trails/{org}/{flow_name}/{trail_name}",
+    tag: "Trails",
+    summary: "Get a trail",
+    access: organizationReader,
+    responses: { 200: json("The trail", GetTrail) },
+  }),
+} satisfies Endpoints;

@@ -1,3 +1,56 @@
-import type { Endpoints } from "./endpoint.ts";
+import { z } from "zod";
 
-export const userEndpoints = {} satisfies Endpoints;
+import { anyUser } from "./access.ts";
+import { ApiKey, ApiKeyPostInput, CreatedApiKey } from "./api-keys.ts";
+import { json, okResponse } from "./common.ts";
+import { endpoint, type Endpoints } from "./endpoint.ts";
+
+/** The organization a user works in unless they say another; empty when they chose none (contract 16). */
+export const DefaultOrganization = z.object({ default_org_name: z.string() }).meta({ id: "DefaultOrg" });
+
+export const userEndpoints = {
+  get_user_default_org: endpoint({
+    method: "GET",
+    path: "/user/default-org",
+    tag: "User",
+    summary: "Get the caller's default organization",
+    description: "A service account's default organization is the one it belongs to.",
+    access: anyUser,
+    responses: { 200: json("The name of the organization, empty when there is none", DefaultOrganization) },
+  }),
+  put_user_default_org: endpoint({
+    method: "PUT",
+    path: "/user/{org}",
+    tag: "User",
+    summary: "Set the caller's default organization",
+    description: "It must be one the caller has a role in.",
+    access: anyUser,
+    responses: { 200: okResponse },
+  }),
+  list_user_api_keys: endpoint({
+    method: "GET",
+    path: "/user/api-keys",
+    tag: "User",
+    summary: "List the caller's own active API keys",
+    access: anyUser,
+    responses: { 200: json("The keys, oldest first", z.array(ApiKey)) },
+  }),
+  create_user_api_key: endpoint({
+    method: "POST",
+    path: "/user/api-keys",
+    tag: "User",
+    summary: "Make a personal API key",
+    description: "The key's value is in this reply only. Not idempotent: each call makes a key.",
+    access: anyUser,
+    body: { kind: "json", schema: ApiKeyPostInput },
+    responses: { 201: json("The key, with its value", CreatedApiKey) },
+  }),
+  delete_user_api_key: endpoint({
+    method: "DELETE",
+    path: "/user/api-keys/{key_id}",
+    tag: "User",
+    summary: "Revoke one of the caller's own API keys",
+    access: anyUser,
+    responses: { 200: json("It no longer works", z.literal("revoked")) },
+  }),
+} satisfies Endpoints;

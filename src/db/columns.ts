@@ -24,6 +24,11 @@ export function moment(seconds: number): RawBuilder<Moment> {
   return sql<Moment>`to_timestamp(${seconds}::float8)`;
 }
 
+/** Unix seconds to compare a `timestamptz` column with. */
+export function instant(seconds: number): RawBuilder<number> {
+  return sql<number>`to_timestamp(${seconds}::float8)`;
+}
+
 /** Unix seconds or null as a column value. */
 export function momentOrNull(seconds: number | null): RawBuilder<Moment | null> {
   return sql<Moment | null>`to_timestamp(${seconds}::float8)`;

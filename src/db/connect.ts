@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 
+import { withNamedStatements } from "./named-statements.ts";
 import type { DB } from "./schema.ts";
 
 /** Anything that can run a query: the database, or a transaction. */
@@ -74,7 +75,7 @@ export function connect(options: ConnectOptions): Database {
   const report = (error: Error): void => options.onConnectionError?.(error);
   pool.on("error", report);
   pool.on("connect", (client) => client.on("error", report));
-  const query = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+  const query = new Kysely<DB>({ dialect: new PostgresDialect({ pool: withNamedStatements(pool) }) });
   return {
     query,
     pool,

@@ -181,9 +181,11 @@ export interface EnvironmentMembers {
 }
 
 export interface Environments {
+  archived: Generated<boolean>;
   archived_at: TimestampColumn | null;
+  archived_by_id: string | null;
+  archived_by_kind: string | null;
   archived_by_name: string | null;
-  archived_by_user_id: string | null;
   created_at: TimestampColumn;
   description: Generated<string>;
   id: string;
@@ -278,6 +280,7 @@ export interface QualityDeliveries {
   body: Buffer;
   body_sha256: Buffer;
   flow_name: string | null;
+  flow_name_options: JsonColumn;
   id: string;
   org_id: string;
   processed_at: TimestampColumn | null;
@@ -285,6 +288,7 @@ export interface QualityDeliveries {
   reason: string | null;
   received_at: TimestampColumn;
   replay_of: string | null;
+  reported_by_name: string;
   status: string;
   task_id: string | null;
   trail_name: string | null;
@@ -294,17 +298,22 @@ export interface QualityIntegrations {
   created_at: TimestampColumn;
   created_by_name: string;
   flow_name_base: string;
-  flow_name_prefix: Generated<string>;
-  flow_name_suffix: Generated<string>;
+  flow_name_prefix: string;
+  flow_name_suffix: string;
   hook_uid: string;
   last_modified_at: TimestampColumn;
   org_id: string;
   secret: Buffer;
 }
 
+export interface RepoCounters {
+  build_number: number;
+  org_id: string;
+  repo_id: string;
+}
+
 export interface Repos {
   additional_info: JsonColumn | null;
-  build_number: Generated<number>;
   created_at: TimestampColumn;
   description: string | null;
   id: string;
@@ -406,6 +415,7 @@ export interface DB {
   organizations: Organizations;
   quality_deliveries: QualityDeliveries;
   quality_integrations: QualityIntegrations;
+  repo_counters: RepoCounters;
   repos: Repos;
   service_accounts: ServiceAccounts;
   spaces: Spaces;

@@ -31,6 +31,11 @@ export const actionNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9\-_\.~/]*$/;
 /** Organizations and users share one namespace, because every user has an organization of the same name. */
 export const organizationNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9\-_\.]*$/;
 export const organizationNameLength = { min: 1, max: 128 };
+export const displayNameLength = 256;
+export const organizationDescriptionLength = 4096;
+
+/** Keys with a value of the caller's choice, such as those brought from elsewhere: printable ASCII without blanks. */
+export const chosenKeyPattern = /^[!-~]{20,512}$/;
 
 export const fingerprintPattern = /^[a-f0-9]{64}$/;
 /** Reads accept a beginning of a fingerprint. */

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 
-import { isConnectionFailure } from "../db/sqlstate.ts";
+import { isConnectionFailure, sqlState, sqlStateOf } from "../db/sqlstate.ts";
 import { AppError, type ErrorKind } from "../domain/errors.ts";
 
 /** The one table that turns what went wrong into an HTTP status. */
@@ -36,6 +36,11 @@ function explain(error: FastifyError): AppError | undefined {
   if (known !== undefined) return known;
   if (isConnectionFailure(error))
     return new AppError("unavailable", "The database is not available, try again", { cause: error });
+  // What the request refers to was there when it was looked up, and is gone now that it is written.
+  if (sqlStateOf(error) === sqlState.foreignKeyViolation)
+    return new AppError("conflict", "A record this request refers to was removed meanwhile", {
+      cause: error,
+    });
   return undefined;
 }
 
@@ -45,6 +50,8 @@ export function handleError(error: FastifyError, request: FastifyRequest, reply:
   if (shown === undefined) request.log.error({ err: error }, "request failed");
   else if (shown.kind === "unavailable")
     request.log.warn({ err: shown.cause ?? shown }, "service unavailable");
+  else if (shown.kind === "conflict" && shown.cause !== undefined)
+    request.log.warn({ err: shown.cause }, "request collided with another");
   const status = shown === undefined ? 500 : statusOf[shown.kind];
   if (status === 401) reply.header("www-authenticate", "Bearer");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "2");

@@ -24,8 +24,32 @@ export async function migrateJobs(pool: pg.Pool, log: Logger): Promise<void> {
   }
 }
 
+/** Longer than any job takes: one held for longer belongs to a worker that was killed. */
+const abandonedAfterSeconds = 120;
+const releaseEveryMs = 30_000;
+
+/**
+ * Gives jobs back to the queue that killed workers took along: those held for longer than this. The queue itself waits
+ * four hours. A job may therefore run again after it was done, which every job has to bear anyway.
+ */
+export async function releaseAbandonedJobs(pool: pg.Pool, olderThanSeconds: number): Promise<void> {
+  await pool.query(
+    `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
+     where locked_at <= now() - make_interval(secs => $1) having count(*) > 0`,
+    [olderThanSeconds],
+  );
+}
+
+export interface JobOptions {
+  log: Logger;
+  /** Nobody else works on this queue: whatever is held at the start is abandoned. */
+  alone: boolean;
+}
+
 /** Starts working on queued jobs. A job that throws is tried again, later and later. */
-export async function startJobs(pool: pg.Pool, tasks: TaskList, log: Logger): Promise<JobRunner> {
+export async function startJobs(pool: pg.Pool, tasks: TaskList, options: JobOptions): Promise<JobRunner> {
+  const { log, alone } = options;
+  await releaseAbandonedJobs(pool, alone ? 0 : abandonedAfterSeconds);
   const runner = await run({
     pgPool: pool,
     taskList: tasks,
@@ -34,5 +58,16 @@ export async function startJobs(pool: pg.Pool, tasks: TaskList, log: Logger): Pr
     noHandleSignals: true,
     logger: workerLogger(log),
   });
-  return { stop: () => runner.stop() };
+  const timer = setInterval(() => {
+    releaseAbandonedJobs(pool, abandonedAfterSeconds).catch((err: unknown) =>
+      log.warn({ err }, "could not look for abandoned jobs"),
+    );
+  }, releaseEveryMs);
+  timer.unref();
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return runner.stop();
+    },
+  };
 }

@@ -18,11 +18,13 @@ export interface BatchOptions<In, Out> {
   maxItems: number;
   /** Batches being written at the same time. */
   concurrency: number;
+  /** Whether an error would hit every item alike, for instance because the database is away. Then none is retried. */
+  isShared?(error: unknown): boolean;
 }
 
 /**
  * A batch that fails is tried again item by item, so that each call gets its own result or its own error and one
- * faulty item spoils no other.
+ * faulty item spoils no other. Every call settles exactly once.
  */
 export function createBatcher<In, Out>(options: BatchOptions<In, Out>): Batcher<In, Out> {
   const queue: Waiting<In, Out>[] = [];
@@ -43,8 +45,9 @@ export function createBatcher<In, Out>(options: BatchOptions<In, Out>): Batcher<
     try {
       const results = await options.write(batch.map((waiting) => waiting.item));
       batch.forEach((waiting, index) => waiting.resolve(results[index] as Out));
-    } catch {
-      for (const waiting of batch) await writeOne(waiting);
+    } catch (error) {
+      if (options.isShared?.(error) === true) for (const waiting of batch) waiting.reject(error);
+      else for (const waiting of batch) await writeOne(waiting);
     }
   }
 

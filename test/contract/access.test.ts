@@ -80,7 +80,9 @@ describe("every endpoint with a role too low", () => {
 
   it.each(cases)("%s refuses a %s", async (_id, role, endpoint) => {
     const answer = await org[role].request(endpoint.method, fillPath(endpoint.path, org.name));
-    expect([answer.status, answer.json]).toEqual([403, denied]);
+    const { access } = endpoint;
+    const message = (access.kind === "organization" ? access.denied : undefined) ?? denied.message;
+    expect([answer.status, answer.json]).toEqual([403, { message }]);
   });
 
   it.each(all.filter(([, { access }]) => access.kind === "instance_admin"))(

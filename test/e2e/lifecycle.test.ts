@@ -43,7 +43,8 @@ function asUrl(connection: Connection): string {
   return `postgres://${connection.user}@localhost:${connection.port}/${connection.database}?host=${encodeURIComponent(connection.host)}`;
 }
 
-describe("starting and stopping", () => {
+// Each test starts real servers, which takes its time on a busy machine.
+describe("starting and stopping", { timeout: 90_000 }, () => {
   it("stops PostgreSQL with the server on SIGTERM, and starts again on the same data", async () => {
     await withDataDir(async (dataDir) => {
       const first = await startServer(dataDir);

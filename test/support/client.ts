@@ -93,8 +93,9 @@ export class Client {
       headers["content-type"] = body.contentType;
       payload = body.payload;
     }
-    // Paths are below /api/v2; one that starts with `root:` is below the server's root.
-    const url = path.startsWith("root:") ? path.slice("root:".length) : `/api/v2${path}`;
+    // Paths are below /api/v2, written out or not; one that starts with `root:` is below the server's root.
+    const below = path.startsWith("/api/") ? path : `/api/v2${path}`;
+    const url = path.startsWith("root:") ? path.slice("root:".length) : below;
     const response = await this.#server.inject({
       method: method as "GET",
       url,

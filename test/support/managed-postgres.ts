@@ -43,9 +43,14 @@ export async function scratchDataDir(...below: string[]): Promise<string> {
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
 let template: Promise<string> | undefined;
-afterAll(async () => {
-  if (template !== undefined) await rm(dirname(await template), { recursive: true, force: true });
-});
+
+/** Call once at the top of each file that uses `usedDataDir`: what that copies from is removed after the file. */
+export function removeTemplateAfterwards(): void {
+  afterAll(async () => {
+    if (template !== undefined) await rm(dirname(await template), { recursive: true, force: true });
+    template = undefined;
+  });
+}
 
 /** A data directory whose database exists already: a copy, since creating it anew is by far the slowest part. */
 export async function usedDataDir(): Promise<string> {

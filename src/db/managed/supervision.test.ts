@@ -2,7 +2,13 @@ import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { expect, test } from "vitest";
-import { postmasterPid, query, start, usedDataDir } from "../../../test/support/managed-postgres.ts";
+import {
+  postmasterPid,
+  query,
+  start,
+  removeTemplateAfterwards,
+  usedDataDir,
+} from "../../../test/support/managed-postgres.ts";
 import { isAlive } from "./process-state.ts";
 
 interface Signal {
@@ -15,6 +21,8 @@ function signal(): Signal {
   const happened = new Promise<void>((done) => (tell = done));
   return { happened, tell: () => tell() };
 }
+
+removeTemplateAfterwards();
 
 test("a killed PostgreSQL is restarted and still owned, each time", async () => {
   const dataDir = await usedDataDir();

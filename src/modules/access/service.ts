@@ -1,10 +1,10 @@
 import type { Access } from "../../contract/endpoint.ts";
 import { AppError, forbidden, notFound } from "../../domain/errors.ts";
 import type { OrgAccess, Principal } from "../../domain/principal.ts";
-import { roleAllows } from "../../domain/roles.ts";
+import { type Role, roleAllows } from "../../domain/roles.ts";
 import { sha256 } from "../../lib/hash.ts";
 import type { Deps } from "../deps.ts";
-import { type CallerRow, findCaller } from "./store.ts";
+import { type CallerRow, findCaller, findRole } from "./store.ts";
 
 /** Who calls, and where. */
 export interface Caller {
@@ -77,7 +77,7 @@ function authorizeInOrganization(attempt: Attempt, caller: Caller): void {
   if (org === undefined && access.unknown === "not_found") throw notFound("Organization not found");
   if (org === undefined) throw forbidden(`Access denied to ${attempt.path}`);
   if (org.role === undefined) throw org.public ? forbidden() : forbidden(`Access denied to ${attempt.path}`);
-  if (!roleAllows(org.role, access.role)) throw forbidden();
+  if (!roleAllows(org.role, access.role)) throw forbidden(access.denied);
 }
 
 /**
@@ -100,4 +100,14 @@ export async function authorize(deps: Pick<Deps, "db" | "clock">, attempt: Attem
   else if (access.kind !== "signature" && caller.principal === undefined) throw unauthenticated();
   if (access.kind === "instance_admin" && caller.principal?.instance_admin !== true) throw forbidden();
   return caller;
+}
+
+/** Whether the owner of a key has at least this role in an organization that the request's path does not name. */
+export async function hasRole(
+  deps: Pick<Deps, "db">,
+  principal: Principal,
+  needed: { org_id: string; role: Role },
+): Promise<boolean> {
+  const role = await findRole(deps.db, needed.org_id, principal.id);
+  return role !== undefined && roleAllows(role, needed.role);
 }

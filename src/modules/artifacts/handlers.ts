@@ -1,4 +1,18 @@
 import type { artifactEndpoints } from "../../contract/artifacts.ts";
 import type { Handlers } from "../call.ts";
+import { reportArtifact } from "./service.ts";
+import { findLatestCommit } from "./store.ts";
 
-export const artifactHandlers: Handlers<typeof artifactEndpoints> = {};
+export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
+  create_artifact: async (deps, call) => {
+    const { params, body, actor, org } = call;
+    await reportArtifact(deps, org.id, { flow_name: params.flow_name, artifact: body, actor });
+    return { status: 201, body: "OK" };
+  },
+
+  get_latest_artifact_commit: async (deps, { params, query, org }) => {
+    const branch = query.branch || null;
+    const commit = await findLatestCommit(deps.db, org.id, { ...params, branch });
+    return { status: 200, body: { latest_commit: commit ?? null } };
+  },
+};

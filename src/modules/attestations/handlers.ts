@@ -1,4 +1,38 @@
 import type { attestationEndpoints } from "../../contract/attestations.ts";
+import { JsonText } from "../../contract/endpoint.ts";
+import { notFound } from "../../domain/errors.ts";
+import type { Links } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
+import { findArtifactAttestations, findTrailAttestations, type UrlBases } from "./read-store.ts";
 
-export const attestationHandlers: Handlers<typeof attestationEndpoints> = {};
+function urlBases(links: Links): UrlBases {
+  return { api: links.api(""), web: links.web("") };
+}
+
+export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
+  get_trail_attestation: async (deps, { org, params }) => {
+    const body = await findTrailAttestations(deps.db, org, urlBases(deps.links), {
+      flow: params.flow_name,
+      trail: params.trail_name,
+      name: params.attestation_name,
+    });
+    if (body === undefined)
+      throw notFound(
+        `Trail with name '${params.trail_name}' does not exist for Organization '${org.name}' and Flow '${params.flow_name}'`,
+      );
+    return { status: 200, body: new JsonText(body) };
+  },
+
+  get_artifact_attestation: async (deps, { org, params }) => {
+    const body = await findArtifactAttestations(deps.db, org, urlBases(deps.links), {
+      flow: params.flow_name,
+      fingerprint: params.fingerprint,
+      name: params.attestation_name,
+    });
+    if (body === undefined)
+      throw notFound(
+        `Artifact with fingerprint '${params.fingerprint}' does not exist in flow '${params.flow_name}' belonging to organization '${org.name}'`,
+      );
+    return { status: 200, body: new JsonText(body) };
+  },
+};

@@ -2,7 +2,7 @@ import type { Tx } from "../../db/connect.ts";
 import { transaction } from "../../db/transaction.ts";
 import type { Actor } from "../../domain/principal.ts";
 import type { Deps } from "../deps.ts";
-import { type AuditEntry, insertAuditEntries } from "./store.ts";
+import { type AuditedResource, type AuditEntry, insertAuditEntries } from "./store.ts";
 
 /** Says what the transaction did to which resource. Call it once for each resource written. */
 export type Recorder = (resourceType: string, resource: string) => void;
@@ -11,6 +11,28 @@ export type Recorder = (resourceType: string, resource: string) => void;
 export interface Scope {
   org: { id: string };
   actor: Actor;
+}
+
+/** Like `Recorder`, for writes that several callers share. */
+export type SharedRecorder = (actor: Actor, resourceType: string, resource: string) => void;
+
+/**
+ * Runs a write that serves several callers at once in one transaction, with the audit rows it recorded for each.
+ * `work` may run again when transactions collide.
+ */
+export function recordedTogether<T>(
+  deps: Pick<Deps, "db" | "clock">,
+  orgId: string,
+  work: (tx: Tx, record: SharedRecorder) => Promise<T>,
+): Promise<T> {
+  return transaction(deps.db.query, async (tx) => {
+    const entries: AuditEntry[] = [];
+    const result = await work(tx, (actor, resource_type, resource) =>
+      entries.push({ actor, resource_type, resource }),
+    );
+    await insertAuditEntries(tx, orgId, entries, deps.clock.now());
+    return result;
+  });
 }
 
 /**
@@ -22,12 +44,20 @@ export function recorded<T>(
   scope: Scope,
   work: (tx: Tx, record: Recorder) => Promise<T>,
 ): Promise<T> {
-  return transaction(deps.db.query, async (tx) => {
-    const entries: AuditEntry[] = [];
-    const result = await work(tx, (resource_type, resource) =>
-      entries.push({ actor: scope.actor, resource_type, resource }),
-    );
-    await insertAuditEntries(tx, scope.org.id, entries, deps.clock.now());
-    return result;
-  });
+  return recordedTogether(deps, scope.org.id, (tx, record) =>
+    work(tx, (resourceType, resource) => record(scope.actor, resourceType, resource)),
+  );
+}
+
+/**
+ * Appends one row in a transaction that is the caller's own, because it makes the organization or spans several. The
+ * organization's counter stays locked until the transaction ends: append last.
+ */
+export function appendRecord(
+  deps: Pick<Deps, "clock">,
+  tx: Tx,
+  scope: Scope,
+  resource: AuditedResource,
+): Promise<void> {
+  return insertAuditEntries(tx, scope.org.id, [{ actor: scope.actor, ...resource }], deps.clock.now());
 }

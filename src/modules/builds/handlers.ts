@@ -1,4 +1,65 @@
 import type { buildEndpoints } from "../../contract/builds.ts";
+import { JsonText } from "../../contract/endpoint.ts";
+import { buildWindow, type BuildWindow } from "../../domain/build-window.ts";
+import { pageLinks } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
+import type { Deps } from "../deps.ts";
+import { findRepoIds } from "../repos/service.ts";
+import { listBuilds, listBuildTimes, type RepoIds } from "./store.ts";
 
-export const buildHandlers: Handlers<typeof buildEndpoints> = {};
+interface Filters {
+  repo_id?: string | undefined;
+  repo_name?: string | undefined;
+  repo_inner_id?: string | undefined;
+  start_ts?: number | undefined;
+  end_ts?: number | undefined;
+  "start-ts"?: number | undefined;
+  "end-ts"?: number | undefined;
+}
+
+function windowOf(deps: Deps, query: Filters): BuildWindow {
+  const start_ts = query.start_ts ?? query["start-ts"];
+  const end_ts = query.end_ts ?? query["end-ts"];
+  return buildWindow(
+    { ...(start_ts === undefined ? {} : { start_ts }), ...(end_ts === undefined ? {} : { end_ts }) },
+    deps.clock.now(),
+  );
+}
+
+/** Which repos the filters mean. Names and external ids may be those of several. An empty filter is none. */
+async function repoIdsOf(deps: Deps, orgId: string, query: Filters): Promise<RepoIds> {
+  const filter = {
+    repo_id: query.repo_id || undefined,
+    name: query.repo_name || undefined,
+    id: query.repo_inner_id || undefined,
+  };
+  if (Object.values(filter).every((value) => value === undefined)) return undefined;
+  return findRepoIds(deps.db, orgId, filter);
+}
+
+export const buildHandlers: Handlers<typeof buildEndpoints> = {
+  list_builds: async (deps, call) => {
+    const { page, per_page } = call.query;
+    const window = windowOf(deps, call.query);
+    const { total_count, has_builds_ever, builds } = await listBuilds(deps.db, call.org.id, {
+      ...window,
+      repo_ids: await repoIdsOf(deps, call.org.id, call.query),
+      offset: (page - 1) * per_page,
+      limit: per_page,
+      artifacts_url: deps.links.api(`/artifacts/${call.org.name}`),
+    });
+    const total_pages = per_page === 0 ? 0 : Math.ceil(total_count / per_page);
+    const links = JSON.stringify(pageLinks(call.url, page, total_pages));
+    const head = JSON.stringify({ page, per_page, total_pages, total_count, has_builds_ever });
+    const text = `${head.slice(0, -1)},"builds":${builds},"_links":${links}}`;
+    return { status: 200, body: new JsonText(text) };
+  },
+
+  build_statistics: async (deps, call) => {
+    const window = windowOf(deps, call.query);
+    const repo_ids = await repoIdsOf(deps, call.org.id, call.query);
+    const { times, total_count } = await listBuildTimes(deps.db, call.org.id, { ...window, repo_ids });
+    const head = JSON.stringify({ ...window, total_count, _links: { self: { href: call.url } } });
+    return { status: 200, body: new JsonText(`${head.slice(0, -1)},"build_timestamps":[${times}]}`) };
+  },
+};

@@ -1,4 +1,33 @@
 import type { memberEndpoints } from "../../contract/members.ts";
+import { pageLinks } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
+import { countMembershipEvents, listMembershipEvents } from "./event-store.ts";
+import { removeMember, setMember } from "./service.ts";
+import { listMembers } from "./store.ts";
 
-export const memberHandlers: Handlers<typeof memberEndpoints> = {};
+export const memberHandlers: Handlers<typeof memberEndpoints> = {
+  list_members: async (deps, call) => ({
+    status: 200,
+    body: await listMembers(deps.db.query, call.org.id),
+  }),
+
+  put_member: async (deps, call) => {
+    const change = { user: call.params.user, role: call.body.role, source: "app" } as const;
+    const { member, added } = await setMember(deps, call, change);
+    return { status: added ? 201 : 200, body: member };
+  },
+
+  delete_member: async (deps, call) => {
+    await removeMember(deps, call, { user: call.params.user, source: "app" });
+    return { status: 200, body: "OK" };
+  },
+
+  list_audit_log: async (deps, call) => {
+    const { page, per_page } = call.query;
+    const total_count = await countMembershipEvents(deps.db.query, call.org.id, call.query);
+    const entries = await listMembershipEvents(deps.db.query, call.org.id, call.query, call.query);
+    const total_pages = Math.ceil(total_count / per_page);
+    const _links = pageLinks(call.url, page, total_pages);
+    return { status: 200, body: { _links, page, per_page, total_pages, total_count, entries } };
+  },
+};

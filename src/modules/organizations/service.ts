@@ -1,24 +1,109 @@
 import type { Tx } from "../../db/connect.ts";
+import { transaction } from "../../db/transaction.ts";
+import { invalid, invalidInput } from "../../domain/errors.ts";
+import type { Actor } from "../../domain/principal.ts";
+import { appendRecord, recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
-import { addMember } from "../members/service.ts";
-import { insertOrganization } from "./store.ts";
+import { addMember, type ChangedBy } from "../members/service.ts";
+import {
+  findOwner,
+  getOrganization,
+  getOrganizationForUpdate,
+  insertOrganization,
+  type OrganizationRow,
+  type OrganizationSettings,
+  updateOrganization,
+} from "./store.ts";
 
-export interface OrganizationInput {
+export interface OrganizationInput extends Partial<OrganizationSettings> {
   name: string;
   kind: "personal" | "shared";
   /** Becomes the first admin. */
-  owner_user_id: string;
+  owner: { id: string; name: string };
+  by: ChangedBy;
 }
 
-/** Creates an organization whose owner is its admin. The name must be free. @returns its id. */
+/**
+ * Creates an organization whose owner is its admin. @returns its id.
+ * @throws AppError invalid when the name is taken, by an organization or a user: both share their names.
+ */
 export async function createOrganization(
   deps: Pick<Deps, "clock" | "ids">,
   tx: Tx,
   input: OrganizationInput,
 ): Promise<string> {
-  const created_at = deps.clock.now();
+  const { owner, by, ...organization } = input;
   const id = deps.ids.next();
-  await insertOrganization(tx, { id, ...input, created_at });
-  await addMember(tx, { org_id: id, user_id: input.owner_user_id, role: "admin", created_at });
+  const created_at = deps.clock.now();
+  const fresh = await insertOrganization(tx, { ...organization, id, owner_user_id: owner.id, created_at });
+  if (!fresh) throw invalid(`The name '${input.name}' is already taken`);
+  await addMember(deps, tx, { org_id: id, user_id: owner.id, user: owner.name, role: "admin", ...by });
   return id;
+}
+
+/** A shared organization to be made. */
+export interface SharedOrganizationInput extends Partial<OrganizationSettings> {
+  name: string;
+  /** Name of the user who becomes its first admin. */
+  owner: string;
+  source: ChangedBy["source"];
+}
+
+/**
+ * Creates a shared organization, in a transaction of its own.
+ * @throws AppError invalid when the name is taken or the owner unknown.
+ */
+export function createSharedOrganization(
+  deps: Pick<Deps, "db" | "clock" | "ids">,
+  actor: Actor,
+  input: SharedOrganizationInput,
+): Promise<OrganizationRow> {
+  const { source, owner: ownerName, ...organization } = input;
+  return transaction(deps.db.query, async (tx) => {
+    const owner = await findOwner(tx, ownerName);
+    if (owner === undefined)
+      throw invalidInput({ owner: `User '${ownerName}' does not exist [input: ${ownerName}]` });
+    const by = { changed_by: actor.name, source };
+    const id = await createOrganization(deps, tx, { ...organization, kind: "shared", owner, by });
+    const made = { resource_type: "organization", resource: input.name };
+    await appendRecord(deps, tx, { org: { id }, actor }, made);
+    return getOrganization(tx, id);
+  });
+}
+
+/** Undefined and a null switch stay; a null text is cleared. */
+export interface OrganizationChange {
+  display_name?: string | null | undefined;
+  description?: string | null | undefined;
+  public?: boolean | null | undefined;
+}
+
+function changed(now: OrganizationSettings, change: OrganizationChange): OrganizationSettings {
+  const text = (before: string, after: string | null | undefined): string =>
+    after === undefined ? before : (after ?? "");
+  return {
+    display_name: text(now.display_name, change.display_name),
+    description: text(now.description, change.description),
+    public: change.public ?? now.public,
+  };
+}
+
+/** Changes the settings of an organization. One that has them already stays untouched. */
+export function changeOrganization(
+  deps: Pick<Deps, "db" | "clock">,
+  scope: Scope,
+  change: OrganizationChange,
+): Promise<OrganizationRow> {
+  return recorded(deps, scope, async (tx, record) => {
+    const before = await getOrganizationForUpdate(tx, scope.org.id);
+    const after = changed(before, change);
+    const same =
+      after.public === before.public &&
+      after.display_name === before.display_name &&
+      after.description === before.description;
+    if (same) return before;
+    await updateOrganization(tx, scope.org.id, after, deps.clock.now());
+    record("organization", before.name);
+    return getOrganization(tx, scope.org.id);
+  });
 }

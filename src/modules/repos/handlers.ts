@@ -1,4 +1,77 @@
+import { JsonText } from "../../contract/endpoint.ts";
 import type { repoEndpoints } from "../../contract/repos.ts";
+import { invalid } from "../../domain/errors.ts";
+import { pageLinks } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
+import type { Deps } from "../deps.ts";
+import { getRepoId } from "./service.ts";
+import { getRepo, listFilterOptions, listRepos, listTagChoices, type RepoListFilter } from "./store.ts";
 
-export const repoHandlers: Handlers<typeof repoEndpoints> = {};
+interface SharedFilters {
+  provider?: string | undefined;
+  vcs_instance?: string | undefined;
+  namespace?: string | undefined;
+  tag?: string[] | undefined;
+}
+
+/** Filters given empty are not given, but for an empty tag, which nothing has. */
+function filterOf(query: SharedFilters): RepoListFilter {
+  const namespace = (query.namespace ?? "").split("/").filter((level) => level !== "");
+  return {
+    provider: query.provider,
+    vcs_instance: query.vcs_instance?.toLowerCase() || undefined,
+    namespace: namespace.length === 0 ? undefined : namespace,
+    tags: query.tag,
+  };
+}
+
+function reposUrl(deps: Deps, org: { name: string }): string {
+  return deps.links.api(`/repos/${org.name}`);
+}
+
+export const repoHandlers: Handlers<typeof repoEndpoints> = {
+  list_repos: async (deps, call) => {
+    const { page, per_page, sort_direction, repo_id, name, search } = call.query;
+    if (name && search) throw invalid("Parameters 'name' and 'search' cannot be combined");
+    const { total_count, repos } = await listRepos(deps.db.query, call.org.id, {
+      ...filterOf(call.query),
+      repo_id: repo_id || undefined,
+      name: repo_id ? undefined : name || undefined,
+      search: search || undefined,
+      descending: sort_direction === "desc",
+      offset: (page - 1) * per_page,
+      limit: per_page,
+      repos_url: reposUrl(deps, call.org),
+    });
+    const total_pages = Math.ceil(total_count / per_page);
+    const _links = pageLinks(call.url, page, total_pages);
+    const head = JSON.stringify({ page, per_page, total_pages, total_count, _links });
+    return { status: 200, body: new JsonText(`${head.slice(0, -1)},"repos":${repos}}`) };
+  },
+
+  list_repo_tag_choices: async (deps, call) => ({
+    status: 200,
+    body: {
+      tag_choices: await listTagChoices(deps.db.query, call.org.id),
+      _links: { self: { href: call.url } },
+    },
+  }),
+
+  list_repo_filter_options: async (deps, call) => ({
+    status: 200,
+    body: {
+      ...(await listFilterOptions(deps.db.query, call.org.id, filterOf(call.query))),
+      _links: { self: { href: call.url } },
+    },
+  }),
+
+  get_repo: async (deps, call) => {
+    const id = await getRepoId(deps.db, call.org.id, {
+      name: call.params.repo_name,
+      provider: call.query.provider,
+      id: call.query.id || undefined,
+    });
+    const repo = await getRepo(deps.db.query, call.org.id, { id, repos_url: reposUrl(deps, call.org) });
+    return { status: 200, body: new JsonText(repo) };
+  },
+};

@@ -1,4 +1,15 @@
 import type { systemEndpoints } from "../../contract/system.ts";
+import { flowTemplateJsonSchema } from "../../domain/template/json-schema.ts";
 import type { Handlers } from "../call.ts";
+import { environmentPolicyJsonSchema } from "./policy-schema.ts";
 
-export const systemHandlers: Handlers<typeof systemEndpoints> = {};
+export const systemHandlers: Handlers<typeof systemEndpoints> = {
+  flow_template_schema_v1: async (deps) => ({
+    status: 200,
+    body: flowTemplateJsonSchema(deps.links.api("/schemas/flow-template/v1")),
+  }),
+  environment_policy_schema_v1: async (deps) => ({
+    status: 200,
+    body: environmentPolicyJsonSchema(deps.links.api("/schemas/environment-policy/v1")),
+  }),
+};

@@ -1,4 +1,86 @@
-import type { trailEndpoints } from "../../contract/trails.ts";
+import type { ListTrailItem, trailEndpoints } from "../../contract/trails.ts";
+import { paginationOf, type PaginationInfo } from "../../contract/pagination.ts";
+import { fingerprintPrefixPattern } from "../../domain/names.ts";
+import type { OrgAccess } from "../../domain/principal.ts";
 import type { Handlers } from "../call.ts";
+import type { Deps } from "../deps.ts";
+import { findFlowIdByName, getFlowId } from "../flows/service.ts";
+import { complainInOneText, readTemplateFile } from "../flows/template-text.ts";
+import { countTrails, listTrails, type TrailFilter } from "./list-store.ts";
+import { getTrail, putTrail } from "./service.ts";
+import { showTrail, trailShower } from "./show.ts";
 
-export const trailHandlers: Handlers<typeof trailEndpoints> = {};
+interface TrailPage {
+  data: ListTrailItem[];
+  pagination: PaginationInfo;
+}
+
+async function pageOfTrails(
+  deps: Deps,
+  org: OrgAccess,
+  filter: TrailFilter,
+  page: { page: number; per_page: number },
+): Promise<TrailPage> {
+  const limits = { limit: page.per_page, offset: (page.page - 1) * page.per_page };
+  const [rows, total] = await Promise.all([
+    listTrails(deps.db.query, org.id, filter, limits),
+    countTrails(deps.db.query, org.id, filter),
+  ]);
+  return { data: rows.map(trailShower(deps, org)), pagination: paginationOf(page, total) };
+}
+
+/** `key=value` or `key`. */
+function tagOf(text: string | undefined): TrailFilter["tag"] {
+  if (text === undefined) return undefined;
+  const sign = text.indexOf("=");
+  return sign === -1
+    ? { key: text, value: undefined }
+    : { key: text.slice(0, sign), value: text.slice(sign + 1) };
+}
+
+/** Undefined when a filter can match nothing. */
+async function filterOf(
+  deps: Deps,
+  org: OrgAccess,
+  query: { flow?: string | undefined; flow_tag?: string | undefined; fingerprint?: string | undefined },
+): Promise<TrailFilter | undefined> {
+  // Clients send empty texts for filters that were not set.
+  const [flow, fingerprint] = [query.flow || undefined, query.fingerprint || undefined];
+  if (fingerprint !== undefined && !fingerprintPrefixPattern.test(fingerprint)) return undefined;
+  const flow_id = flow === undefined ? undefined : await findFlowIdByName(deps.db.query, org.id, flow);
+  if (flow !== undefined && flow_id === undefined) return undefined;
+  return { flow_id, tag: tagOf(query.flow_tag || undefined), fingerprint };
+}
+
+export const trailHandlers: Handlers<typeof trailEndpoints> = {
+  list_trails_for_org: async (deps, { org, query }) => {
+    const filter = await filterOf(deps, org, query);
+    const body =
+      filter === undefined
+        ? { data: [], pagination: paginationOf(query, 0) }
+        : await pageOfTrails(deps, org, filter, query);
+    return { status: 200, body };
+  },
+  list_trails: async (deps, { org, params, query }) => {
+    const flow_id = await getFlowId(deps.db.query, org, params.flow_name);
+    const filter = { flow_id, tag: undefined, fingerprint: undefined };
+    const { page, per_page } = query;
+    if (per_page !== undefined)
+      return { status: 200, body: await pageOfTrails(deps, org, filter, { page, per_page }) };
+    const rows = await listTrails(deps.db.query, org.id, filter, undefined);
+    return { status: 200, body: rows.map(trailShower(deps, org)) };
+  },
+  create_trail: async (deps, call) => {
+    const template = readTemplateFile(call.files.template_file, complainInOneText);
+    const outcome = await putTrail(deps, call, {
+      ...call.body,
+      flow_name: call.params.flow_name,
+      template,
+    });
+    return { status: outcome === "begun" ? 201 : 200, body: "OK" };
+  },
+  get_trail: async (deps, { org, params }) => ({
+    status: 200,
+    body: showTrail(deps, org, await getTrail(deps, org, params)),
+  }),
+};

@@ -1,0 +1,75 @@
+import { invalid, notFound } from "../domain/errors.ts";
+import { apiKeyDescriptionLength, chosenKeyPattern, latestExpiry } from "../domain/names.ts";
+import type { IssuedKey, KeyInput } from "../modules/access/key-service.ts";
+import { findOrganization } from "../modules/organizations/store.ts";
+import { issueAccountKeyByName } from "../modules/service-accounts/key-service.ts";
+import { getUserByName, issueUserKey } from "../modules/users/service.ts";
+import { type CommandDeps, commandActor } from "./command-deps.ts";
+import { print } from "./output.ts";
+
+/** Whose key: a user's, or a service account's of an organization. */
+export interface KeyOwnerOptions {
+  user?: string;
+  org?: string;
+  serviceAccount?: string;
+}
+
+export interface KeyOptions extends KeyOwnerOptions {
+  description: string;
+  /** Unix seconds, or a date as ISO 8601; never without. */
+  expiresAt?: string;
+}
+
+function readExpiry(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.floor(Date.parse(text) / 1000);
+  if (!Number.isFinite(seconds) || seconds > latestExpiry)
+    throw invalid(
+      `'${text}' is not a time: give Unix seconds or a date such as 2030-12-31, up to 2100-01-01`,
+    );
+  return seconds;
+}
+
+function requireDescription(text: string): string {
+  const { min, max } = apiKeyDescriptionLength;
+  if (text.length >= min && text.length <= max) return text;
+  throw invalid(`A key's description has ${min} to ${max} characters`);
+}
+
+async function issue(
+  deps: CommandDeps,
+  options: KeyOptions,
+  made: { command: string; value?: string },
+): Promise<IssuedKey> {
+  const actor = commandActor(made.command);
+  const input: KeyInput = {
+    description: requireDescription(options.description),
+    expires_at: readExpiry(options.expiresAt),
+    created_by_name: actor.name,
+    ...(made.value === undefined ? {} : { value: made.value }),
+  };
+  const { user, org: orgName, serviceAccount } = options;
+  if (user !== undefined && orgName === undefined && serviceAccount === undefined) {
+    const { id: user_id } = await getUserByName(deps, user);
+    return issueUserKey(deps, { user_id, actor }, input);
+  }
+  if (user !== undefined || orgName === undefined || serviceAccount === undefined)
+    throw invalid("Say whose key: either --user NAME, or --org NAME with --service-account NAME");
+  const org = await findOrganization(deps.db.query, orgName);
+  if (org === undefined) throw notFound(`Organization '${orgName}' does not exist`);
+  return issueAccountKeyByName(deps, { org, actor }, { ...input, name: serviceAccount });
+}
+
+/** `waybill admin create-key`: prints the key's value and nothing else, so that scripts can take it. */
+export async function createKey(deps: CommandDeps, options: KeyOptions): Promise<void> {
+  const issued = await issue(deps, options, { command: "admin create-key" });
+  print.line(issued.key);
+}
+
+/** `waybill admin import-key`: a key with a value brought from elsewhere. The value is not repeated. */
+export async function importKey(deps: CommandDeps, value: string, options: KeyOptions): Promise<void> {
+  if (!chosenKeyPattern.test(value))
+    throw invalid("A key's value has 20 to 512 printable ASCII characters and no blanks");
+  const issued = await issue(deps, options, { command: "admin import-key", value });
+  print.line(`The key works now; its id is ${issued.id}.`);
+}

@@ -1,0 +1,82 @@
+import { text } from "node:stream/consumers";
+
+import { Command } from "commander";
+
+import { createOrg, createUserCommand, setRole, switchUser } from "./admin-identity.ts";
+import { createKey, importKey, type KeyOptions } from "./admin-keys.ts";
+import { list, listed } from "./admin-lists.ts";
+import { withRunningServer } from "./command-deps.ts";
+
+function organizationCommands(admin: Command): void {
+  admin
+    .command("create-org <name>")
+    .description("create a shared organization")
+    .requiredOption("--owner <user>", "who becomes its first admin")
+    .option("--display-name <text>", "shown to people")
+    .option("--public", "let anybody read it")
+    .action((name: string, options) => withRunningServer((deps) => createOrg(deps, name, options)));
+  admin
+    .command("set-role <org> <user> <role>")
+    .description("add a user to an organization, or change their role there")
+    .action((org: string, user: string, role: string) =>
+      withRunningServer((deps) => setRole(deps, org, { user, role })),
+    );
+}
+
+function userCommands(admin: Command): void {
+  admin
+    .command("create-user <name>")
+    .description("create a user with their personal organization")
+    .option("--email <address>", "mail address")
+    .option("--display-name <text>", "shown to people")
+    .option("--instance-admin", "let them create organizations")
+    .action((name: string, options) => withRunningServer((deps) => createUserCommand(deps, name, options)));
+  for (const [name, disabled] of [
+    ["disable-user", true],
+    ["enable-user", false],
+  ] as const)
+    admin
+      .command(`${name} <name>`)
+      .description(disabled ? "let none of a user's keys work" : "let a disabled user in again")
+      .action((user: string) => withRunningServer((deps) => switchUser(deps, user, { disabled })));
+}
+
+function keyCommand(admin: Command, name: string, description: string): Command {
+  return admin
+    .command(name)
+    .option("--user <name>", "whose key: a user's")
+    .option("--org <name>", "whose key: a service account's of this organization")
+    .option("--service-account <name>", "the service account")
+    .option("--description <text>", "what it is for", "made on the command line")
+    .option("--expires-at <time>", "Unix seconds or a date; never unless given")
+    .description(description);
+}
+
+function keyCommands(admin: Command): void {
+  keyCommand(admin, "create-key", "make an API key and print it").action((options: KeyOptions) =>
+    withRunningServer((deps) => createKey(deps, options)),
+  );
+  keyCommand(admin, "import-key", "take over an API key with a value of yours")
+    .argument(
+      "[value]",
+      "20 to 512 printable ASCII characters without blanks; read from standard input unless given",
+    )
+    .addHelpText("after", "\nA value with a colon works as a bearer token, not with basic authentication.")
+    .action(async (value: string | undefined, options: KeyOptions) => {
+      const given = value ?? (await text(process.stdin)).trim();
+      await withRunningServer((deps) => importKey(deps, given, options));
+    });
+}
+
+/** `waybill admin …`: what those who run the installation do beside the running server. */
+export function adminCommand(): Command {
+  const admin = new Command("admin").description("manage the running server's users, organizations and keys");
+  organizationCommands(admin);
+  userCommands(admin);
+  keyCommands(admin);
+  admin
+    .command("list <what>")
+    .description(`show all ${listed.join(", ")}`)
+    .action((what: string) => withRunningServer((deps) => list(deps, what)));
+  return admin;
+}

@@ -1,0 +1,145 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import { ConfigError, loadSecretKey, readConfig } from "./config.ts";
+
+function mistakesOf(environment: Record<string, string>): string[] {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes;
+    throw error;
+  }
+  return [];
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("readConfig without any variable", () => {
+  it("is a private server on this machine", () => {
+    const { dataDir: _dataDir, ...rest } = readConfig({});
+    expect(rest).toEqual({
+      port: 8001,
+      host: "127.0.0.1",
+      databaseUrl: undefined,
+      databasePoolSize: 16,
+      publicUrl: "http://localhost:8001",
+      logLevel: "info",
+      dev: false,
+      allowPrivateTargets: false,
+      secretKey: undefined,
+      rateLimitPerKey: undefined,
+      rateLimitPerAddress: undefined,
+      metricsToken: undefined,
+    });
+  });
+
+  it("takes empty ones for absent", () => {
+    const empty = { PORT: "", HOST: "", DATABASE_URL: "", WAYBILL_DEV: "", WAYBILL_PUBLIC_URL: "" };
+    expect(readConfig(empty)).toEqual(readConfig({}));
+  });
+});
+
+describe("each variable", () => {
+  it.each<[Record<string, string>, Partial<ReturnType<typeof readConfig>>]>([
+    [{ PORT: "9000" }, { port: 9000, publicUrl: "http://localhost:9000" }],
+    [{ PORT: "0" }, { port: 0 }],
+    [{ HOST: "0.0.0.0" }, { host: "0.0.0.0", rateLimitPerKey: 6000, rateLimitPerAddress: 12_000 }],
+    [{ HOST: "127.1.2.3" }, { rateLimitPerKey: undefined }],
+    [{ HOST: "::1" }, { rateLimitPerKey: undefined }],
+    [{ HOST: "localhost" }, { rateLimitPerAddress: undefined }],
+    [{ DATABASE_URL: "postgres://u:p@h/d" }, { databaseUrl: "postgres://u:p@h/d" }],
+    [{ DATABASE_URL: "postgresql://h/d" }, { databaseUrl: "postgresql://h/d" }],
+    [{ WAYBILL_DATABASE_POOL: "2" }, { databasePoolSize: 2 }],
+    [{ WAYBILL_DATA_DIR: "some/where" }, { dataDir: resolve("some/where") }],
+    [{ WAYBILL_PUBLIC_URL: "https://a.example/waybill//" }, { publicUrl: "https://a.example/waybill" }],
+    [{ WAYBILL_LOG_LEVEL: "debug" }, { logLevel: "debug" }],
+    [{ WAYBILL_DEV: "1" }, { dev: true }],
+    [{ WAYBILL_DEV: "true" }, { dev: true }],
+    [{ WAYBILL_DEV: "0" }, { dev: false }],
+    [{ WAYBILL_ALLOW_PRIVATE_TARGETS: "true" }, { allowPrivateTargets: true }],
+    [{ WAYBILL_ALLOW_PRIVATE_TARGETS: "false" }, { allowPrivateTargets: false }],
+    [{ WAYBILL_SECRET_KEY: "s".repeat(32) }, { secretKey: "s".repeat(32) }],
+    [{ WAYBILL_RATE_LIMIT_PER_KEY: "5" }, { rateLimitPerKey: 5 }],
+    [{ WAYBILL_RATE_LIMIT_PER_KEY: "0", HOST: "0.0.0.0" }, { rateLimitPerKey: undefined }],
+    [{ WAYBILL_RATE_LIMIT_PER_ADDRESS: "7" }, { rateLimitPerAddress: 7 }],
+    [{ WAYBILL_METRICS_TOKEN: "m".repeat(16) }, { metricsToken: "m".repeat(16) }],
+  ])("%j", (environment, expected) => expect(readConfig(environment)).toMatchObject(expected));
+
+  it("ignores what is not ours", () => {
+    expect(readConfig({ PATH: "/bin", WAYBILL_UNHEARD_OF: "x" })).toEqual(readConfig({}));
+  });
+});
+
+describe("the data directory", () => {
+  it("is the system's for root", () => {
+    vi.spyOn(process, "getuid").mockReturnValue(0);
+    expect(readConfig({ XDG_DATA_HOME: "/x" }).dataDir).toBe("/var/lib/waybill");
+  });
+
+  it("is the user's own for everybody else", () => {
+    vi.spyOn(process, "getuid").mockReturnValue(1000);
+    expect(readConfig({ XDG_DATA_HOME: "/x" }).dataDir).toBe("/x/waybill");
+    expect(readConfig({}).dataDir).toBe(join(homedir(), ".local/share/waybill"));
+  });
+});
+
+describe("each mistake", () => {
+  it.each([
+    [{ PORT: "http" }, "PORT must be a whole number from 0 to 65535"],
+    [{ PORT: "-1" }, "PORT must be a whole number from 0 to 65535"],
+    [{ PORT: "65536" }, "PORT must be at most 65535"],
+    [{ DATABASE_URL: "mysql://h" }, "DATABASE_URL must be a URL starting with postgres:// or postgresql://"],
+    [{ DATABASE_URL: "h" }, "DATABASE_URL must be a URL starting with postgres:// or postgresql://"],
+    [{ WAYBILL_DATABASE_POOL: "1" }, "WAYBILL_DATABASE_POOL must be at least 2"],
+    [{ WAYBILL_DATABASE_POOL: "201" }, "WAYBILL_DATABASE_POOL must be at most 200"],
+    [{ WAYBILL_PUBLIC_URL: "ftp://h" }, "WAYBILL_PUBLIC_URL must be a URL starting with http:// or https://"],
+    [{ WAYBILL_LOG_LEVEL: "loud" }, "WAYBILL_LOG_LEVEL invalid option"],
+    [{ WAYBILL_DEV: "yes" }, "WAYBILL_DEV invalid option"],
+    [{ WAYBILL_ALLOW_PRIVATE_TARGETS: "2" }, "WAYBILL_ALLOW_PRIVATE_TARGETS invalid option"],
+    [{ WAYBILL_SECRET_KEY: "short" }, "WAYBILL_SECRET_KEY must have at least 32 characters"],
+    [{ WAYBILL_RATE_LIMIT_PER_KEY: "x" }, "WAYBILL_RATE_LIMIT_PER_KEY must be a whole number"],
+    [
+      { WAYBILL_RATE_LIMIT_PER_ADDRESS: "99999999" },
+      "WAYBILL_RATE_LIMIT_PER_ADDRESS must be at most 10000000",
+    ],
+    [{ WAYBILL_METRICS_TOKEN: "short" }, "WAYBILL_METRICS_TOKEN must have at least 16 characters"],
+  ])("%j", (environment, mistake) => {
+    const mistakes = mistakesOf(environment);
+    expect(mistakes).toHaveLength(1);
+    expect(mistakes[0]).toContain(mistake);
+  });
+
+  it("is named together with all others, and without secret values", () => {
+    const mistakes = mistakesOf({ PORT: "x", WAYBILL_DEV: "x", WAYBILL_SECRET_KEY: "hush" });
+    expect(mistakes.map((mistake) => mistake.split(" ", 1)[0])).toEqual([
+      "PORT",
+      "WAYBILL_DEV",
+      "WAYBILL_SECRET_KEY",
+    ]);
+    expect(mistakes.join("\n")).not.toContain("hush");
+  });
+});
+
+describe("loadSecretKey", () => {
+  it("prefers the configured key", () => {
+    expect(loadSecretKey({ secretKey: "given", dataDir: "/nowhere" })).toBe("given");
+  });
+
+  it("makes one once, for the owner's eyes, in a directory it creates", () => {
+    const folder = mkdtempSync(join(tmpdir(), "waybill-config-"));
+    try {
+      const dataDir = join(folder, "a", "b");
+      const key = loadSecretKey({ secretKey: undefined, dataDir });
+      expect(key.length).toBeGreaterThanOrEqual(43);
+      expect(loadSecretKey({ secretKey: undefined, dataDir })).toBe(key);
+      expect(readFileSync(join(dataDir, "secret-key"), "utf8")).toBe(key);
+      expect(statSync(join(dataDir, "secret-key")).mode & 0o777).toBe(0o600);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

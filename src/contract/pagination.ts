@@ -1,0 +1,30 @@
+import { z } from "zod";
+
+import { integerParameter, pageParameter } from "./parameters.ts";
+
+/** Where a page stands in its list. `page` is the one asked for, even past the end. */
+export const PaginationInfo = z
+  .object({
+    total: z.int(),
+    page: z.int(),
+    per_page: z.int(),
+    page_count: z.int(),
+  })
+  .meta({ id: "PaginationInfo" });
+export type PaginationInfo = z.output<typeof PaginationInfo>;
+
+/** `page` and `per_page` of the lists that are plain arrays unless `per_page` is given. */
+export const optionalPaging = {
+  page: pageParameter().default(1),
+  per_page: integerParameter({ min: 1, max: 100 }).optional(),
+};
+
+/** `pagination` of one page of a list with so many items. */
+export function paginationOf(page: { page: number; per_page: number }, total: number): PaginationInfo {
+  return {
+    total,
+    page: page.page,
+    per_page: page.per_page,
+    page_count: Math.ceil(total / page.per_page),
+  };
+}

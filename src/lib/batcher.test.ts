@@ -1,0 +1,120 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { createBatcher } from "./batcher.ts";
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+describe("createBatcher", () => {
+  it("writes a lone item at once and alone", async () => {
+    const batches: number[][] = [];
+    const batcher = createBatcher<number, number>({
+      maxItems: 10,
+      concurrency: 1,
+      write: async (items) => {
+        batches.push(items);
+        return items.map((item) => item * 2);
+      },
+    });
+    expect(await batcher.submit(4)).toBe(8);
+    expect(batches).toEqual([[4]]);
+  });
+
+  it("gathers what arrives together, up to the limit, in order", async () => {
+    const batches: number[][] = [];
+    const batcher = createBatcher<number, number>({
+      maxItems: 3,
+      concurrency: 1,
+      write: async (items) => {
+        batches.push(items);
+        await turn();
+        return items;
+      },
+    });
+    expect(await Promise.all([1, 2, 3, 4, 5, 6, 7].map((item) => batcher.submit(item)))).toEqual([
+      1, 2, 3, 4, 5, 6, 7,
+    ]);
+    expect(batches).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
+  });
+
+  it("retries a failed batch item by item, so that only faulty items fail", async () => {
+    const batcher = createBatcher<number, number>({
+      maxItems: 10,
+      concurrency: 1,
+      write: async (items) => {
+        if (items.includes(2)) throw new Error("two");
+        return items;
+      },
+    });
+    const settled = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
+    expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+
+  it("does not retry what would hit every item alike", async () => {
+    let writes = 0;
+    const batcher = createBatcher<number, number>({
+      maxItems: 10,
+      concurrency: 1,
+      isShared: () => true,
+      write: async () => {
+        writes += 1;
+        throw new Error("away");
+      },
+    });
+    const settled = await Promise.allSettled([1, 2, 3].map((item) => batcher.submit(item)));
+    expect(settled.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    expect(writes).toBe(1);
+  });
+
+  it("settles every call exactly once with its own outcome, keeps order and limits, whatever fails", async () => {
+    const options = fc.record({
+      maxItems: fc.integer({ min: 1, max: 6 }),
+      concurrency: fc.integer({ min: 1, max: 3 }),
+      items: fc.array(fc.record({ faulty: fc.boolean(), wait: fc.boolean() }), { maxLength: 40 }),
+      failures: fc.infiniteStream(fc.boolean()),
+    });
+    await fc.assert(
+      fc.asyncProperty(options, async ({ maxItems, concurrency, items, failures }) => {
+        let writing = 0;
+        const firstWrites: number[] = [];
+        const written: number[] = [];
+        const batcher = createBatcher<number, string>({
+          maxItems,
+          concurrency,
+          write: async (batch) => {
+            writing += 1;
+            expect(writing).toBeLessThanOrEqual(concurrency);
+            expect(batch.length).toBeLessThanOrEqual(maxItems);
+            for (const item of batch) if (!firstWrites.includes(item)) firstWrites.push(item);
+            await turn();
+            writing -= 1;
+            // A batch may fail for reasons no item is to blame for; a single item only by its own fault.
+            const unlucky = batch.length > 1 && failures.next().value;
+            if (unlucky || batch.some((item) => items[item]!.faulty))
+              throw new Error(`failed ${batch.join()}`);
+            written.push(...batch);
+            return batch.map((item) => `result ${item}`);
+          },
+        });
+        const settlements = items.map(() => 0);
+        const calls = [];
+        for (const [index, { wait }] of items.entries()) {
+          const call = batcher.submit(index);
+          const count = (): void => void (settlements[index]! += 1);
+          call.then(count, count);
+          calls.push(call);
+          if (wait) await turn();
+        }
+        const settled = await Promise.allSettled(calls);
+        for (const [index, outcome] of settled.entries())
+          if (items[index]!.faulty) expect(outcome).toMatchObject({ reason: { message: `failed ${index}` } });
+          else expect(outcome).toEqual({ status: "fulfilled", value: `result ${index}` });
+        expect(settlements).toEqual(items.map(() => 1));
+        expect(firstWrites).toEqual(items.map((_, index) => index));
+        expect(written.toSorted((a, b) => a - b)).toEqual(
+          items.flatMap(({ faulty }, index) => (faulty ? [] : [index])),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,177 @@
+import type { CreateArtifact } from "../../contract/artifacts.ts";
+import type { Tx } from "../../db/connect.ts";
+import { isConnectionFailure } from "../../db/sqlstate.ts";
+import { gitCommitPattern } from "../../domain/names.ts";
+import type { Actor } from "../../domain/principal.ts";
+import { type Batcher, createBatcher } from "../../lib/batcher.ts";
+import type { Timestamp } from "../../lib/clock.ts";
+import { recordedTogether } from "../audit/service.ts";
+import type { Deps } from "../deps.ts";
+import { ensureFlows } from "../flows/ensure.ts";
+import { captureRepos, type RepoInfo } from "../repos/service.ts";
+import { ensureTrails, trailKey } from "../trails/ensure.ts";
+import { insertArtifacts, lockNumbering, type NewArtifact } from "./store.ts";
+
+/** What an artifact is called in its trail when the report does not say. */
+export const defaultTemplateReferenceName = "artifact";
+
+/** One report of an artifact to a flow. */
+export interface ArtifactReport {
+  flow_name: string;
+  artifact: CreateArtifact;
+  actor: Pick<Actor, "id" | "name">;
+  /** When it was reported; now when left out. For loading records made elsewhere, oldest first. */
+  created_at?: Timestamp;
+}
+
+function commitOf(artifact: CreateArtifact): string | null {
+  if (artifact.git_commit) return artifact.git_commit;
+  const sha1 = artifact.git_commit_info?.sha1;
+  return sha1 !== undefined && gitCommitPattern.test(sha1) ? sha1 : null;
+}
+
+/** Reports of old clients name no trail: those about one commit belong together. */
+function trailNameOf(artifact: CreateArtifact): string {
+  return artifact.trail_name ?? commitOf(artifact) ?? artifact.fingerprint;
+}
+
+/** Internal ids of the reports' repos; null for reports that name none. */
+async function repoIdsOf(
+  deps: Pick<Deps, "clock" | "ids">,
+  tx: Tx,
+  { orgId, reports }: { orgId: string; reports: readonly ArtifactReport[] },
+): Promise<(string | null)[]> {
+  const infos = reports.flatMap<RepoInfo>(({ artifact }) => artifact.repo_info ?? []);
+  const ids = (await captureRepos(deps, tx, orgId, infos)).values();
+  return reports.map(({ artifact }) => (artifact.repo_info ? (ids.next().value ?? null) : null));
+}
+
+interface Placed extends ArtifactReport {
+  flow_id: string;
+  trail_name: string;
+  repo_id: string | null;
+  reported_at: Timestamp;
+}
+
+function newArtifact(id: string, trailId: string, report: Placed): NewArtifact {
+  const { artifact } = report;
+  return {
+    id,
+    flow_id: report.flow_id,
+    trail_id: trailId,
+    trail_name: report.trail_name,
+    fingerprint: artifact.fingerprint,
+    filename: artifact.filename,
+    template_reference_name: artifact.template_reference_name ?? defaultTemplateReferenceName,
+    description: artifact.description ?? null,
+    git_commit: commitOf(artifact),
+    git_commit_info: artifact.git_commit_info ?? null,
+    repo_id: report.repo_id,
+    repo_url: artifact.repo_url ?? null,
+    commit_url: artifact.commit_url,
+    build_url: artifact.build_url,
+    external_urls: artifact.external_urls ?? null,
+    annotations: artifact.annotations ?? null,
+    user_data: artifact.user_data ?? null,
+    commits_list: artifact.commits_list ?? null,
+    created_at: report.reported_at,
+    created_by_name: report.actor.name,
+  };
+}
+
+/**
+ * Writes reports of artifacts of one organization: creates what flows, trails and repos they need, moves the trails on,
+ * and records a build for each fingerprint that is new to the organization. A handful of statements, whatever the
+ * number of reports; a few thousand at a time are fine. Not idempotent by nature: each report is a record of its own.
+ * Rows are locked in the order flows, repos, trails, numbering.
+ * @returns ids of the reports, in their order.
+ */
+export async function reportArtifacts(
+  deps: Pick<Deps, "clock" | "ids">,
+  tx: Tx,
+  orgId: string,
+  reports: readonly ArtifactReport[],
+): Promise<string[]> {
+  if (reports.length === 0) return [];
+  const now = deps.clock.now();
+  const flows = await ensureFlows(
+    deps,
+    tx,
+    orgId,
+    reports.map(({ flow_name, actor, created_at }) => ({
+      name: flow_name,
+      created_by_name: actor.name,
+      created_at: created_at ?? now,
+    })),
+  );
+  const repoIds = await repoIdsOf(deps, tx, { orgId, reports });
+  const placed = reports.map<Placed>((report, index) => ({
+    ...report,
+    flow_id: flows.get(report.flow_name)!,
+    trail_name: trailNameOf(report.artifact),
+    repo_id: repoIds[index]!,
+    reported_at: report.created_at ?? now,
+  }));
+  return writePlaced(deps, tx, orgId, placed);
+}
+
+async function writePlaced(
+  deps: Pick<Deps, "ids">,
+  tx: Tx,
+  orgId: string,
+  reports: readonly Placed[],
+): Promise<string[]> {
+  const wanted = reports.map((report) => ({
+    flow_id: report.flow_id,
+    name: report.trail_name,
+    repo_id: report.repo_id,
+    reported_at: report.reported_at,
+    git_commit_info: report.artifact.git_commit_info ?? null,
+    created_by: report.actor,
+  }));
+  const trails = await ensureTrails(deps, tx, orgId, wanted);
+  const artifacts = reports.map((report, index) =>
+    newArtifact(deps.ids.next(), trails.get(trailKey(wanted[index]!))!, report),
+  );
+  await lockNumbering(tx, orgId);
+  await insertArtifacts(tx, orgId, artifacts);
+  return artifacts.map(({ id }) => id);
+}
+
+interface LiveReport extends ArtifactReport {
+  actor: Actor;
+}
+
+/** Reports written in one transaction at most: enough to spread its cost, few enough to keep it short. */
+const maxBatch = 200;
+
+function createReporter(deps: Deps, orgId: string): Batcher<LiveReport, string> {
+  return createBatcher({
+    maxItems: maxBatch,
+    // The numbering is locked to the end of a transaction: a second one would only wait for the first.
+    concurrency: 1,
+    isShared: isConnectionFailure,
+    write: (reports) =>
+      recordedTogether(deps, orgId, async (tx, record) => {
+        const ids = await reportArtifacts(deps, tx, orgId, reports);
+        for (const { actor, artifact } of reports) record(actor, "artifact", artifact.fingerprint);
+        return ids;
+      }),
+  });
+}
+
+/** One for each organization that reports, for as long as the program runs. */
+const reporters = new WeakMap<Deps, Map<string, Batcher<LiveReport, string>>>();
+
+/**
+ * Reports one artifact. Reports that arrive while others of the organization are being written share a transaction;
+ * each is durable, and on the audit log, when its own promise resolves.
+ * @returns the report's id.
+ */
+export function reportArtifact(deps: Deps, orgId: string, report: LiveReport): Promise<string> {
+  const ofDeps = reporters.get(deps) ?? new Map<string, Batcher<LiveReport, string>>();
+  reporters.set(deps, ofDeps);
+  const reporter = ofDeps.get(orgId) ?? createReporter(deps, orgId);
+  ofDeps.set(orgId, reporter);
+  return reporter.submit(report);
+}

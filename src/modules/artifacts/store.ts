@@ -1,0 +1,139 @@
+import { sql } from "kysely";
+
+import type { PreparedExecutor, Tx } from "../../db/connect.ts";
+import type { Timestamp } from "../../lib/clock.ts";
+
+/** A report of an artifact, ready to be written. */
+export interface NewArtifact {
+  id: string;
+  flow_id: string;
+  trail_id: string;
+  trail_name: string;
+  fingerprint: string;
+  filename: string;
+  template_reference_name: string;
+  description: string | null;
+  git_commit: string | null;
+  git_commit_info: unknown;
+  repo_id: string | null;
+  repo_url: string | null;
+  commit_url: string;
+  build_url: string;
+  external_urls: unknown;
+  annotations: unknown;
+  user_data: unknown;
+  commits_list: unknown;
+  created_at: Timestamp;
+  created_by_name: string;
+}
+
+/**
+ * Makes the organization's numbering ours until the transaction ends. Builds must be looked for after this, in a
+ * statement of its own, or one made meanwhile is missed. Lock it after flows, repos and trails, as all writers do.
+ */
+export async function lockNumbering(tx: Tx, orgId: string): Promise<void> {
+  await sql`/* lock-numbering */ select from org_counters where org_id = ${orgId} for no key update`.execute(
+    tx,
+  );
+}
+
+/**
+ * Writes reports of artifacts, and a build for each fingerprint that the organization did not know. Builds are numbered
+ * without gaps in the order of `artifacts`, in the organization and in their repo, and their times never go back: one
+ * that is earlier than the build before it takes over that one's time. Needs `lockNumbering`.
+ */
+export async function insertArtifacts(
+  tx: Tx,
+  orgId: string,
+  artifacts: readonly NewArtifact[],
+): Promise<void> {
+  const input = JSON.stringify(artifacts.map((artifact, position) => ({ position, ...artifact })));
+  await sql`
+    with input as materialized (
+      select i.*, to_timestamp(i.created_at) as moment
+      from jsonb_to_recordset(${input}::jsonb) as i (position integer, id uuid, flow_id uuid, trail_id uuid,
+        trail_name text, fingerprint text, filename text, template_reference_name text, description text,
+        git_commit text, git_commit_info jsonb, repo_id uuid, repo_url text, commit_url text, build_url text,
+        external_urls jsonb, annotations jsonb, user_data jsonb, commits_list jsonb, created_at float8,
+        created_by_name text)
+    ), reported as (
+      insert into artifacts (org_id, id, flow_id, trail_id, fingerprint, filename, template_reference_name, description,
+        git_commit, git_commit_info, repo_id, repo_url, commit_url, build_url, external_urls, annotations, user_data,
+        commits_list, created_at, created_by_name)
+      select ${orgId}, id, flow_id, trail_id, fingerprint, filename, template_reference_name, description, git_commit,
+        git_commit_info, repo_id, repo_url, commit_url, build_url, external_urls, annotations, user_data, commits_list,
+        moment, created_by_name
+      from input order by position
+    ), firsts as (
+      select distinct on (i.fingerprint) i.*
+      from input i
+      -- Not "not exists": the planner would be free to read all builds for it.
+      where (select b.number from builds b where b.org_id = ${orgId} and b.fingerprint = i.fingerprint) is null
+      order by i.fingerprint, i.position
+    ), built as (
+      insert into builds (org_id, number, fingerprint, artifact_id, flow_id, repo_id, repo_number, created_at,
+        trail_name, filename, build_url, git_commit, git_commit_info)
+      select ${orgId}, c.build_number + row_number() over in_order, f.fingerprint, f.id, f.flow_id, f.repo_id,
+        case when f.repo_id is not null then row_number() over in_repo + coalesce((
+          select r.build_number from repo_counters r where r.org_id = ${orgId} and r.repo_id = f.repo_id), 0) end,
+        greatest(c.last_build_at, max(f.moment) over in_order),
+        f.trail_name, f.filename, f.build_url, f.git_commit, f.git_commit_info
+      from firsts f cross join (
+        select build_number, last_build_at from org_counters where org_id = ${orgId}) c
+      window in_order as (order by f.position), in_repo as (partition by f.repo_id order by f.position)
+      order by 2
+      returning number, created_at, repo_id, repo_number
+    ), counted as (
+      insert into repo_counters (org_id, repo_id, build_number)
+      select ${orgId}, repo_id, max(repo_number) from built where repo_id is not null group by repo_id
+      on conflict (org_id, repo_id) do update set build_number = excluded.build_number
+    )
+    update org_counters set build_number = newest.number, last_build_at = newest.created_at
+    from (select max(number) as number, max(created_at) as created_at from built having count(*) > 0) newest
+    where org_id = ${orgId}`.execute(tx);
+}
+
+const latestCommit = {
+  name: "latest-artifact-commit",
+  text: `
+    select a.git_commit as latest_commit
+    from flows f
+    cross join lateral (
+      select a.id, a.git_commit, a.fingerprint, coalesce(a.git_commit_info ->> 'branch', (
+        select c ->> 'branch' from jsonb_array_elements(a.commits_list) c where c ->> 'sha1' = a.git_commit limit 1
+      )) as branch
+      from artifacts a
+      where a.org_id = f.org_id and a.flow_id = f.id and a.git_commit is not null and not starts_with(a.fingerprint, $3)
+      order by a.id desc limit 5000
+    ) a
+    where f.org_id = $1 and f.id = (
+      select id from (
+        select id, 1 as choice from flows where org_id = $1 and name = $2
+        union all
+        select flow_id, 2 from flow_former_names where org_id = $1 and name = $2
+        order by choice limit 1) named)
+      and ($4::text is null or a.branch = $4)
+    order by a.id desc limit 1`,
+};
+
+export interface CommitQuery {
+  flow_name: string;
+  /** Beginning of the fingerprint to leave out. */
+  fingerprint: string;
+  branch: string | null;
+}
+
+/** The commit of the flow's newest artifact, of a branch if asked for, other than the given one. */
+export async function findLatestCommit(
+  db: PreparedExecutor,
+  orgId: string,
+  query: CommitQuery,
+): Promise<string | undefined> {
+  const [row] = await db.prepared<{ latest_commit: string }>(latestCommit, [
+    orgId,
+    query.flow_name,
+    query.fingerprint,
+    query.branch,
+  ]);
+  return row?.latest_commit;
+}

@@ -1,0 +1,119 @@
+import type { PreparedExecutor } from "../../db/connect.ts";
+
+/** Bases of the absolute URLs in what is read. */
+export interface UrlBases {
+  api: string;
+  web: string;
+}
+
+/** The organization read from, by id and by the name its URLs have. */
+export interface ReadScope {
+  id: string;
+  name: string;
+}
+
+/**
+ * The attestation object of the public interface, from `a` attestations, `t` trails and `f` flows; `$2` is the
+ * organization's name, `$3` and `$4` the bases of API and web URLs, `self` the URL it is read by. The common keys come
+ * last, so that nothing in a type's own data can take their place.
+ */
+function attestationObject(self: string): string {
+  return `a.type_data || jsonb_build_object(
+    'schema_version', 2,
+    'attestation_id', wire_id(a.id),
+    'attestation_name', a.name,
+    'attestation_type', a.type,
+    'is_compliant', a.is_compliant,
+    'origin_url', a.origin_url,
+    'artifact_fingerprint', a.artifact_fingerprint,
+    'target_artifacts', to_jsonb(a.target_artifacts),
+    'git_commit_info', a.git_commit_info,
+    'evidence_archive_path', null,
+    'evidence_archive_fingerprint', null,
+    'user_data', coalesce(a.user_data, '{}'),
+    'description', a.description,
+    'annotations', a.annotations,
+    'external_urls', a.external_urls,
+    'created_at', epoch(a.created_at),
+    'html_url', $4::text || '/' || $2::text || '/flows/' || f.name || '/trails/' || t.name
+      || '?attestation_id=' || wire_id(a.id),
+    'flow_name', f.name,
+    'trail_name', t.name,
+    'reported_by', a.created_by_name,
+    'has_audit_package', false,
+    '_links', jsonb_build_object('self', jsonb_build_object('href', $3::text || '/attestations/' || $2::text || '/'
+      || f.name || ${self}))
+  )`;
+}
+
+/**
+ * Whether `a` was made for the artifact `r` of the same trail: same template name, same commit, whichever came first
+ * (contract 7.3).
+ */
+const meantBy = `r.org_id = a.org_id and r.trail_id = a.trail_id
+  and r.template_reference_name = any (a.target_artifacts) and r.git_commit = a.git_commit`;
+
+const ofTrail = {
+  name: "attestations-of-trail",
+  text: `
+    select coalesce((
+      select jsonb_agg(${attestationObject("'/trail/' || t.name || '/' || a.name")} order by a.id)
+      from attestations a
+      where a.org_id = t.org_id and a.trail_id = t.id and a.name = $7 and a.artifact_fingerprint is null
+        and (a.target_artifacts is null or not exists (select 1 from artifacts r where ${meantBy}))
+    ), '[]')::text as body
+    from flows f join trails t on t.org_id = f.org_id and t.flow_id = f.id and t.name = $6
+    where f.org_id = $1 and f.name = $5`,
+};
+
+/**
+ * JSON text of a trail's attestations of one name, oldest first: those of the trail itself, and those whose artifact
+ * is yet to come. Undefined when there is no such trail.
+ */
+export async function findTrailAttestations(
+  db: PreparedExecutor,
+  org: ReadScope,
+  urls: UrlBases,
+  at: { flow: string; trail: string; name: string },
+): Promise<string | undefined> {
+  const values = [org.id, org.name, urls.api, urls.web, at.flow, at.trail, at.name];
+  const [row] = await db.prepared<{ body: string }>(ofTrail, values);
+  return row?.body;
+}
+
+const ofArtifact = {
+  name: "attestations-of-artifact",
+  text: `
+    select coalesce((
+      select jsonb_agg(${attestationObject("'/artifact/' || $6::text || '/' || a.name")} order by a.id)
+      from attestations a join trails t on t.org_id = a.org_id and t.id = a.trail_id
+      where a.org_id = $1 and a.id in (
+        select a.id from attestations a
+        where a.org_id = $1 and a.artifact_fingerprint >= $6 and a.artifact_fingerprint < $6::text || 'g'
+          and a.name = $7 and a.flow_id = f.id
+        union
+        select a.id from artifacts r join attestations a on ${meantBy}
+        where r.org_id = $1 and r.fingerprint >= $6 and r.fingerprint < $6::text || 'g' and r.flow_id = f.id
+          and a.name = $7 and a.artifact_fingerprint is null)
+    ), '[]')::text as body
+    from flows f
+    where f.org_id = $1 and f.name = $5 and exists (
+      select 1 from artifacts r
+      where r.org_id = f.org_id and r.flow_id = f.id and r.fingerprint >= $6 and r.fingerprint < $6::text || 'g')`,
+};
+
+/**
+ * JSON text of the attestations of one name on an artifact, on all trails of the flow, oldest first, those made before
+ * the artifact included. Undefined when the flow never reported such an artifact.
+ * @param at `fingerprint` may be the beginning of one.
+ */
+export async function findArtifactAttestations(
+  db: PreparedExecutor,
+  org: ReadScope,
+  urls: UrlBases,
+  at: { flow: string; fingerprint: string; name: string },
+): Promise<string | undefined> {
+  const values = [org.id, org.name, urls.api, urls.web, at.flow, at.fingerprint, at.name];
+  const [row] = await db.prepared<{ body: string }>(ofArtifact, values);
+  return row?.body;
+}

@@ -1,0 +1,146 @@
+import type { PreparedStatement } from "../../db/connect.ts";
+
+/**
+ * Builds are numbered without gaps in order of time, in the organization and in each repo. So the builds in a window
+ * are the numbers from the first to the last one in it, how many there are is a subtraction, and a page is a range of
+ * numbers: all of it index lookups, however many builds there are and however deep the page.
+ *
+ * Parameters of all lists: $1 organization, $2 and $3 the window's ends as Unix seconds, $4 builds to pass over,
+ * $5 builds on the page, $6 URL below which artifacts are found; $7 repo or repos.
+ */
+
+/** One build as JSON, from `b`. */
+const item = `json_build_object(
+  'created_at', epoch(b.created_at), 'fingerprint', b.fingerprint, 'flow_name', f.name, 'trail_name', b.trail_name,
+  'repo_info', case when r.id is not null then
+    json_build_object('name', r.name, 'repo_id', coalesce(r.repo_id, ''), 'provider', r.provider) end,
+  'filename', b.filename, 'build_url', b.build_url, 'git_commit', b.git_commit,
+  'git_commit_info', case when b.git_commit_info is not null then json_build_object(
+    'sha1', b.git_commit_info -> 'sha1', 'message', b.git_commit_info -> 'message',
+    'author', b.git_commit_info -> 'author', 'branch', b.git_commit_info -> 'branch',
+    'timestamp', b.git_commit_info -> 'timestamp', 'url', b.git_commit_info -> 'url') end,
+  '_links', json_build_object('self', json_build_object(
+    'href', $6::text || '/' || f.name || '/fingerprint/' || b.fingerprint)))`;
+
+/** The page's builds as the text of a JSON array, from `page`. */
+const pageText = `(
+  select coalesce('[' || string_agg(${item}::text, ',' order by b.number desc) || ']', '[]')
+  from page b
+  left join lateral (select name from flows where org_id = $1 and id = b.flow_id limit 1) f on true
+  left join lateral (
+    select id, name, repo_id, provider from repos where org_id = $1 and id = b.repo_id limit 1) r on true
+)`;
+
+/** All builds of the organization. */
+export const organizationList: PreparedStatement = {
+  name: "list-builds",
+  text: `
+    with bounds as materialized (
+      select
+        (select number from builds where org_id = $1 and created_at >= to_timestamp($2::float8)
+          order by created_at, number limit 1) as first,
+        (select number from builds where org_id = $1 and created_at <= to_timestamp($3::float8)
+          order by created_at desc, number desc limit 1) as last
+    ), page as materialized (
+      select b.* from bounds cross join lateral (
+        select * from builds where org_id = $1 and number >= bounds.first and number <= bounds.last - $4::bigint
+        order by number desc limit $5::bigint) b
+    )
+    select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
+      exists (select from org_counters where org_id = $1 and build_number > 0) as has_builds_ever,
+      ${pageText} as builds
+    from bounds`,
+};
+
+const repoBounds = `
+      select repo.id as repo_id,
+        (select repo_number from builds where org_id = $1 and repo_id = repo.id and created_at >= to_timestamp($2::float8)
+          order by created_at, number limit 1) as first,
+        (select repo_number from builds where org_id = $1 and repo_id = repo.id and created_at <= to_timestamp($3::float8)
+          order by created_at desc, number desc limit 1) as last`;
+
+/** The builds of one repo. */
+export const repoList: PreparedStatement = {
+  name: "list-repo-builds",
+  text: `
+    with bounds as materialized (${repoBounds}
+      from (select $7::uuid as id) repo
+    ), page as materialized (
+      select b.* from bounds cross join lateral (
+        select * from builds where org_id = $1 and repo_id = $7::uuid
+          and repo_number >= bounds.first and repo_number <= bounds.last - $4::bigint
+        order by repo_number desc limit $5::bigint) b
+    )
+    select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
+      exists (select from repo_counters where org_id = $1 and repo_id = $7::uuid) as has_builds_ever,
+      ${pageText} as builds
+    from bounds`,
+};
+
+/** How many builds of the repos, within the window, have this number in the organization or a higher one. */
+const countFrom = (number: string): string => `(
+  select coalesce(sum(greatest(s.last - greatest(s.first, coalesce((
+    select b.repo_number from builds b
+    where b.org_id = $1 and b.repo_id = s.repo_id and (b.created_at, b.number) >= (p.created_at, p.number)
+    order by b.created_at, b.number limit 1), s.last + 1)) + 1, 0)), 0)
+  from (select created_at, number from builds where org_id = $1 and number = ${number} limit 1) p
+  cross join spans s
+)`;
+
+/**
+ * The builds of several repos. Their numberings interleave, so where the page starts is found by bisection: the
+ * highest number that enough of the builds reach.
+ */
+export const reposList: PreparedStatement = {
+  name: "list-builds-of-repos",
+  text: `
+    with recursive spans as materialized (
+      select * from (${repoBounds}
+        from unnest($7::uuid[]) as repo (id)
+      ) bounds where first <= last
+    ), total as materialized (
+      select coalesce(sum(last - first + 1), 0)::bigint as count from spans
+    ), bisection (low, high) as (
+      select 1::bigint, (select build_number from org_counters where org_id = $1) from total where count > $4::bigint
+      union all
+      select case when reached > $4::bigint then middle else low end,
+        case when reached > $4::bigint then high else middle - 1 end
+      from (
+        select low, high, middle, ${countFrom("middle")} as reached
+        from (select low, high, (low + high + 1) / 2 as middle from bisection where low < high) step
+        offset 0) probe
+    ), page as materialized (
+      select b.* from (select low as number from bisection where low = high) top
+      cross join lateral (
+        select created_at, number from builds where org_id = $1 and number = top.number limit 1) p
+      cross join spans s
+      cross join lateral (
+        select * from builds b where b.org_id = $1 and b.repo_id = s.repo_id
+          and b.created_at >= to_timestamp($2::float8)
+          and (b.created_at, b.number) <= (p.created_at, p.number)
+        order by b.created_at desc, b.number desc limit $5::bigint) b
+      order by b.number desc limit $5::bigint
+    )
+    select total.count as total_count,
+exists (select from repo_counters where org_id = $1 and repo_id = any ($7::uuid[])) as has_builds_ever,
+      ${pageText} as builds
+    from total`,
+};
+
+/** Moments of builds in the window as the text of a JSON array. $4 is null for all repos, or which. */
+export const statistics: PreparedStatement = {
+  name: "build-times",
+  text: `
+    select coalesce(string_agg(epoch(created_at)::text, ',' order by created_at), '') as times,
+      count(*)::bigint as total_count
+    from (
+      select created_at from builds
+      where $4::uuid[] is null and org_id = $1
+        and created_at >= to_timestamp($2::float8) and created_at <= to_timestamp($3::float8)
+      union all
+      select b.created_at from unnest($4::uuid[]) as repo (id)
+      cross join lateral (
+        select created_at from builds where org_id = $1 and repo_id = repo.id
+          and created_at >= to_timestamp($2::float8) and created_at <= to_timestamp($3::float8) offset 0) b
+    ) as b`,
+};

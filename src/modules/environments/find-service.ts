@@ -1,0 +1,64 @@
+import type { Tx } from "../../db/connect.ts";
+import { lockName } from "../../db/lock.ts";
+import { archivedEnvironment, unknownEnvironment } from "../../domain/environments.ts";
+import { notFound } from "../../domain/errors.ts";
+import { type EnvironmentRef, type EnvironmentSettings, findEnvironment, lockEnvironment } from "./store.ts";
+
+/** Whose environments, and what error texts call it. */
+export interface Org {
+  id: string;
+  name: string;
+}
+
+/**
+ * Makes names and memberships of an organization's environments stand still for the rest of the transaction: whoever
+ * renames, archives or regroups waits here. Before any row is locked.
+ */
+export function lockStructure(tx: Tx, orgId: string): Promise<void> {
+  return lockName(tx, `environments ${orgId}`);
+}
+
+/**
+ * The live environment a name was found to mean.
+ * @throws AppError not_found, in the words for an unknown or for an archived one. An archived one counts even under
+ * its archived name: that name is for reading.
+ */
+export function requireLive(org: Org, name: string, found: EnvironmentRef | undefined): EnvironmentRef {
+  if (found === undefined) throw notFound(unknownEnvironment(name, org.name));
+  if (found.archived) throw notFound(archivedEnvironment(name, org.name));
+  return found;
+}
+
+/**
+ * The live environment of this present or former name.
+ * @throws AppError not_found, worded for an unknown or an archived one (contract 2.5).
+ */
+export async function getLiveEnvironment(tx: Tx, org: Org, name: string): Promise<EnvironmentRef> {
+  return requireLive(org, name, await findEnvironment(tx, org.id, name));
+}
+
+/**
+ * The environment a name may be read by: a live one's present or former name, an archived one's archived name.
+ * @throws AppError not_found, worded for an unknown or an archived one (contract 2.5).
+ */
+export async function getReadableEnvironment(tx: Tx, org: Org, name: string): Promise<EnvironmentRef> {
+  const found = await findEnvironment(tx, org.id, name);
+  return found?.archived === true && found.by_name ? found : requireLive(org, name, found);
+}
+
+/**
+ * The live environment of this name, which nobody else changes until the transaction ends.
+ * @param strength `update` when its name is going to change.
+ */
+export async function lockLive(
+  tx: Tx,
+  org: Org,
+  name: string,
+  strength: "no key update" | "update",
+): Promise<EnvironmentSettings> {
+  const { id } = await getLiveEnvironment(tx, org, name);
+  const locked = await lockEnvironment(tx, org.id, id, strength);
+  // Somebody may have archived it while we waited for the lock.
+  if (locked === undefined || locked.archived) throw notFound(archivedEnvironment(name, org.name));
+  return locked;
+}

@@ -1,0 +1,235 @@
+import type { PreparedStatement } from "../../db/connect.ts";
+import type { EnvironmentSort, SortDirection } from "../../domain/environments.ts";
+import type { TagFilter } from "../../domain/tags.ts";
+import { containsPattern } from "../../lib/like.ts";
+import { environmentJson } from "./environment-json.ts";
+
+/** Which environments, in which order. A filter that is absent lets everything through, an empty list nothing. */
+export interface EnvironmentQuery {
+  archived: boolean;
+  sort: EnvironmentSort;
+  direction: SortDirection;
+  types?: string[] | undefined;
+  /** Case-insensitive part of the name. */
+  name?: string | undefined;
+  tags?: TagFilter | undefined;
+  /** Ids; each stands for itself and all spaces below it. */
+  spaces?: string[] | undefined;
+}
+
+/** Which rows of the list: at most 50, the most a page can have (interface spec 8). */
+export interface PageOf {
+  limit: number;
+  offset: number;
+}
+
+const largestPage = 50;
+
+/** The trigram index helps from three characters on. */
+const shortestIndexedText = 3;
+
+/** Gathers the values of a statement and hands out their places. */
+class Parameters {
+  readonly values: unknown[] = [];
+  add(value: unknown, type: string): string {
+    this.values.push(value);
+    return `$${this.values.length}::${type}`;
+  }
+}
+
+interface Filters {
+  /** Conditions on the row `e`, but for its type. */
+  where: string;
+  /** Common table expressions that the conditions use, each with its comma. */
+  with: string;
+  /** The types asked for. */
+  types: string | undefined;
+  /** Whether the matches have to be counted one by one, because no counter has their number. */
+  counted: boolean;
+  /** Tells the text of one combination of filters from all others. */
+  shape: string;
+}
+
+function nameCondition(parameters: Parameters, text: string): string {
+  return text.length < shortestIndexedText
+    ? `position(${parameters.add(text.toLowerCase(), "text")} in lower(e.name)) > 0`
+    : `lower(e.name) like ${parameters.add(containsPattern(text), "text")}`;
+}
+
+function tagCondition(parameters: Parameters, tags: TagFilter): string {
+  const keys = parameters.add(tags.keys, "text[]");
+  const pairs = parameters.add(
+    tags.pairs.map(([key, value]) => JSON.stringify({ [key]: value })),
+    "jsonb[]",
+  );
+  return `(e.tags ?| ${keys} or e.tags @> any(${pairs}))`;
+}
+
+function spacesBelow(org: string, roots: string): string {
+  return `below (id) as (
+    select s.id from spaces s where s.org_id = ${org} and s.id = any(${roots})
+    union
+    select s.id from spaces s join below on s.org_id = ${org} and s.parent_id = below.id
+  ),`;
+}
+
+function filtersOf(parameters: Parameters, org: string, query: EnvironmentQuery): Filters {
+  const where = [`e.org_id = ${org}`, `e.archived = ${parameters.add(query.archived, "boolean")}`];
+  const shape: string[] = [];
+  const filters: Filters = { where: "", with: "", types: undefined, counted: false, shape: "" };
+  if (query.types !== undefined) {
+    filters.types = parameters.add([...new Set(query.types)], "text[]");
+    shape.push("type");
+  }
+  if (query.name !== undefined && query.name !== "") {
+    where.push(nameCondition(parameters, query.name));
+    shape.push(query.name.length < shortestIndexedText ? "short" : "name");
+  }
+  if (query.tags !== undefined) {
+    where.push(tagCondition(parameters, query.tags));
+    shape.push("tag");
+  }
+  if (query.spaces !== undefined) {
+    filters.with = spacesBelow(org, parameters.add(query.spaces, "uuid[]"));
+    where.push("e.space_id = any(array(select id from below))");
+    shape.push("space");
+  }
+  filters.counted = shape.some((part) => part !== "type");
+  return { ...filters, where: where.join(" and "), shape: shape.join("-") };
+}
+
+function allConditions({ where, types }: Filters): string {
+  return types === undefined ? where : `${where} and e.type = any(${types})`;
+}
+
+/** Sort key, then name, then id; what has no sort key comes last both ways (S3). */
+function orderBy(alias: string, { sort, direction }: EnvironmentQuery): string {
+  if (sort === "name") return `${alias}.name ${direction}, ${alias}.id ${direction}`;
+  const nulls = sort === "last_changed_at" ? " nulls last" : "";
+  return `${alias}.${sort} ${direction}${nulls}, ${alias}.name, ${alias}.id`;
+}
+
+function columns(alias: string, { sort }: EnvironmentQuery): string {
+  return `${alias}.id, ${alias}.name${sort === "name" ? "" : `, ${alias}.${sort}`}`;
+}
+
+/** Ids of one page, and SQL for the number of all matches. */
+interface PagePlan {
+  /** The common table expression `page` and what it needs. */
+  with: string;
+  total: string;
+}
+
+/** Matches are found once, by the index of their filter; they are counted and the page is cut from them. */
+function countedPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
+  return {
+    with: `matching as materialized (select ${columns("e", query)} from environments e where ${allConditions(filters)}),
+      page as (${cutOut(`select * from matching m order by ${orderBy("m", query)}`, cut)})`,
+    total: "(select count(*) from matching)",
+  };
+}
+
+/** The page is read off the index in its order, and the counter knows the number of all. */
+function orderedPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
+  const rows = `select ${columns("e", query)} from environments e where ${allConditions(filters)}
+      order by ${orderBy("e", query)}`;
+  return { with: `page as (${cutOut(rows, cut)})`, total: counter(filters) };
+}
+
+/** By name, the types' own indexes are merged: rare types cost no more than frequent ones. */
+function mergedPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
+  const deep = cut.offset === undefined ? String(largestPage) : `${largestPage} + ${cut.offset}`;
+  const rows = `select t.* from unnest(${filters.types}) as wanted (type) cross join lateral (
+        select ${columns("e", query)} from environments e
+        where ${filters.where} and e.type = wanted.type
+        order by ${orderBy("e", query)} limit ${deep}) t
+      order by ${orderBy("t", query)}`;
+  return { with: `page as (${cutOut(rows, cut)})`, total: counter(filters) };
+}
+
+function counter(filters: Filters): string {
+  const where = filters.types === undefined ? "" : ` and c.type = any(${filters.types})`;
+  return `(select coalesce(sum(c.count), 0) from environment_counts c
+    where c.org_id = $1::uuid and c.archived = $3::boolean${where})`;
+}
+
+/** SQL for the size of the page and, unless it is the first, for how many rows come before it. */
+interface Cut {
+  limit: string;
+  offset: string | undefined;
+}
+
+/**
+ * The page's rows. The limit stands there twice because the planner cannot see the value of a parameter: only from a
+ * constant it learns that so few rows are wanted that the plan for any values, made once, is a good one.
+ */
+function cutOut(rows: string, { limit, offset }: Cut): string {
+  const start = offset === undefined ? "" : ` offset ${offset}`;
+  return `select * from (${rows} limit ${largestPage}${start}) as largest limit ${limit}`;
+}
+
+function planPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
+  if (filters.counted) return countedPage(filters, query, cut);
+  if (filters.types !== undefined && query.sort === "name") return mergedPage(filters, query, cut);
+  return orderedPage(filters, query, cut);
+}
+
+function statement(name: string, text: string): PreparedStatement {
+  return { name: `envs-${name}`, text };
+}
+
+/** A statement with its values, for running it or for looking at its plan. */
+export interface Bound {
+  statement: PreparedStatement;
+  values: unknown[];
+}
+
+/** Whose environments, and what the replies call it. */
+export interface Org {
+  id: string;
+  name: string;
+}
+
+/** The statement for one page. There is one text for each order and combination of filters. */
+export function pageStatement(org: Org, query: EnvironmentQuery, page: PageOf): Bound {
+  const parameters = new Parameters();
+  const orgId = parameters.add(org.id, "uuid");
+  const orgName = parameters.add(org.name, "text");
+  const filters = filtersOf(parameters, orgId, query);
+  const plan = planPage(filters, query, {
+    limit: parameters.add(page.limit, "bigint"),
+    offset: page.offset === 0 ? undefined : parameters.add(page.offset, "bigint"),
+  });
+  const text = `with recursive ${filters.with} ${plan.with}
+    select ${plan.total}::bigint as total, coalesce((
+      select json_agg(row.json) from (
+        select ${environmentJson("e", orgName)} as json
+        from page join environments e on e.org_id = ${orgId} and e.id = page.id
+        order by ${orderBy("page", query)}
+      ) as row), '[]')::text as environments`;
+  return {
+    statement: statement(
+      `${page.offset === 0 ? "first" : "page"}-${query.sort}-${query.direction}-${filters.shape}`,
+      text,
+    ),
+    values: parameters.values,
+  };
+}
+
+/** The statement for everything that matches. */
+export function allStatement(org: Org, query: EnvironmentQuery): Bound {
+  const parameters = new Parameters();
+  const orgId = parameters.add(org.id, "uuid");
+  const orgName = parameters.add(org.name, "text");
+  const filters = filtersOf(parameters, orgId, query);
+  const text = `with recursive ${filters.with} always as (select true)
+    select coalesce((
+      select json_agg(row.json) from (
+        select ${environmentJson("e", orgName)} as json from environments e
+        where ${allConditions(filters)} order by ${orderBy("e", query)}
+      ) as row), '[]')::text as environments`;
+  return {
+    statement: statement(`all-${query.sort}-${query.direction}-${filters.shape}`, text),
+    values: parameters.values,
+  };
+}

@@ -1,0 +1,46 @@
+import type { Tx } from "../../db/connect.ts";
+import { membershipProblem } from "../../domain/environments.ts";
+import { invalid } from "../../domain/errors.ts";
+import type { Timestamp } from "../../lib/clock.ts";
+import { type Org, requireLive } from "./find-service.ts";
+import { listGroupIds, listMemberIds, refreshLogical, updateMembers } from "./member-store.ts";
+import { findEnvironments } from "./store.ts";
+
+/**
+ * Ids of the environments of these names, in order, each once, fit to be members of a group of this type.
+ * @throws AppError not_found for names that mean no live environment, invalid for what cannot be a member.
+ */
+export async function resolveMembers(
+  tx: Tx,
+  org: Org,
+  groupType: string,
+  names: readonly string[],
+): Promise<string[]> {
+  if (names.length === 0) return [];
+  const found = await findEnvironments(tx, org.id, names);
+  const members = names.map((name, index) => requireLive(org, name, found[index]));
+  const problem = membershipProblem(groupType, members);
+  if (problem !== undefined) throw invalid(problem);
+  return [...new Set(members.map(({ id }) => id))];
+}
+
+/** Gives a logical environment exactly these members. @returns whether that changed anything. */
+export async function setMembers(
+  tx: Tx,
+  org: Org,
+  group: { id: string; members: readonly string[] },
+  at: Timestamp,
+): Promise<boolean> {
+  const present = await listMemberIds(tx, org.id, group.id);
+  const same =
+    present.length === group.members.length && present.every((id, index) => id === group.members[index]);
+  if (same) return false;
+  await updateMembers(tx, org.id, group.id, group.members);
+  await refreshLogical(tx, org.id, [group.id], at);
+  return true;
+}
+
+/** Tells the logical environments around one that it changed: they count as modified too. */
+export async function touchGroups(tx: Tx, org: Org, memberId: string, at: Timestamp): Promise<void> {
+  await refreshLogical(tx, org.id, await listGroupIds(tx, org.id, memberId), at);
+}

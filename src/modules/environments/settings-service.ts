@@ -1,0 +1,153 @@
+import { showInput } from "../../contract/input-errors.ts";
+import type { Tx } from "../../db/connect.ts";
+import { violates } from "../../db/sqlstate.ts";
+import { type EnvironmentType, onlyPhysicalInLogical } from "../../domain/environments.ts";
+import { AppError, invalid, invalidInput, notFound } from "../../domain/errors.ts";
+import type { Timestamp } from "../../lib/clock.ts";
+import { parseWireId } from "../../lib/ids.ts";
+import { recorded, type Scope } from "../audit/service.ts";
+import type { Deps } from "../deps.ts";
+import { lockLive, lockStructure, type Org } from "./find-service.ts";
+import { resolveMembers, setMembers, touchGroups } from "./member-service.ts";
+import {
+  deleteFormerName,
+  type EnvironmentSettings,
+  findEnvironmentNamed,
+  updateEnvironmentSettings,
+  upsertEnvironment,
+} from "./store.ts";
+
+interface OrgScope extends Scope {
+  org: Org;
+}
+
+export interface EnvironmentInput {
+  name: string;
+  type: EnvironmentType;
+  description: string;
+  included_environments?: string[] | null | undefined;
+  policies?: string[] | null | undefined;
+}
+
+export interface EnvironmentChange {
+  description?: string | null | undefined;
+  included_environments?: string[] | null | undefined;
+  policies?: string[] | null | undefined;
+  /** Wire id; null is the root. */
+  space_id?: string | null | undefined;
+}
+
+const auditType = "environment";
+
+/** There are no policies to attach yet, so any name is one that does not exist. */
+function requireNoPolicies(org: { name: string }, names: readonly string[] | null | undefined): void {
+  const [first] = names ?? [];
+  if (first !== undefined) throw notFound(`Policy '${first}' does not exist in organization '${org.name}'`);
+}
+
+interface Written {
+  id: string;
+  created: boolean;
+  changed: boolean;
+}
+
+/** Inserts, updates or finds the environment an input names. */
+async function writeEnvironment(deps: Deps, tx: Tx, org: Org, input: EnvironmentInput): Promise<Written> {
+  const { name, type, description } = input;
+  const at = deps.clock.now();
+  const written = await upsertEnvironment(tx, org.id, { id: deps.ids.next(), name, type, description, at });
+  if (written !== undefined) return { ...written, changed: true };
+  const present = await findEnvironmentNamed(tx, org.id, name);
+  // Renamed or archived between the two statements: the name is free again.
+  if (present === undefined)
+    throw new AppError("conflict", `Environment '${name}' is being renamed, try again`);
+  if (present.archived) throw invalid(`Name '${name}' belongs to an archived environment`);
+  if (present.type !== type)
+    throw invalid(`Environment '${name}' is of type '${present.type}' and cannot become '${type}'`);
+  return { id: present.id, created: false, changed: false };
+}
+
+/**
+ * Creates an environment or updates the live one of that name (contract 2.2). An empty description and absent members
+ * leave what there is. Repeating it changes nothing.
+ * @throws AppError invalid for another type than it has or for members it cannot have, not_found for unknown members.
+ */
+export async function putEnvironment(deps: Deps, scope: OrgScope, input: EnvironmentInput): Promise<void> {
+  const { org } = scope;
+  const included = input.included_environments ?? undefined;
+  if (included !== undefined && included.length > 0 && input.type !== "logical")
+    throw invalid(onlyPhysicalInLogical);
+  await recorded(deps, scope, async (tx, record) => {
+    const grouping = included !== undefined && input.type === "logical";
+    if (grouping) await lockStructure(tx, org.id);
+    requireNoPolicies(org, input.policies);
+    const members = grouping ? await resolveMembers(tx, org, input.type, included) : undefined;
+    const { id, created, changed } = await writeEnvironment(deps, tx, org, input);
+    if (created) await deleteFormerName(tx, org.id, input.name);
+    const at = deps.clock.now();
+    const regrouped = members !== undefined && (await setMembers(tx, org, { id, members }, at));
+    if (changed && !created) await touchGroups(tx, org, id, at);
+    if (changed || regrouped) record(auditType, input.name);
+  });
+}
+
+function unknownSpace(given: string): AppError {
+  return invalidInput({ space_id: `Space does not exist [input: ${showInput(given)}]` });
+}
+
+function spaceOf(given: string | null | undefined, present: string | null): string | null {
+  if (given === undefined) return present;
+  if (given === null) return null;
+  const id = parseWireId(given);
+  if (id === undefined) throw unknownSpace(given);
+  return id;
+}
+
+async function writeSettings(
+  tx: Tx,
+  org: Org,
+  environment: EnvironmentSettings,
+  change: EnvironmentChange,
+  at: Timestamp,
+): Promise<boolean> {
+  const description = change.description ?? environment.description;
+  const space_id = spaceOf(change.space_id, environment.space_id);
+  if (description === environment.description && space_id === environment.space_id) return false;
+  try {
+    await updateEnvironmentSettings(tx, org.id, { id: environment.id, description, space_id, at });
+  } catch (error) {
+    if (violates(error, "environments_space")) throw unknownSpace(change.space_id ?? "");
+    throw error;
+  }
+  return true;
+}
+
+/**
+ * Changes single settings; what is absent or null stays, but a null space is the root (contract 2.3, A1).
+ * @throws AppError not_found for an unknown environment, member or policy, invalid for an unknown space or impossible
+ * members.
+ */
+export async function patchEnvironment(
+  deps: Deps,
+  scope: OrgScope,
+  name: string,
+  change: EnvironmentChange,
+): Promise<void> {
+  const { org } = scope;
+  const included = change.included_environments ?? undefined;
+  await recorded(deps, scope, async (tx, record) => {
+    if (included !== undefined) await lockStructure(tx, org.id);
+    const environment = await lockLive(tx, org, name, "no key update");
+    requireNoPolicies(org, change.policies);
+    const members =
+      included === undefined ? undefined : await resolveMembers(tx, org, environment.type, included);
+    const at = deps.clock.now();
+    const changed = await writeSettings(tx, org, environment, change, at);
+    const regrouped =
+      members !== undefined &&
+      environment.type === "logical" &&
+      (await setMembers(tx, org, { id: environment.id, members }, at));
+    if (changed) await touchGroups(tx, org, environment.id, at);
+    if (changed || regrouped) record(auditType, environment.name);
+  });
+}

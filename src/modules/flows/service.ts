@@ -1,0 +1,240 @@
+import { showInput } from "../../contract/input-errors.ts";
+import type { Executor, Tx } from "../../db/connect.ts";
+import { violates } from "../../db/sqlstate.ts";
+import { AppError, invalid, invalidInput, notFound } from "../../domain/errors.ts";
+import { archivedName } from "../../domain/names.ts";
+import type { OrgAccess } from "../../domain/principal.ts";
+import { emptyTemplateText } from "../../domain/template/model.ts";
+import { parseWireId } from "../../lib/ids.ts";
+import { recorded, type Recorder, type Scope } from "../audit/service.ts";
+import type { Deps } from "../deps.ts";
+import { getShownFlow, type ShownFlowRow } from "./list-store.ts";
+import {
+  findFlowId,
+  findFlowLocked,
+  type FlowRow,
+  getFlowLocked,
+  getFlowRow,
+  insertFlow,
+  isFlowNameTaken,
+  renameFlow as storeNewName,
+  updateFlow,
+  updateFlowArchived,
+} from "./store.ts";
+
+/** A write to an organization's flows. */
+export interface FlowScope extends Scope {
+  org: OrgAccess;
+}
+
+/** What a caller says about a flow. */
+export interface FlowInput {
+  name: string;
+  description: string;
+  visibility: "public" | "private";
+  /** Undefined: a new flow expects nothing, an existing one keeps what it has. */
+  template: string | undefined;
+}
+
+/** 404 in the contract's words. */
+export function flowNotFound(name: string, org: { name: string }): AppError {
+  return notFound(`Flow named '${name}' does not exist for organization '${org.name}'`);
+}
+
+/**
+ * The id of the flow with this name, or with this former name.
+ * @throws AppError not_found.
+ */
+export async function getFlowId(
+  db: Executor,
+  org: { id: string; name: string },
+  name: string,
+): Promise<string> {
+  const id = await findFlowId(db, org.id, name);
+  if (id === undefined) throw flowNotFound(name, org);
+  return id;
+}
+
+/** The id of the flow with this name, or with this former name; undefined when there is none. */
+export function findFlowIdByName(db: Executor, orgId: string, name: string): Promise<string | undefined> {
+  return findFlowId(db, orgId, name);
+}
+
+/** The flow with this name or former name, as it is shown. */
+export async function getFlow(
+  deps: Pick<Deps, "db">,
+  org: { id: string; name: string },
+  name: string,
+): Promise<ShownFlowRow> {
+  return getShownFlow(deps.db.query, org.id, await getFlowId(deps.db.query, org, name));
+}
+
+/** Clients try again. */
+function collision(cause?: unknown): AppError {
+  return new AppError("conflict", "Another request changed the same records, try again", { cause });
+}
+
+function isArchived(name: string): AppError {
+  return invalid(`Flow '${name}' is archived`);
+}
+
+async function updateFromInput(
+  deps: Pick<Deps, "ids">,
+  tx: Tx,
+  orgId: string,
+  change: { flow: FlowRow; input: FlowInput },
+): Promise<boolean> {
+  const { flow, input } = change;
+  const template = input.template ?? flow.template;
+  const sameTemplate = template === flow.template;
+  if (sameTemplate && input.description === flow.description && input.visibility === flow.visibility)
+    return false;
+  await updateFlow(tx, orgId, flow.id, {
+    description: input.description,
+    visibility: input.visibility,
+    ...(sameTemplate ? {} : { template, template_id: deps.ids.next() }),
+  });
+  return true;
+}
+
+/**
+ * Creates a flow, or replaces description, visibility and, when one is given, the template of the one that has the name.
+ * Of any number of simultaneous calls one creates. A repetition changes and records nothing.
+ */
+export function putFlow(
+  deps: Pick<Deps, "db" | "clock" | "ids">,
+  scope: FlowScope,
+  input: FlowInput,
+): Promise<"created" | "updated"> {
+  return recorded(deps, scope, async (tx, record) => {
+    if (await createFlow(deps, { tx, record, scope }, input)) return "created";
+    const flow = await findFlowLocked(tx, scope.org.id, input.name);
+    // Renamed or archived since it was in our way.
+    if (flow === undefined) throw collision();
+    if (flow.archived_at !== null) throw isArchived(input.name);
+    if (await updateFromInput(deps, tx, scope.org.id, { flow, input })) record("flow", input.name);
+    return "updated";
+  });
+}
+
+interface Writing {
+  tx: Tx;
+  record: Recorder;
+  scope: FlowScope;
+}
+
+async function createFlow(
+  deps: Pick<Deps, "clock" | "ids">,
+  { tx, record, scope }: Writing,
+  input: FlowInput,
+): Promise<boolean> {
+  const inserted = await insertFlow(tx, scope.org.id, {
+    id: deps.ids.next(),
+    name: input.name,
+    description: input.description,
+    visibility: input.visibility,
+    template: input.template ?? emptyTemplateText,
+    template_id: deps.ids.next(),
+    created_at: deps.clock.now(),
+    created_by_name: scope.actor.name,
+  });
+  if (inserted) record("flow", input.name);
+  return inserted;
+}
+
+/** What a trail takes from its flow. */
+export type FlowForTrail = Pick<FlowRow, "id" | "name" | "template" | "template_id">;
+
+/**
+ * The flow a trail is reported to, by its name or a former one. A flow that does not exist is created and expects nothing
+ * (contract flows 3.8).
+ * @throws AppError invalid for an archived flow.
+ */
+export async function getFlowForTrail(
+  deps: Pick<Deps, "clock" | "ids">,
+  writing: Writing,
+  name: string,
+): Promise<FlowForTrail> {
+  const { tx, scope } = writing;
+  let id = await findFlowId(tx, scope.org.id, name);
+  if (id === undefined) {
+    await createFlow(deps, writing, { name, description: "", visibility: "private", template: undefined });
+    id = await getFlowId(tx, scope.org, name);
+  }
+  const flow = await getFlowRow(tx, scope.org.id, id);
+  if (flow.archived_at !== null) throw isArchived(name);
+  return flow;
+}
+
+/** Gives a flow another name. Its old one keeps leading to it. */
+export async function renameFlow(
+  deps: Pick<Deps, "db" | "clock">,
+  scope: FlowScope,
+  names: { name: string; new_name: string },
+): Promise<void> {
+  const taken = (): AppError =>
+    invalid(`Flow named '${names.new_name}' already exists for organization '${scope.org.name}'`);
+  try {
+    await recorded(deps, scope, async (tx, record) => {
+      const flow = await getLiveFlowLocked(tx, scope, names.name);
+      if (flow.name === names.new_name) return;
+      if (await isFlowNameTaken(tx, scope.org.id, names.new_name)) throw taken();
+      await storeNewName(tx, scope.org.id, flow, names.new_name);
+      record("flow", flow.name);
+    });
+  } catch (error) {
+    // Somebody took the name between the look and the write.
+    throw violates(error, "flows_name") ? taken() : error;
+  }
+}
+
+async function getLiveFlowLocked(tx: Tx, scope: FlowScope, name: string): Promise<FlowRow> {
+  const flow = await getFlowLocked(tx, scope.org.id, await getFlowId(tx, scope.org, name));
+  if (flow.archived_at !== null) throw flowNotFound(name, scope.org);
+  return flow;
+}
+
+/** Archives a flow under a name with the time in it, the first second from now on that is free. */
+export async function archiveFlow(
+  deps: Pick<Deps, "db" | "clock">,
+  scope: FlowScope,
+  name: string,
+): Promise<void> {
+  try {
+    await recorded(deps, scope, async (tx, record) => {
+      const flow = await getLiveFlowLocked(tx, scope, name);
+      const at = deps.clock.now();
+      let second = Math.floor(at);
+      // The same name may have been archived this very second, or be in use on its own.
+      while (await isFlowNameTaken(tx, scope.org.id, archivedName(flow.name, second))) second += 1;
+      await updateFlowArchived(tx, scope.org.id, flow, { name: archivedName(flow.name, second), at });
+      record("flow", flow.name);
+    });
+  } catch (error) {
+    throw violates(error, "flows_name") ? collision(error) : error;
+  }
+}
+
+function unknownSpace(spaceId: string): AppError {
+  return invalidInput({ space_id: `Space does not exist [input: ${showInput(spaceId)}]` });
+}
+
+/** Moves a flow into a space, given by its wire id, or to the root. */
+export async function moveFlow(
+  deps: Pick<Deps, "db" | "clock">,
+  scope: FlowScope,
+  move: { name: string; space_id: string | null },
+): Promise<void> {
+  const space_id = move.space_id === null ? null : parseWireId(move.space_id);
+  if (space_id === undefined) throw unknownSpace(String(move.space_id));
+  try {
+    await recorded(deps, scope, async (tx, record) => {
+      const flow = await getLiveFlowLocked(tx, scope, move.name);
+      if (flow.space_id === space_id) return;
+      await updateFlow(tx, scope.org.id, flow.id, { space_id });
+      record("flow", flow.name);
+    });
+  } catch (error) {
+    throw violates(error, "flows_org_id_space_id_fkey") ? unknownSpace(String(move.space_id)) : error;
+  }
+}

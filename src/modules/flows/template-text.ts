@@ -1,0 +1,62 @@
+import type { UploadedFile } from "../../contract/endpoint.ts";
+import { showInput } from "../../contract/input-errors.ts";
+import { type AppError, invalid, invalidInput } from "../../domain/errors.ts";
+import { describeIssues, issueLocation, TemplateError } from "../../domain/template/errors.ts";
+import { parseTemplate } from "../../domain/template/parse.ts";
+import { isStorable } from "../../lib/json.ts";
+
+const part = "template_file";
+
+/** The byte order mark stays: a template comes back byte for byte. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** How a wrong template is answered. */
+export type TemplateComplaint = (error: TemplateError) => AppError;
+
+/** For flows: a failed validation, each place with its reason. */
+export function complainByLocation(error: TemplateError): AppError {
+  return invalidInput(
+    Object.fromEntries(
+      error.issues.map(({ path, reasons, input }) => [
+        issueLocation([part, ...path]),
+        `${reasons.join("; ")} [input: ${showInput(input)}]`,
+      ]),
+    ),
+  );
+}
+
+/** For trails: everything in one message (contract flows 3.9). */
+export function complainInOneText(error: TemplateError): AppError {
+  return invalid(`Template is not valid: ${describeIssues(error.issues)}`);
+}
+
+function decode(bytes: Buffer): string {
+  const refuse = (reason: string): never => {
+    throw new TemplateError([{ path: [], reasons: [reason], input: undefined }]);
+  };
+  try {
+    const text = utf8.decode(bytes);
+    return isStorable(text) ? text : refuse("Text must not contain NUL");
+  } catch (error) {
+    if (error instanceof TemplateError) throw error;
+    return refuse("Text is not valid UTF-8");
+  }
+}
+
+/**
+ * The text of an uploaded template, exactly as it came, after it was found to be one. Undefined without a file.
+ * @throws AppError invalid, worded by `complain`.
+ */
+export function readTemplateFile(
+  file: UploadedFile | undefined,
+  complain: TemplateComplaint,
+): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    const text = decode(file.bytes);
+    parseTemplate(text);
+    return text;
+  } catch (error) {
+    throw error instanceof TemplateError ? complain(error) : error;
+  }
+}

@@ -1,0 +1,149 @@
+import type { RepoInfoPostInput } from "../../contract/reports.ts";
+import { type AppError, invalid, notFound } from "../../domain/errors.ts";
+import { vcsInstanceOf } from "../../domain/repos.ts";
+import { parseWireId } from "../../lib/ids.ts";
+import type { Deps } from "../deps.ts";
+import type { PreparedExecutor, Tx } from "../../db/connect.ts";
+import { insertRepos, listKnownRepos, type ReportedRepo, updateRepos } from "./capture-store.ts";
+import { findRepos, listRepoIds, type RepoIdentity } from "./store.ts";
+
+/** `repo_info` of a report (contract flows 4.3). */
+export type RepoInfo = RepoInfoPostInput;
+
+function reportedRepo(info: RepoInfo): ReportedRepo {
+  return {
+    repo_id: info.id || null,
+    provider: info.provider ?? null,
+    name: info.name,
+    url: info.url,
+    description: info.description ?? null,
+    vcs_instance: vcsInstanceOf(info.url),
+    namespace_path: info.namespace_path ?? null,
+    additional_info: info.additional_info ?? null,
+  };
+}
+
+function identityOf(repo: ReportedRepo): string {
+  return JSON.stringify([repo.repo_id === null ? [repo.name] : repo.repo_id, repo.provider]);
+}
+
+/** Later reports of a repo add to earlier ones; what a later one leaves out stays. */
+function merge(earlier: ReportedRepo | undefined, later: ReportedRepo): ReportedRepo {
+  if (earlier === undefined) return later;
+  return {
+    ...later,
+    description: later.description ?? earlier.description,
+    vcs_instance: later.vcs_instance ?? earlier.vcs_instance,
+    namespace_path: later.namespace_path ?? earlier.namespace_path,
+    additional_info: later.additional_info ?? earlier.additional_info,
+  };
+}
+
+/**
+ * Creates or refreshes the repos that reports name (contract flows 13). A repo is identified by its provider and the
+ * provider's id for it, without an id by provider and name; under the same id another name is a rename. Nothing is
+ * written when nothing is new.
+ * @returns internal ids, in the order of `repos`.
+ */
+export async function captureRepos(
+  deps: Pick<Deps, "clock" | "ids">,
+  tx: Tx,
+  orgId: string,
+  repos: readonly RepoInfo[],
+): Promise<string[]> {
+  if (repos.length === 0) return [];
+  const merged = new Map<string, ReportedRepo>();
+  const keys = repos.map((info) => {
+    const repo = reportedRepo(info);
+    const key = identityOf(repo);
+    merged.set(key, merge(merged.get(key), repo));
+    return key;
+  });
+  const wanted = [...merged].sort(([a], [b]) => (a < b ? -1 : 1));
+  const ids = await storeRepos(deps, tx, { orgId, wanted });
+  return keys.map((key) => ids.get(key)!);
+}
+
+interface Wanted {
+  orgId: string;
+  /** By identity, sorted. */
+  wanted: [identity: string, repo: ReportedRepo][];
+}
+
+async function storeRepos(
+  deps: Pick<Deps, "clock" | "ids">,
+  tx: Tx,
+  { orgId, wanted }: Wanted,
+): Promise<Map<string, string>> {
+  const reported = wanted.map(([, repo]) => repo);
+  let known = await listKnownRepos(tx, orgId, reported);
+  if (known.length < wanted.length) {
+    const found = new Set(known.map((repo) => repo.position));
+    const missing = reported.filter((_, position) => !found.has(position));
+    await insertRepos(
+      tx,
+      orgId,
+      missing.map((repo) => ({ ...repo, id: deps.ids.next() })),
+      deps.clock.now(),
+    );
+    known = await listKnownRepos(tx, orgId, reported);
+  }
+  const changed = known.filter((repo) => repo.changed);
+  if (changed.length > 0)
+    await updateRepos(
+      tx,
+      orgId,
+      changed.map(({ id, position }) => ({ ...reported[position]!, id })),
+      deps.clock.now(),
+    );
+  return new Map(known.map(({ id, position }) => [wanted[position]![0], id]));
+}
+
+/** Any part of what identifies repos; parts that are undefined do not matter. `id` is the internal one from the wire. */
+export interface RepoFilter {
+  id: string | undefined;
+  repo_id: string | undefined;
+  name: string | undefined;
+}
+
+/** Internal ids of the repos that every given part fits: several may share a name, or an id at different providers. */
+export async function findRepoIds(
+  db: PreparedExecutor,
+  orgId: string,
+  filter: RepoFilter,
+): Promise<string[]> {
+  const id = filter.id === undefined ? undefined : parseWireId(filter.id);
+  if (filter.id !== undefined && id === undefined) return [];
+  return listRepoIds(db, orgId, { ...filter, id });
+}
+
+export interface RepoQuestion {
+  name: string;
+  provider: string | undefined;
+  /** Internal id from the wire; then name and provider do not matter. */
+  id: string | undefined;
+}
+
+/**
+ * The id of one repo, by its own id or by name. Of several at the provider asked for the newest is meant.
+ * @throws AppError not_found; invalid when several providers have a repo of the name and none was said.
+ */
+export async function getRepoId(db: PreparedExecutor, orgId: string, asked: RepoQuestion): Promise<string> {
+  const { name, provider } = asked;
+  const found = await findRepos(db, orgId, {
+    id: asked.id === undefined ? undefined : (parseWireId(asked.id) ?? null),
+    name,
+    provider,
+  });
+  const newest = found[0];
+  if (newest === undefined) throw notFound(`Repo '${name}' not found`);
+  if (found.length > 1 && provider === undefined) throw ambiguous(name, found);
+  return newest.id;
+}
+
+function ambiguous(name: string, found: readonly RepoIdentity[]): AppError {
+  const providers = [...new Set(found.map((repo) => repo.provider ?? "none"))].sort();
+  return invalid(
+    `Multiple repos named '${name}' exist (${providers.join(", ")}). Specify the 'provider' or the 'id' of the one you mean`,
+  );
+}

@@ -1,0 +1,92 @@
+import type { Tx } from "../../db/connect.ts";
+import { type Timestamp } from "../../lib/clock.ts";
+import { wireId } from "../../lib/ids.ts";
+import type { Deps } from "../deps.ts";
+import { insertMissingTrails, type StoredTrail, touchTrails, type TrailKey } from "./ensure-store.ts";
+
+/** A trail that a report belongs to. */
+export interface WantedTrail extends TrailKey {
+  /** Internal id of the repo the report came from. */
+  repo_id: string | null;
+  /** When the report was made. */
+  reported_at: Timestamp;
+  /** Given to the trail when this report begins it; empty when left out. */
+  description?: string;
+  /** Given to the trail when this report begins it. */
+  git_commit_info: unknown;
+  created_by: { id: string | null; name: string };
+}
+
+/** Identifies a trail in the map `ensureTrails` answers. */
+export function trailKey(trail: TrailKey): string {
+  return `${trail.flow_id}/${trail.name}`;
+}
+
+interface TrailReports {
+  first: WantedTrail;
+  repo_ids: Set<string>;
+  created_at: Timestamp;
+  last_modified_at: Timestamp;
+}
+
+function groupByTrail(reports: readonly WantedTrail[]): Map<string, TrailReports> {
+  const trails = new Map<string, TrailReports>();
+  for (const report of reports) {
+    const key = trailKey(report);
+    const at = report.reported_at;
+    const trail = trails.get(key) ?? {
+      first: report,
+      repo_ids: new Set(),
+      created_at: at,
+      last_modified_at: at,
+    };
+    trail.created_at = Math.min(trail.created_at, at);
+    trail.last_modified_at = Math.max(trail.last_modified_at, at);
+    if (report.repo_id !== null) trail.repo_ids.add(report.repo_id);
+    trails.set(key, trail);
+  }
+  return trails;
+}
+
+/**
+ * Finds the trails that reports belong to, begins those that do not exist (contract flows 3.8), moves their
+ * `last_modified_at` on and links the reports' repos. Works for any number of reports in at most three statements and
+ * writes each trail once.
+ * @returns ids by `trailKey`.
+ */
+export async function ensureTrails(
+  deps: Pick<Deps, "ids">,
+  tx: Tx,
+  orgId: string,
+  reports: readonly WantedTrail[],
+): Promise<Map<string, string>> {
+  const trails = groupByTrail(reports);
+  const ids = new Map<string, string>();
+  const keep = (stored: readonly StoredTrail[]): void => {
+    for (const trail of stored) ids.set(trailKey(trail), trail.id);
+  };
+  const missing = (): TrailReports[] =>
+    [...trails].filter(([key]) => !ids.has(key)).map(([, trail]) => trail);
+  const touch = async (): Promise<void> => keep(await touchTrails(tx, orgId, missing().map(touchOf)));
+  await touch();
+  if (missing().length > 0) keep(await insertMissingTrails(tx, orgId, missing().map(newTrail(deps))));
+  if (missing().length > 0) await touch();
+  return ids;
+}
+
+function touchOf({ first, repo_ids, last_modified_at }: TrailReports) {
+  return { flow_id: first.flow_id, name: first.name, repo_ids: [...repo_ids], last_modified_at };
+}
+
+function newTrail(deps: Pick<Deps, "ids">) {
+  return (trail: TrailReports) => ({
+    ...touchOf(trail),
+    id: deps.ids.next(),
+    event_id: deps.ids.next(),
+    description: trail.first.description ?? "",
+    git_commit_info: trail.first.git_commit_info,
+    created_at: trail.created_at,
+    created_by_name: trail.first.created_by.name,
+    creating_user_id: trail.first.created_by.id === null ? null : wireId(trail.first.created_by.id),
+  });
+}

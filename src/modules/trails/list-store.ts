@@ -1,0 +1,110 @@
+import { type RawBuilder, sql } from "kysely";
+
+import type { Executor } from "../../db/connect.ts";
+import type { Timestamp } from "../../lib/clock.ts";
+
+/** A trail as it is read, with what is shown of its flow. */
+export interface ReadTrailRow {
+  id: string;
+  flow_id: string;
+  name: string;
+  description: string;
+  git_commit_info: unknown;
+  origin_url: string | null;
+  external_urls: unknown;
+  user_data: unknown;
+  template: string;
+  template_id: string;
+  /** Wire ids. */
+  repo_ids: string[];
+  created_at: Timestamp;
+  created_by_name: string;
+  last_modified_at: Timestamp;
+  flow_name: string;
+  flow_tags: Record<string, string>;
+}
+
+const columns = sql`t.id, t.flow_id, t.name, t.description, t.git_commit_info, t.origin_url, t.external_urls, t.user_data,
+  t.template, t.template_id, array(
+    select wire_id(repo.id) from unnest(t.repo_ids) with ordinality as repo (id, position) order by repo.position
+  ) as repo_ids, t.created_at, t.created_by_name, t.last_modified_at, f.name as flow_name, f.tags as flow_tags`;
+
+const trailsAndFlows = sql`trails t join flows f on f.org_id = t.org_id and f.id = t.flow_id`;
+
+/** The trail of this name in a flow, or undefined. */
+export async function findTrail(
+  db: Executor,
+  orgId: string,
+  key: { flow_id: string; name: string },
+): Promise<ReadTrailRow | undefined> {
+  const { rows } = await sql<ReadTrailRow>`
+    select ${columns} from ${trailsAndFlows}
+    where t.org_id = ${orgId} and t.flow_id = ${key.flow_id} and t.name = ${key.name}`.execute(db);
+  return rows[0];
+}
+
+export interface TrailEventRow {
+  type: string;
+  occurred_at: Timestamp;
+  data: unknown;
+}
+
+/** What happened to a trail itself, oldest first. */
+export function listTrailEvents(db: Executor, orgId: string, trailId: string): Promise<TrailEventRow[]> {
+  return db
+    .selectFrom("trail_events")
+    .select(["type", "occurred_at", "data"])
+    .where("org_id", "=", orgId)
+    .where("trail_id", "=", trailId)
+    .orderBy("occurred_at")
+    .orderBy("id")
+    .execute();
+}
+
+export interface TrailFilter {
+  flow_id: string | undefined;
+  /** Of the flow: a key, or a key with its value. */
+  tag: { key: string; value: string | undefined } | undefined;
+  /** Beginning of the fingerprint of an artifact reported to the trail. */
+  fingerprint: string | undefined;
+}
+
+function conditions(filter: TrailFilter): RawBuilder<unknown> {
+  const found: RawBuilder<unknown>[] = [];
+  if (filter.flow_id !== undefined) found.push(sql`t.flow_id = ${filter.flow_id}`);
+  if (filter.tag !== undefined)
+    found.push(
+      filter.tag.value === undefined
+        ? sql`f.tags ? ${filter.tag.key}`
+        : sql`f.tags @> ${JSON.stringify({ [filter.tag.key]: filter.tag.value })}::jsonb`,
+    );
+  // Hexadecimal digits sort before "g", so the range holds exactly the fingerprints that begin like this.
+  if (filter.fingerprint !== undefined)
+    found.push(sql`t.id in (select a.trail_id from artifacts a where a.org_id = t.org_id
+      and a.fingerprint >= ${filter.fingerprint} and a.fingerprint < ${`${filter.fingerprint}g`})`);
+  if (filter.flow_id === undefined && filter.fingerprint === undefined)
+    found.push(sql`f.archived_at is null`);
+  return found.length === 0 ? sql`true` : sql.join(found, sql` and `);
+}
+
+/** Trails that match every filter, newest first; all of them, or some from an offset on. */
+export async function listTrails(
+  db: Executor,
+  orgId: string,
+  filter: TrailFilter,
+  page: { limit: number; offset: number } | undefined,
+): Promise<ReadTrailRow[]> {
+  const slice = page === undefined ? sql`` : sql`limit ${page.limit}::bigint offset ${page.offset}::bigint`;
+  const { rows } = await sql<ReadTrailRow>`
+    select ${columns} from ${trailsAndFlows} where t.org_id = ${orgId} and ${conditions(filter)}
+    order by t.created_at desc, t.id desc ${slice}`.execute(db);
+  return rows;
+}
+
+/** How many trails `listTrails` has in all. */
+export async function countTrails(db: Executor, orgId: string, filter: TrailFilter): Promise<number> {
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from ${trailsAndFlows}
+    where t.org_id = ${orgId} and ${conditions(filter)}`.execute(db);
+  return rows[0]!.total;
+}

@@ -1,0 +1,196 @@
+import { isDeepStrictEqual } from "node:util";
+
+import type { CreateTrail } from "../../contract/trails.ts";
+import type { Tx } from "../../db/connect.ts";
+import { type AppError, notFound } from "../../domain/errors.ts";
+import type { OrgAccess, Principal } from "../../domain/principal.ts";
+import { wireId } from "../../lib/ids.ts";
+import { recorded, type Scope } from "../audit/service.ts";
+import type { Deps } from "../deps.ts";
+import { findFlowIdByName, type FlowForTrail, getFlowForTrail } from "../flows/service.ts";
+import { captureRepos } from "../repos/service.ts";
+import { findTrail, listTrailEvents, type ReadTrailRow, type TrailEventRow } from "./list-store.ts";
+import { showCommit } from "./show.ts";
+import {
+  getTrailLocked,
+  insertTrail,
+  insertTrailEvent,
+  type TrailFacts,
+  type TrailRow,
+  updateTrail,
+} from "./store.ts";
+
+/** A report about a trail. */
+export interface TrailScope extends Scope {
+  org: OrgAccess;
+  principal: Principal;
+}
+
+/** What a caller says about a trail. */
+export interface TrailInput extends CreateTrail {
+  flow_name: string;
+  /** Undefined: a new trail takes its flow's, an existing one keeps what it has. */
+  template: string | undefined;
+}
+
+type Needed = Pick<Deps, "db" | "clock" | "ids">;
+
+/** Everything one report works with. */
+interface Report {
+  tx: Tx;
+  scope: TrailScope;
+  flow: FlowForTrail;
+  input: TrailInput;
+  /** Internal id of the repo the report came from. */
+  repo_id: string | null;
+}
+
+/** The value as it will be read back from the database. */
+function stored(value: unknown): unknown {
+  return value === null || value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown);
+}
+
+async function beginTrail(deps: Needed, report: Report): Promise<boolean> {
+  const { tx, scope, flow, input, repo_id } = report;
+  const trail = {
+    id: deps.ids.next(),
+    flow_id: flow.id,
+    name: input.name,
+    description: input.description ?? "",
+    git_commit_info: stored(input.git_commit_info),
+    origin_url: input.origin_url ?? null,
+    external_urls: stored(input.external_urls),
+    user_data: stored(input.user_data ?? {}),
+    template: input.template ?? flow.template,
+    template_id: input.template === undefined ? flow.template_id : deps.ids.next(),
+    repo_ids: repo_id === null ? [] : [repo_id],
+    created_at: deps.clock.now(),
+    created_by_name: scope.actor.name,
+  };
+  if (!(await insertTrail(tx, scope.org.id, trail))) return false;
+  await insertTrailEvent(tx, scope.org.id, {
+    id: deps.ids.next(),
+    trail_id: trail.id,
+    type: "trail_reported",
+    occurred_at: trail.created_at,
+    data: reportedData(report, trail),
+    repo_id,
+  });
+  return true;
+}
+
+function reportedData({ scope, flow, input }: Report, facts: TrailFacts): Record<string, unknown> {
+  const userId = wireId(scope.principal.id);
+  return {
+    git_commit_info: facts.git_commit_info,
+    setting_user_id: userId,
+    trail_data_json: {
+      org_id: wireId(scope.org.id),
+      flow_id: wireId(flow.id),
+      name: input.name,
+      creating_user_id: userId,
+      ...factsForEvent(facts),
+      repo_ids: facts.repo_ids.map(wireId),
+    },
+  };
+}
+
+function factsForEvent(facts: TrailFacts): Record<string, unknown> {
+  return {
+    description: facts.description,
+    git_commit_info: showCommit(facts.git_commit_info),
+    template_id: wireId(facts.template_id),
+    origin_url: facts.origin_url,
+    user_data: JSON.stringify(facts.user_data),
+  };
+}
+
+/** What the trail is after a report that says `input`: what it leaves out or gives as null stays. */
+function merged(deps: Needed, before: TrailRow, { input, repo_id }: Report): TrailRow {
+  const newTemplate = input.template !== undefined && input.template !== before.template;
+  return {
+    id: before.id,
+    description: input.description ?? before.description,
+    git_commit_info: stored(input.git_commit_info) ?? before.git_commit_info,
+    origin_url: input.origin_url ?? before.origin_url,
+    external_urls: stored(input.external_urls) ?? before.external_urls,
+    user_data: stored(input.user_data) ?? before.user_data,
+    template: input.template ?? before.template,
+    template_id: newTemplate ? deps.ids.next() : before.template_id,
+    repo_ids:
+      repo_id === null || before.repo_ids.includes(repo_id) ? before.repo_ids : [...before.repo_ids, repo_id],
+  };
+}
+
+/** Names of what differs, as `trail_updated` events list them. */
+function changesBetween(before: TrailFacts, after: TrailFacts): string[] {
+  const fields = ["description", "git_commit_info", "user_data", "origin_url", "external_urls"] as const;
+  const changes: string[] = fields.filter((field) => !isDeepStrictEqual(before[field], after[field]));
+  if (before.template !== after.template) changes.push("template");
+  if (before.repo_ids.length !== after.repo_ids.length) changes.push("repo_info");
+  return changes;
+}
+
+async function updateExisting(deps: Needed, report: Report): Promise<boolean> {
+  const { tx, scope, flow, input, repo_id } = report;
+  const before = await getTrailLocked(tx, scope.org.id, { flow_id: flow.id, name: input.name });
+  const after = merged(deps, before, report);
+  const changes = changesBetween(before, after);
+  if (changes.length === 0) return false;
+  // Taken after the lock, so that the events of simultaneous reports are in the order of their effects.
+  const at = deps.clock.now();
+  await updateTrail(tx, scope.org.id, after, at);
+  await insertTrailEvent(tx, scope.org.id, {
+    id: deps.ids.next(),
+    trail_id: before.id,
+    type: "trail_updated",
+    occurred_at: at,
+    data: {
+      git_commit_info: after.git_commit_info,
+      setting_user_id: wireId(scope.principal.id),
+      trail_data_json: factsForEvent(after),
+      changes,
+    },
+    repo_id,
+  });
+  return true;
+}
+
+/**
+ * Begins a trail, or updates the one of this name with what the report says; a flow that does not exist is created. Of
+ * any number of simultaneous calls one begins it. A call that changes nothing leaves no trace: no event, no audit row, no
+ * new `last_modified_at`, because clients send again what they got no answer to.
+ */
+export function putTrail(deps: Needed, scope: TrailScope, input: TrailInput): Promise<"begun" | "updated"> {
+  return recorded(deps, scope, async (tx, record) => {
+    const flow = await getFlowForTrail(deps, { tx, record, scope }, input.flow_name);
+    const repos = input.repo_info ? await captureRepos(deps, tx, scope.org.id, [input.repo_info]) : [];
+    const report = { tx, scope, flow, input, repo_id: repos[0] ?? null };
+    const begun = await beginTrail(deps, report);
+    if (begun || (await updateExisting(deps, report))) record("trail", `${flow.name}/${input.name}`);
+    return begun ? "begun" : "updated";
+  });
+}
+
+function trailNotFound(org: { name: string }, names: { flow_name: string; trail_name: string }): AppError {
+  return notFound(
+    `Trail with name '${names.trail_name}' does not exist for Organization '${org.name}' and Flow '${names.flow_name}'`,
+  );
+}
+
+/**
+ * A trail with its events, by its flow's name or former name.
+ * @throws AppError not_found.
+ */
+export async function getTrail(
+  deps: Pick<Deps, "db">,
+  org: { id: string; name: string },
+  names: { flow_name: string; trail_name: string },
+): Promise<{ row: ReadTrailRow; events: TrailEventRow[] }> {
+  const db = deps.db.query;
+  const flow_id = await findFlowIdByName(db, org.id, names.flow_name);
+  if (flow_id === undefined) throw trailNotFound(org, names);
+  const row = await findTrail(db, org.id, { flow_id, name: names.trail_name });
+  if (row === undefined) throw trailNotFound(org, names);
+  return { row, events: await listTrailEvents(db, org.id, row.id) };
+}

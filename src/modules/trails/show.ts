@@ -1,0 +1,112 @@
+import type { GitCommit, UserData } from "../../contract/reports.ts";
+import type {
+  EventGitCommitInfo,
+  GetTrail,
+  GitCommitInfo,
+  ListTrailItem,
+  Template,
+  TrailEvent,
+} from "../../contract/trails.ts";
+import { storedTemplate } from "../../domain/template/stored.ts";
+import { wireId } from "../../lib/ids.ts";
+import type { Deps } from "../deps.ts";
+import type { ReadTrailRow, TrailEventRow } from "./list-store.ts";
+
+/** A commit as trails show it. Clients print message and author as they are, so these are texts in any case. */
+export function showCommit(stored: unknown): GitCommitInfo | null {
+  if (stored === null || stored === undefined) return null;
+  const commit = stored as GitCommit;
+  return {
+    sha1: commit.sha1,
+    message: commit.message ?? "",
+    author: commit.author ?? "",
+    branch: commit.branch ?? null,
+    timestamp: commit.timestamp ?? null,
+    url: commit.url ?? null,
+  };
+}
+
+/** A commit as events show it, with everything that is known of it. */
+export function showEventCommit(stored: unknown): EventGitCommitInfo | null {
+  const shown = showCommit(stored);
+  if (shown === null) return null;
+  const commit = stored as GitCommit;
+  return {
+    ...shown,
+    author_username: commit.author_username ?? null,
+    parents: commit.parents ?? null,
+    verified: commit.verified ?? null,
+    signature_state: commit.signature_state ?? null,
+  };
+}
+
+/** Reads each template once: the trails of a list mostly share theirs. */
+export function createTemplateReader(): (trail: { template: string; template_id: string }) => Template {
+  const known = new Map<string, Template>();
+  return (trail) => {
+    const template = known.get(trail.template_id) ?? {
+      ...storedTemplate(trail.template),
+      content: trail.template,
+    };
+    known.set(trail.template_id, template);
+    return template;
+  };
+}
+
+/** Shows trails of one organization. */
+export function trailShower(
+  deps: Pick<Deps, "links">,
+  org: { name: string },
+): (row: ReadTrailRow) => ListTrailItem {
+  const templateOf = createTemplateReader();
+  return (row) => ({
+    name: row.name,
+    description: row.description,
+    git_commit_info: showCommit(row.git_commit_info),
+    origin_url: row.origin_url,
+    user_data: row.user_data as UserData,
+    repo_ids: row.repo_ids,
+    last_modified_at: row.last_modified_at,
+    created_at: row.created_at,
+    template: templateOf(row),
+    created_by: row.created_by_name,
+    flow: { name: row.flow_name, tags: row.flow_tags },
+    external_urls: row.external_urls as ListTrailItem["external_urls"],
+    html_url: deps.links.web(`/${org.name}/flows/${row.flow_name}/trails/${row.name}`),
+  });
+}
+
+interface EventData extends Record<string, unknown> {
+  git_commit_info?: unknown;
+  repo_info?: Record<string, unknown> | null;
+  trail_data_json?: { git_commit_info?: unknown };
+}
+
+/** An event of the trail itself. */
+function showEvent(orgId: string, trail: ReadTrailRow): (event: TrailEventRow) => TrailEvent {
+  return ({ type, occurred_at, data }) => {
+    const { git_commit_info, repo_info, ...rest } = data as EventData;
+    return {
+      org_id: wireId(orgId),
+      flow_id: wireId(trail.flow_id),
+      trail_id: wireId(trail.id),
+      timestamp: occurred_at,
+      type,
+      git_commit_info: showEventCommit(git_commit_info ?? rest.trail_data_json?.git_commit_info),
+      repo_info: repo_info ?? null,
+      ...rest,
+    };
+  };
+}
+
+/** A trail in full. */
+export function showTrail(
+  deps: Pick<Deps, "links">,
+  org: { id: string; name: string },
+  trail: { row: ReadTrailRow; events: TrailEventRow[] },
+): GetTrail {
+  return {
+    ...trailShower(deps, org)(trail.row),
+    events: trail.events.map(showEvent(org.id, trail.row)),
+  };
+}

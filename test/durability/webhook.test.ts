@@ -1,0 +1,114 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import { describe, expect, it } from "vitest";
+
+import { analysis, type Json, signatureOf } from "../support/quality-server.ts";
+import { initialAdminKey, type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
+
+const rounds = 4;
+const deliveriesInRound = 30;
+
+interface Site {
+  server: ServerProcess;
+  key: string;
+  org: string;
+}
+
+interface Hook {
+  path: string;
+  secret: string;
+}
+
+function call(site: Site, method: string, path: string, body?: unknown): Promise<Response> {
+  return fetch(`${site.server.url}/api/v2${path}`, {
+    method,
+    headers: { authorization: `Bearer ${site.key}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(20_000),
+  });
+}
+
+/** Signs and sends an analysis. @returns whether the server has taken it upon itself. */
+async function deliver(site: Site, hook: Hook, payload: Json): Promise<boolean> {
+  const body = JSON.stringify(payload);
+  try {
+    const answer = await fetch(`${site.server.url}${hook.path}`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "x-sonar-webhook-hmac-sha256": signatureOf(hook.secret, body),
+      },
+      body,
+      signal: AbortSignal.timeout(20_000),
+    });
+    return answer.ok;
+  } catch {
+    // The server is gone: it has promised nothing.
+    return false;
+  }
+}
+
+async function count(site: Site, status: string): Promise<number> {
+  const path = `/integrations/${site.org}/quality/deliveries?status=${status}&per_page=1`;
+  const { total_count } = (await (await call(site, "GET", path)).json()) as { total_count: number };
+  return total_count;
+}
+
+async function sharedOrganization(site: Site): Promise<string> {
+  const organizations = (await (await call(site, "GET", "/organizations")).json()) as {
+    name: string;
+    kind: string;
+  }[];
+  return organizations.find(({ kind }) => kind === "shared")!.name;
+}
+
+async function switchOn(site: Site): Promise<Hook> {
+  const answer = await call(site, "PUT", `/integrations/${site.org}/quality`, {});
+  const { webhook_url, secret } = (await answer.json()) as { webhook_url: string; secret: string };
+  return { path: new URL(webhook_url).pathname, secret };
+}
+
+/** Delivers many analyses at once and kills the server meanwhile. @returns the revisions it has answered for. */
+async function deliverAndKill(site: Site, hook: Hook, afterMs: number): Promise<string[]> {
+  const acknowledged: string[] = [];
+  const sending = Array.from({ length: deliveriesInRound }, async () => {
+    const payload = analysis();
+    if (await deliver(site, hook, payload)) acknowledged.push(String(payload["revision"]));
+  });
+  await delay(afterMs);
+  await site.server.kill();
+  await Promise.all(sending);
+  return acknowledged;
+}
+
+async function expectRecordedOnce(site: Site, revisions: string[]): Promise<void> {
+  for (const revision of revisions) {
+    const answer = await call(site, "GET", `/attestations/${site.org}/shop-api/trail/${revision}/sonar`);
+    expect(answer.status, revision).toBe(200);
+    expect(await answer.json(), revision).toHaveLength(1);
+  }
+}
+
+describe("kill -9 while deliveries come in and are processed", () => {
+  it("loses no delivery that was answered, and records each once", { timeout: 180_000 }, async () => {
+    await withDataDir(async (dataDir) => {
+      const site: Site = { server: await startServer(dataDir), key: "", org: "" };
+      try {
+        site.key = initialAdminKey(dataDir);
+        site.org = await sharedOrganization(site);
+        const hook = await switchOn(site);
+        const acknowledged: string[] = [];
+        for (let round = 0; round < rounds; round += 1) {
+          acknowledged.push(...(await deliverAndKill(site, hook, 40 + round * 60)));
+          site.server = await startServer(dataDir);
+        }
+        expect(acknowledged.length).toBeGreaterThan(rounds);
+        while ((await count(site, "accepted")) > 0) await delay(100);
+        expect(await count(site, "refused")).toBe(0);
+        await expectRecordedOnce(site, acknowledged);
+      } finally {
+        expect(await site.server.stop()).toBe(0);
+      }
+    });
+  });
+});
