@@ -106,6 +106,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   function receive(slot: Slot, message: Message): void {
     if (message.kind === "ready") {
       slot.ready = true;
+      // Only now: starting up takes hold of the process again. Jobs hold it by their timers.
+      slot.worker.unref();
       begin(slot);
     } else if (message.kind === "output") {
       if (slot.pending !== undefined) slot.pending.done.output += message.text;

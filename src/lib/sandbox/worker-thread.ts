@@ -15,18 +15,12 @@ function isRunnable(): boolean {
   return extension !== ".ts" || Boolean((process.features as { typescript?: unknown }).typescript);
 }
 
-function createWorker(): Worker {
+/** Starts a thread for untrusted programs, without environment. */
+export function startWorkerThread(): Worker {
   if (isRunnable()) return new Worker(file, options);
   const start = `import(${JSON.stringify(import.meta.resolve("tsx/esm/api"))}).then(({ register }) => {
     register();
     return import(${JSON.stringify(file.href)});
   })`;
   return new Worker(start, { ...options, eval: true });
-}
-
-/** Starts a thread for untrusted programs, without environment. It does not keep the process up. */
-export function startWorkerThread(): Worker {
-  const worker = createWorker();
-  worker.unref();
-  return worker;
 }
