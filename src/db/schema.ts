@@ -189,6 +189,7 @@ export interface Environments {
   created_at: TimestampColumn;
   description: Generated<string>;
   id: string;
+  json: Generated<string>;
   last_changed_at: TimestampColumn | null;
   last_modified_at: TimestampColumn;
   last_reported_at: TimestampColumn | null;
