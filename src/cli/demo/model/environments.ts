@@ -76,10 +76,11 @@ function logical(random: Random, recent: readonly Environment[], index: number):
     .shuffled(recent.filter((environment) => environment.type !== "logical"))
     .slice(0, random.int(2, 5));
   const stage = members[0]?.tags["stage"] ?? "prod";
+  const product = random.weighted(products).name;
   return {
-    name: `all-${stage}-${String(index + 1).padStart(3, "0")}`,
+    name: `${product}-${stage}-together-${String(index + 1).padStart(3, "0")}`,
     type: "logical",
-    description: `Everything that belongs together in ${stage}`,
+    description: `What belongs together around ${product}, for ${stage}`,
     tags: { stage, view: "combined" },
     space: "operations",
     members: members.map((member) => member.name),
