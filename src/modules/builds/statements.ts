@@ -6,12 +6,12 @@ import type { PreparedStatement } from "../../db/connect.ts";
  * numbers: all of it index lookups, however many builds there are and however deep the page.
  *
  * Parameters of all lists: $1 organization, $2 and $3 the window's ends as Unix seconds, $4 builds to pass over,
- * $5 builds on the page, $6 URL below which artifacts are found, as it stands between
- * the quotes of JSON; $7 repo or repos.
+ * $5 builds on the page, $6 URL below which artifacts are found, as it stands between the
+ * quotes of JSON; $7 repo or repos.
  */
 
 /**
- * Builds on a page at most. The page is a range of numbers already; the planner cannot see the values of
+ * Builds on a page at most. The page is a range of numbers already, but the planner cannot see the values of
  * parameters: only from a constant it learns that so few rows are wanted that the plan for any values, made once, is a
  * good one. Without it each request is planned anew, which costs more than the page.
  */
@@ -48,8 +48,8 @@ export const organizationList: PreparedStatement = {
     ), page as materialized (
       select b.* from bounds cross join lateral (
         select * from builds where org_id = $1
-          and number >= greatest(bounds.first, bounds.last - $4::bigint - $5::bigint + 1)
-          and number <= bounds.last - $4::bigint
+          and number >= bounds.first and number <= bounds.last - $4::bigint
+          and number > bounds.last - $4::bigint - $5::bigint
         order by number desc limit ${largestPage}) b
     )
     select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
@@ -74,8 +74,8 @@ export const repoList: PreparedStatement = {
     ), page as materialized (
       select b.* from bounds cross join lateral (
         select * from builds where org_id = $1 and repo_id = $7::uuid
-          and repo_number >= greatest(bounds.first, bounds.last - $4::bigint - $5::bigint + 1)
-          and repo_number <= bounds.last - $4::bigint
+          and repo_number >= bounds.first and repo_number <= bounds.last - $4::bigint
+          and repo_number > bounds.last - $4::bigint - $5::bigint
         order by repo_number desc limit ${largestPage}) b
     )
     select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
