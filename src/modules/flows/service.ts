@@ -70,11 +70,12 @@ export async function getFlow(
 }
 
 /** Clients try again. */
-function collision(cause?: unknown): AppError {
+export function collision(cause?: unknown): AppError {
   return new AppError("conflict", "Another request changed the same records, try again", { cause });
 }
 
-function isArchived(name: string): AppError {
+/** 400 for a report to an archived flow. */
+export function archivedFlow(name: string): AppError {
   return invalid(`Flow '${name}' is archived`);
 }
 
@@ -111,7 +112,7 @@ export function putFlow(
     const flow = await findFlowLocked(tx, scope.org.id, input.name);
     // Renamed or archived since it was in our way.
     if (flow === undefined) throw collision();
-    if (flow.archived_at !== null) throw isArchived(input.name);
+    if (flow.archived_at !== null) throw archivedFlow(input.name);
     if (await updateFromInput(deps, tx, scope.org.id, { flow, input })) record("flow", input.name);
     return "updated";
   });
@@ -162,7 +163,7 @@ export async function getFlowForTrail(
     id = await getFlowId(tx, scope.org, name);
   }
   const flow = await getFlowRow(tx, scope.org.id, id);
-  if (flow.archived_at !== null) throw isArchived(name);
+  if (flow.archived_at !== null) throw archivedFlow(name);
   return flow;
 }
 

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { Tx } from "../../db/connect.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { repoInEvent } from "./store.ts";
 
 /** A trail in its flow. */
 export interface TrailKey {
@@ -92,6 +93,8 @@ export async function insertMissingTrails(
     ), recorded as (
       insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
       select ${orgId}, b.id, i.event_id, to_timestamp(i.created_at), 'trail_reported', jsonb_build_object(
+        'git_commit_info', i.git_commit_info,
+        'repo_info', (select ${repoInEvent} from repos r where r.org_id = ${orgId} and r.id = i.repo_ids[1]),
         'setting_user_id', i.creating_user_id,
         'trail_data_json', jsonb_build_object(
           'org_id', wire_id(${orgId}::uuid), 'flow_id', wire_id(b.flow_id), 'name', b.name,
