@@ -93,6 +93,18 @@ describe("every answer", () => {
     expect(hostile.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  it("leaves a log line with the key's id as answers show it", async () => {
+    const user = await app.user();
+    const { json } = await user.client.get("/user/api-keys", { headers: { "x-request-id": "whose-key" } });
+    // The line is written when the answer is out.
+    await user.client.get("/user/api-keys");
+    const line = app
+      .logged()
+      .split("\n")
+      .find((text) => text.includes('"whose-key"'));
+    expect(JSON.parse(line!)).toMatchObject({ api_key_id: json[0].id, operation: "list_user_api_keys" });
+  });
+
   it("is not to be cached or sniffed", async () => {
     const { headers } = await org.admin.get(`/organizations/${org.name}`);
     expect(headers).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
