@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { lockNumbering } from "../../src/modules/artifacts/store.ts";
+import { moment } from "../../src/db/columns.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { insertMissingFlows } from "../../src/modules/flows/ensure-store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -69,7 +70,32 @@ describe("reports to an archived flow", () => {
   });
 });
 
+/** Until somebody in this database waits for a lock. */
+async function untilSomebodyWaits(): Promise<void> {
+  const waiting =
+    "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+  while ((await app.deps.db.pool.query(waiting)).rowCount === 0);
+}
+
 describe("a flow made by a report", () => {
+  it("is a new one when the flow of that name is being archived", async () => {
+    await report("web");
+    let reporting: Promise<{ status: number }> | undefined;
+    await transaction(app.deps.db.query, async (tx) => {
+      await tx
+        .updateTable("flows")
+        .set({ name: "web-archived-at-1", original_name: "web", archived_at: moment(1) })
+        .where("org_id", "=", org.id)
+        .execute();
+      reporting = report("web");
+      await untilSomebodyWaits();
+    });
+    expect((await reporting)?.status).toBe(201);
+    const flows = await rowsOf(app, "flows", org);
+    expect(flows.map(({ name }) => name)).toEqual(["web-archived-at-1", "web"]);
+    expect((await rowsOf(app, "artifacts", org)).at(-1)!["flow_id"]).toBe(flows[1]!["id"]);
+  });
+
   it("takes a name that another flow had for good", async () => {
     await report("a");
     expect((await org.member.put(`/flows/${org.name}/a/rename`, { new_name: "b" })).status).toBe(200);
@@ -89,10 +115,8 @@ describe("a flow made by a report", () => {
     await transaction(query, async (tx) => {
       await lockNumbering(tx, org.id);
       reporting = report("web", { trail_name: "t" });
-      // Until the report waits for the numbering.
-      const waiting =
-        "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-      while ((await pool.query(waiting)).rowCount === 0);
+      // For the numbering.
+      await untilSomebodyWaits();
       const flow = pool.query("select from flows where org_id = $1 for update nowait", [org.id]);
       await expect(flow).rejects.toMatchObject({ code: "55P03" });
     });

@@ -110,11 +110,51 @@ describe("every answer", () => {
     expect(headers).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
   });
 
+  it("takes no cookie for a credential", async () => {
+    const user = await app.user();
+    const headers = { cookie: `session=${user.key}; authorization=Bearer ${user.key}` };
+    expect((await app.anonymous.get("/user/api-keys", { headers })).status).toBe(401);
+  });
+
   it("never allows another origin", async () => {
     const answer = await org.admin.get(`/organizations/${org.name}`, {
       headers: { origin: "https://evil.test" },
     });
     expect(Object.keys(answer.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+});
+
+describe("bodies", () => {
+  it("that are too large are a 413", async () => {
+    const answer = await org.member.request("PUT", `/environments/${org.name}`, {
+      payload: Buffer.alloc(13 * 1024 * 1024, 0x20),
+      headers: { "content-type": "application/json" },
+    });
+    expect([answer.status, answer.json]).toEqual([413, { message: "Request body is too large" }]);
+  });
+
+  it.each(["null", ""])("may be %j, or absent, where there is nothing to say", async (payload) => {
+    const user = await app.user();
+    const answer = await user.client.request("PUT", `/user/${user.name}`, {
+      payload,
+      headers: { "content-type": "application/json" },
+    });
+    expect([answer.status, answer.json]).toEqual([200, "OK"]);
+    expect((await user.client.put(`/user/${user.name}`)).status).toBe(200);
+  });
+
+  it("in other content types are a 415, in other encodings too", async () => {
+    for (const type of [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "application/json; charset=utf-16",
+    ]) {
+      const answer = await org.member.request("PUT", `/environments/${org.name}`, {
+        payload: "{}",
+        headers: { "content-type": type },
+      });
+      expect([answer.status, Object.keys(answer.json)], type).toEqual([415, ["message"]]);
+    }
   });
 });
 
