@@ -127,7 +127,7 @@ describe("a flow made by a report", () => {
 describe("the event of a trail that a report began", () => {
   it("has the keys of one begun on its own", async () => {
     const said = {
-      git_commit_info: { sha1: commitOf("x"), message: "m", author: "a", timestamp: 1_786_000_000 },
+      git_commit_info: { sha1: commitOf("x"), author: "a", timestamp: 1_786_000_000 },
       repo_info: repoInfo("acme/web"),
     };
     await putTrail(org.member, `${org.name}/web`, { name: "begun", ...said });
@@ -138,6 +138,7 @@ describe("the event of a trail that a report began", () => {
     expect(Object.keys(reported).sort()).toEqual(Object.keys(begun).sort());
     expect(Object.keys(reported.trail_data_json).sort()).toEqual(Object.keys(begun.trail_data_json).sort());
     for (const key of ["git_commit_info", "repo_info"]) expect(reported[key]).toEqual(begun[key]);
+    expect(reported.trail_data_json.git_commit_info).toEqual(begun.trail_data_json.git_commit_info);
     const [row] = (await rowsOf(app, "trail_events", org)).slice(-1);
     expect(row!["data"]).toMatchObject({ git_commit_info: said.git_commit_info });
   });
