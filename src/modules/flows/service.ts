@@ -6,6 +6,7 @@ import { archivedName } from "../../domain/names.ts";
 import type { OrgAccess } from "../../domain/principal.ts";
 import { emptyTemplateText } from "../../domain/template/model.ts";
 import { parseWireId } from "../../lib/ids.ts";
+import { forgetFlow } from "../actions/forget.ts";
 import { recorded, type Recorder, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { getShownFlow, type ShownFlowRow } from "./list-store.ts";
@@ -195,7 +196,7 @@ async function getLiveFlowLocked(tx: Tx, scope: FlowScope, name: string): Promis
   return flow;
 }
 
-/** Archives a flow under a name with the time in it, the first second from now on that is free. */
+/** Archives a flow under a name with the time in it, the first second from now on that is free. It leaves actions. */
 export async function archiveFlow(
   deps: Pick<Deps, "db" | "clock">,
   scope: FlowScope,
@@ -209,6 +210,7 @@ export async function archiveFlow(
       // The same name may have been archived this very second, or be in use on its own.
       while (await isFlowNameTaken(tx, scope.org.id, archivedName(flow.name, second))) second += 1;
       await updateFlowArchived(tx, scope.org.id, flow, { name: archivedName(flow.name, second), at });
+      await forgetFlow(tx, scope.org.id, flow.id);
       record("flow", flow.name);
     });
   } catch (error) {
