@@ -122,13 +122,15 @@ describe("the OpenAPI document", () => {
   });
 
   it("shows the webhook's header, and numbers in paths as such", () => {
-    const { parameters } = document.paths["/api/v2/webhooks/quality/{hook_uid}"]!["post"]!;
-    expect(parameters).toContainEqual({
-      name: "X-Quality-Webhook-HMAC-SHA256",
-      in: "header",
-      required: false,
-      schema: { type: ["string", "null"] },
-    });
+    for (const name of ["Quality", "Sonar"]) {
+      const path = `/api/v2/webhooks/${name.toLowerCase()}/{hook_uid}`;
+      expect(document.paths[path]!["post"]!.parameters).toContainEqual({
+        name: `X-${name}-Webhook-HMAC-SHA256`,
+        in: "header",
+        required: false,
+        schema: { type: ["string", "null"] },
+      });
+    }
     const removal = document.paths["/api/v2/actions/{org}/{action_number}"]!["delete"]!;
     expect(removal.parameters.at(-1)).toMatchObject({ name: "action_number", schema: { type: "integer" } });
   });

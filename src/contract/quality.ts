@@ -107,7 +107,6 @@ const webhook = {
   method: "POST",
   tag: "Webhooks",
   access: signed,
-  headers: z.object({ "X-Quality-Webhook-HMAC-SHA256": z.string().nullish() }),
   body: { kind: "raw", schema: Payload },
   responses: { 200: json("What is done about it", QualityWebhookAnswer) },
   description:
@@ -118,11 +117,13 @@ export const qualityEndpoints = {
   quality_webhook: endpoint({
     ...webhook,
     path: "/webhooks/quality/{hook_uid}",
+    headers: z.object({ "X-Quality-Webhook-HMAC-SHA256": z.string().nullish() }),
     summary: "Receive a code-quality analysis",
   }),
   sonar_qube_webhook: endpoint({
     ...webhook,
     path: "/webhooks/sonar/{hook_uid}",
+    headers: z.object({ "X-Sonar-Webhook-HMAC-SHA256": z.string().nullish() }),
     summary: "Receive a code-quality analysis, under the path older set-ups have",
   }),
   list_integrations: endpoint({
