@@ -96,6 +96,23 @@ describe("a flow made by a report", () => {
     expect((await rowsOf(app, "artifacts", org)).at(-1)!["flow_id"]).toBe(flows[1]!["id"]);
   });
 
+  it("is asked for again by a trail that came while the old one was being archived", async () => {
+    await report("web");
+    let beginning: Promise<{ status: number }> | undefined;
+    await transaction(app.deps.db.query, async (tx) => {
+      await tx
+        .updateTable("flows")
+        .set({ name: "web-archived-at-1", original_name: "web", archived_at: moment(1) })
+        .where("org_id", "=", org.id)
+        .execute();
+      beginning = putTrail(org.member, `${org.name}/web`, { name: "late" });
+      await untilSomebodyWaits();
+    });
+    expect((await beginning)?.status).toBe(409);
+    expect((await putTrail(org.member, `${org.name}/web`, { name: "late" })).status).toBe(201);
+    expect(await rowsOf(app, "flows", org)).toHaveLength(2);
+  });
+
   it("takes a name that another flow had for good", async () => {
     await report("a");
     expect((await org.member.put(`/flows/${org.name}/a/rename`, { new_name: "b" })).status).toBe(200);

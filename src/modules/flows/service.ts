@@ -15,7 +15,7 @@ import {
   findFlowLocked,
   type FlowRow,
   getFlowLocked,
-  getFlowRow,
+  getFlowHeld,
   insertFlow,
   isFlowNameTaken,
   renameFlow as storeNewName,
@@ -150,7 +150,7 @@ export type FlowForTrail = Pick<FlowRow, "id" | "name" | "template" | "template_
 /**
  * The flow a trail is reported to, by its name or a former one. A flow that does not exist is created and expects nothing
  * (contract flows 3.8).
- * @throws AppError invalid for an archived flow.
+ * @throws AppError invalid for an archived flow, conflict for one that is just being archived.
  */
 export async function getFlowForTrail(
   deps: Pick<Deps, "clock" | "ids">,
@@ -163,8 +163,9 @@ export async function getFlowForTrail(
     await createFlow(deps, writing, { name, description: "", visibility: "private", template: undefined });
     id = await getFlowId(tx, scope.org, name);
   }
-  const flow = await getFlowRow(tx, scope.org.id, id);
-  if (flow.archived_at !== null) throw archivedFlow(name);
+  const flow = await getFlowHeld(tx, scope.org.id, id);
+  // Under another name it was archived while we waited for it, and the name is free.
+  if (flow.archived_at !== null) throw flow.name === name ? archivedFlow(name) : collision();
   return flow;
 }
 
