@@ -3,6 +3,7 @@ import { artifactEndpoints } from "./artifacts.ts";
 import { attestationEndpoints } from "./attestations.ts";
 import { auditEndpoints } from "./audit.ts";
 import { buildEndpoints } from "./builds.ts";
+import { controlEndpoints } from "./controls.ts";
 import { environmentEndpoints } from "./environments.ts";
 import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
@@ -33,6 +34,7 @@ export const endpoints = {
   ...buildEndpoints,
   ...repoEndpoints,
   ...attestationEndpoints,
+  ...controlEndpoints,
   ...actionEndpoints,
   ...qualityEndpoints,
   ...systemEndpoints,

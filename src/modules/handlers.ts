@@ -4,6 +4,7 @@ import { artifactHandlers } from "./artifacts/handlers.ts";
 import { attestationHandlers } from "./attestations/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { buildHandlers } from "./builds/handlers.ts";
+import { controlHandlers } from "./controls/handlers.ts";
 import { environmentHandlers } from "./environments/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
@@ -34,6 +35,7 @@ export const handlers: Handlers<typeof endpoints> = {
   ...buildHandlers,
   ...repoHandlers,
   ...attestationHandlers,
+  ...controlHandlers,
   ...actionHandlers,
   ...qualityHandlers,
   ...systemHandlers,
