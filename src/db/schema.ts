@@ -160,6 +160,33 @@ export interface Builds {
   trail_name: string;
 }
 
+export interface Controls {
+  archived: Generated<boolean>;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  id: string;
+  identifier: string;
+  links: JsonColumn;
+  name: string;
+  org_id: string;
+  tags: Generated<JsonColumn>;
+  version: number;
+}
+
+export interface ControlVersions {
+  archived: boolean;
+  control_id: string;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  links: JsonColumn;
+  name: string;
+  org_id: string;
+  status: string;
+  version: number;
+}
+
 export interface EnvironmentCounts {
   archived: boolean;
   count: number;
@@ -401,6 +428,8 @@ export interface DB {
   attestations: Attestations;
   audit_log: AuditLog;
   builds: Builds;
+  control_versions: ControlVersions;
+  controls: Controls;
   environment_counts: EnvironmentCounts;
   environment_former_names: EnvironmentFormerNames;
   environment_members: EnvironmentMembers;
