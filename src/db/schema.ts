@@ -146,18 +146,14 @@ export interface AuditLog {
 
 export interface Builds {
   artifact_id: string;
-  build_url: string;
   created_at: TimestampColumn;
-  filename: string;
   fingerprint: string;
   flow_id: string;
-  git_commit: string | null;
-  git_commit_info: JsonColumn | null;
+  json: string;
   number: number;
   org_id: string;
   repo_id: string | null;
   repo_number: number | null;
-  trail_name: string;
 }
 
 export interface Controls {
@@ -216,6 +212,7 @@ export interface Environments {
   created_at: TimestampColumn;
   description: Generated<string>;
   id: string;
+  json: Generated<string>;
   last_changed_at: TimestampColumn | null;
   last_modified_at: TimestampColumn;
   last_reported_at: TimestampColumn | null;
