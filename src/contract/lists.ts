@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-type Issue = z.core.$ZodIssue;
 type Context = z.core.ParsePayload;
 
 /** Lists and maps up to this size are left to the validator, which tells everything that is wrong in them. */
@@ -20,7 +19,7 @@ function complain(context: Context, schema: z.ZodType, entries: Iterable<Entry>)
   for (const { at, value } of entries) {
     const parsed = schema.safeParse(value, { reportInput: true });
     if (parsed.success) continue;
-    for (const issue of parsed.error.issues as Issue[])
+    for (const issue of parsed.error.issues)
       context.issues.push({ ...issue, path: [at, ...issue.path] } as unknown as z.core.$ZodRawIssue);
     wrong += 1;
     if (wrong === enough) break;
@@ -29,7 +28,7 @@ function complain(context: Context, schema: z.ZodType, entries: Iterable<Entry>)
 }
 
 function tooLong(context: Context, origin: "array" | "object", maximum: number, input: unknown): never {
-  context.issues.push({ code: "too_big", origin, maximum, inclusive: true, input } as z.core.$ZodRawIssue);
+  context.issues.push({ code: "too_big", origin, maximum, inclusive: true, input });
   return z.NEVER;
 }
 

@@ -11,7 +11,11 @@ export interface JobRunner {
 
 function workerLogger(log: Logger): WorkerLogger {
   const levels = { error: "error", warning: "warn", info: "debug", debug: "trace" } as const;
-  return new WorkerLogger(() => (level, message, meta) => log[levels[level]]({ jobs: meta }, message));
+  return new WorkerLogger(() => (level, message, meta) => {
+    // The job's payload and the pool are in there too.
+    const err: unknown = meta?.["error"] ?? meta?.["fatalError"];
+    log[levels[level]](err === undefined ? { jobs: true } : { jobs: true, err }, message);
+  });
 }
 
 /** Creates or updates the queue's own tables. Safe to run by several processes at once. */
