@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+/** Largest body of a delivery: an analysis with hundreds of conditions has a tenth of it. */
+export const maxDeliveryBytes = 1024 * 1024;
+
 /** Why a delivery leads to no attestation, in a sentence for the person who set the webhook up. */
 export class NoPlan extends Error {}
 
