@@ -135,6 +135,11 @@ function walk(): Walk {
       return admin.post(`/integrations/${name}/quality/deliveries/${list.json.deliveries[0].id}/replay`);
     },
     delete_quality_integration: () => admin.delete(`/integrations/${name}/quality`),
+    post_custom_attestation_type: () =>
+      admin.request("POST", `/custom-attestation-types/${name}`, {
+        parts: { data_json: JSON.stringify({ name: "coverage" }) },
+      }),
+    archive_custom_attestation_type: () => admin.put(`/custom-attestation-types/${name}/coverage/archive`),
     rename_environment: () => admin.put(`/environments/${name}/prod/rename`, { new_name: "live" }),
     archive_env: () => admin.put(`/environments/${name}/live/archive`),
     archive_flow: () => admin.put(`/flows/${name}/older/archive`),
@@ -143,7 +148,7 @@ function walk(): Walk {
 }
 
 /** Accepted and without any effect. */
-const withoutEffect = ["update_experimental_features"];
+const withoutEffect = new Set(["update_experimental_features"]);
 
 describe("every write endpoint", () => {
   it("leaves an audit row for each of its changes, in the same transaction", async () => {
@@ -161,7 +166,7 @@ describe("every write endpoint", () => {
         .select("seq")
         .where("action", "=", id)
         .execute();
-      expect([id, found.length > 0]).toEqual([id, !withoutEffect.includes(id)]);
+      expect([id, found.length > 0]).toEqual([id, !withoutEffect.has(id)]);
     }
     await runPendingJobs(app);
 

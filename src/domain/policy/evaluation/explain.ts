@@ -1,0 +1,90 @@
+import { smallestCover, type RuleReference, type WantedAttestation } from "./cover.ts";
+import { evaluateArtifact } from "./evaluate.ts";
+import type {
+  ArtifactState,
+  PolicyDecision,
+  PolicySubject,
+  PolicyVersion,
+  Resolution,
+  RuleEvaluation,
+} from "./model.ts";
+
+interface Place {
+  /** Null: the flow the artifact is going to be reported to, whichever that is. */
+  flow_name: string | null;
+  trail_name: string | null;
+}
+
+/** Something to report so that an artifact meets rules it does not meet now. */
+export type Remedy =
+  | { kind: "report_artifact"; fingerprint: string; rules: readonly RuleReference[] }
+  | ({
+      kind: "make_trail_compliant";
+      artifact_status: ArtifactState | null;
+      rules: readonly RuleReference[];
+    } & Place)
+  | ({ kind: "report_attestation" } & WantedAttestation & Place);
+
+interface Failure {
+  /** Place of the flow among the artifact's. */
+  flow: number;
+  evaluation: RuleEvaluation;
+  resolution: Resolution;
+  rule: RuleReference;
+}
+
+function failuresOf(decisions: readonly PolicyDecision[]): Failure[] {
+  return decisions.flatMap(({ policy_name, rule_evaluations }) =>
+    rule_evaluations.flatMap((evaluation, rule_index) =>
+      evaluation.resolutions
+        .map((resolution, flow) => ({ flow, evaluation, resolution, rule: { policy_name, rule_index } }))
+        .filter(({ resolution: { type } }) => type !== "rule_satisfied" && type !== "rule_not_applicable"),
+    ),
+  );
+}
+
+function wishOf({ evaluation, rule }: Failure): WantedAttestation[] {
+  if (evaluation.rule.type !== "attestation") return [];
+  const { type, name, for_control } = evaluation.rule.definition;
+  return [{ type, name, for_control, rules: [rule] }];
+}
+
+/** What to report in one flow: failures with the same context. */
+function remediesAt(place: Place, failures: readonly Failure[]): Remedy[] {
+  const trail = failures.filter(({ evaluation }) => evaluation.rule.type === "trail-compliance");
+  const artifact_status = trail[0]?.resolution.context.artifact_status ?? null;
+  const rules = trail.map(({ rule }) => rule);
+  return [
+    ...(trail.length === 0
+      ? []
+      : [{ kind: "make_trail_compliant" as const, ...place, artifact_status, rules }]),
+    ...smallestCover(failures.flatMap(wishOf)).map((wanted) => ({
+      kind: "report_attestation" as const,
+      ...place,
+      ...wanted,
+    })),
+  ];
+}
+
+/**
+ * The smallest set of reports that makes an artifact meet the policies, flow by flow; empty when it meets them. One
+ * attestation may serve rules of several policies.
+ *
+ * An artifact that no flow knows has to be reported first. Which other rules then apply depends on that flow's tags;
+ * named are those that apply already.
+ */
+export function explainIncompliance(subject: PolicySubject, policies: readonly PolicyVersion[]): Remedy[] {
+  const failures = failuresOf(evaluateArtifact(subject, policies).policy_decisions);
+  if (failures.length === 0) return [];
+  if (subject.flows.length === 0)
+    return [
+      { kind: "report_artifact", fingerprint: subject.fingerprint, rules: failures.map(({ rule }) => rule) },
+      ...remediesAt({ flow_name: null, trail_name: null }, failures),
+    ];
+  return subject.flows.flatMap(({ flow_name, trail_name }, index) =>
+    remediesAt(
+      { flow_name, trail_name },
+      failures.filter(({ flow }) => flow === index),
+    ),
+  );
+}

@@ -1,0 +1,53 @@
+import { anything } from "../model.ts";
+import type { AttestationDefinition } from "../print.ts";
+import type { PolicyDecision, ReasonForIncompliance, Resolution, RuleEvaluation } from "./model.ts";
+
+const unknownArtifact = "No flow knows this artifact";
+
+/** `attestation 'scan' of type 'snyk'`, `decision for control 'C-1'`, and what is between. */
+function nameAttestation({ type, name, for_control }: AttestationDefinition): string {
+  const named = name === anything ? "" : ` '${name}'`;
+  if (type === "decision")
+    return `decision${named}${for_control === null ? "" : ` for control '${for_control}'`}`;
+  return `attestation${named}${type === anything ? "" : ` of type '${type}'`}`;
+}
+
+function placeOf({ flow_name, trail_name }: Resolution["context"]): string {
+  return trail_name === null ? `flow '${flow_name}'` : `trail '${trail_name}' of flow '${flow_name}'`;
+}
+
+function wantedOf({ rule }: RuleEvaluation): string {
+  return rule.type === "attestation" ? nameAttestation(rule.definition) : "compliant trail";
+}
+
+/** One sentence, without a full stop; undefined when nothing is wrong. */
+function messageOf(evaluation: RuleEvaluation, { type, context }: Resolution): string | undefined {
+  const wanted = wantedOf(evaluation);
+  switch (type) {
+    case "rule_satisfied":
+    case "rule_not_applicable":
+      return undefined;
+    case "missing_provenance":
+      return unknownArtifact;
+    case "no_provenance":
+      return `${unknownArtifact}, so it has no ${wanted}`;
+    case "non_compliant_in_trail":
+      return `Artifact is ${context.artifact_status ?? "not COMPLIANT"} in ${placeOf(context)}`;
+    case "missing_attestation":
+      return `There is no ${wanted} in ${placeOf(context)}`;
+    case "non_compliant_attestation":
+      return `The latest ${wanted} in ${placeOf(context)} is not compliant`;
+  }
+}
+
+/** What an artifact lacks, one sentence for each rule and flow, in the order of the decisions. */
+export function reasonsForIncompliance(decisions: readonly PolicyDecision[]): ReasonForIncompliance[] {
+  const reasons: ReasonForIncompliance[] = [];
+  for (const { policy_name, rule_evaluations } of decisions)
+    for (const evaluation of rule_evaluations)
+      for (const resolution of evaluation.resolutions) {
+        const message = messageOf(evaluation, resolution);
+        if (message !== undefined) reasons.push({ policy_name, rule: evaluation.rule.type, message });
+      }
+  return reasons;
+}

@@ -1,0 +1,145 @@
+import { compareText } from "../../lib/text.ts";
+import { artifactKey } from "./running.ts";
+
+/** What became of an artifact since the snapshot before. */
+export type AnnotationType =
+  | "started-compliant"
+  | "started-non-compliant"
+  | "started-unknown"
+  | "became-compliant"
+  | "became-non-compliant"
+  | "updated-provenance"
+  | "changed"
+  | "unchanged"
+  | "exited";
+
+/** With the numbers of instances then and now. */
+export interface Annotation {
+  type: AnnotationType;
+  was: number;
+  now: number;
+}
+
+/** What two snapshots are compared by. */
+export interface ComparedArtifact {
+  name: string;
+  fingerprint: string;
+  /** One for each instance. */
+  creationTimestamp: readonly number[];
+  /** Null: unknown. */
+  compliant: boolean | null;
+  /** Ids of the trails that know it, in any order. Ids, because names change when flows are renamed or archived. */
+  provenance: readonly string[];
+  /** Whatever else has been found out about it that bears on compliance: see `findingsText`. */
+  findings: string;
+}
+
+export interface Annotated<Artifact> {
+  artifact: Artifact;
+  annotation: Annotation;
+}
+
+/** What policies and flows made of an artifact, as far as a difference in it is worth a snapshot. */
+export interface Findings {
+  policy_decisions: readonly {
+    policy_name: string;
+    rule_evaluations: readonly { resolutions: readonly { type: string }[] }[];
+  }[];
+  flows: readonly { artifact_compliance_in_flow: boolean | null }[];
+}
+
+/** Findings as a text to compare. Versions of policies and the order of policies and flows do not matter. */
+export function findingsText({ policy_decisions, flows }: Findings): string {
+  const decisions = policy_decisions.map(({ policy_name, rule_evaluations }) =>
+    JSON.stringify([
+      policy_name,
+      rule_evaluations.map(({ resolutions }) => resolutions.map(({ type }) => type).toSorted(compareText)),
+    ]),
+  );
+  const verdicts = flows.map(({ artifact_compliance_in_flow }) => String(artifact_compliance_in_flow));
+  return JSON.stringify([decisions.toSorted(compareText), verdicts.toSorted(compareText)]);
+}
+
+function startedType(compliant: boolean | null): AnnotationType {
+  if (compliant === null) return "started-unknown";
+  return compliant ? "started-compliant" : "started-non-compliant";
+}
+
+function hasSameProvenance(before: ComparedArtifact, after: ComparedArtifact): boolean {
+  const [known, now] = [new Set(before.provenance), new Set(after.provenance)];
+  return known.size === now.size && [...now].every((trail) => known.has(trail));
+}
+
+function changeType(before: ComparedArtifact, after: ComparedArtifact): AnnotationType {
+  if (before.compliant !== after.compliant) {
+    // There is no word for a verdict that got lost with the last policy.
+    if (after.compliant === null) return "changed";
+    return after.compliant ? "became-compliant" : "became-non-compliant";
+  }
+  if (!hasSameProvenance(before, after)) return "updated-provenance";
+  return before.findings === after.findings ? "unchanged" : "changed";
+}
+
+function annotateOne(before: ComparedArtifact | undefined, after: ComparedArtifact): Annotation {
+  const now = after.creationTimestamp.length;
+  if (before === undefined) return { type: startedType(after.compliant), was: 0, now };
+  return { type: changeType(before, after), was: before.creationTimestamp.length, now };
+}
+
+/** Changed ones first, then unchanged, then exited. */
+function rank(type: AnnotationType): number {
+  if (type === "exited") return 2;
+  return type === "unchanged" ? 1 : 0;
+}
+
+function newest(timestamps: readonly number[]): number {
+  return timestamps.reduce((latest, each) => Math.max(latest, each), -Infinity);
+}
+
+function inOrder(left: Annotated<ComparedArtifact>, right: Annotated<ComparedArtifact>): number {
+  const byRank = rank(left.annotation.type) - rank(right.annotation.type);
+  if (byRank !== 0) return byRank;
+  const [mine, others] = [left.artifact, right.artifact];
+  const [age, othersAge] = [newest(mine.creationTimestamp), newest(others.creationTimestamp)];
+  if (age !== othersAge) return othersAge - age;
+  return compareText(mine.name, others.name) || compareText(mine.fingerprint, others.fingerprint);
+}
+
+/**
+ * Compares what runs with what ran, and puts it in the order of snapshots: what is new or different, what is not, what
+ * has exited, each with the youngest first. What has exited is shown as it was.
+ * @param before what ran at the latest snapshot; what had exited by then left out.
+ */
+export function annotate<Artifact extends ComparedArtifact>(
+  before: readonly Artifact[],
+  after: readonly Artifact[],
+): Annotated<Artifact>[] {
+  const known = new Map(before.map((artifact) => [artifactKey(artifact), artifact]));
+  const annotated = after.map((artifact) => {
+    const key = artifactKey(artifact);
+    const annotation = annotateOne(known.get(key), artifact);
+    known.delete(key);
+    return { artifact, annotation };
+  });
+  for (const artifact of known.values())
+    annotated.push({
+      artifact,
+      annotation: { type: "exited", was: artifact.creationTimestamp.length, now: 0 },
+    });
+  return annotated.sort(inOrder);
+}
+
+/** Whether anything has changed that a new snapshot has to record. Numbers of instances and times do not count. */
+export function isNewSnapshot(annotated: readonly Annotated<unknown>[]): boolean {
+  return annotated.some(({ annotation }) => annotation.type !== "unchanged");
+}
+
+/** How many running artifacts are compliant, not, or unknown; exited ones do not count. */
+export function countCompliance(
+  annotated: readonly Annotated<{ compliant: boolean | null }>[],
+): Record<"true" | "false" | "null", number> {
+  const counts = { true: 0, false: 0, null: 0 };
+  for (const { artifact, annotation } of annotated)
+    if (annotation.type !== "exited") counts[`${artifact.compliant}`] += 1;
+  return counts;
+}

@@ -1,0 +1,116 @@
+import { compareText } from "../../lib/text.ts";
+import type { AzureAppsItem, CloudRunItem, Digests, EcsItem, K8sItem, Report } from "./report.ts";
+import { artifactKey, type Pod, type RunningArtifact, type Workload } from "./running.ts";
+
+/** One item of a report: a pod, a task, a container, a function. */
+interface Instance {
+  digests: Digests;
+  created: number;
+  pod?: { name: string; pod: Pod };
+  context: Omit<Workload, "pods">;
+}
+
+function fromPod({ podName, namespace, owners, digests, creationTimestamp }: K8sItem): Instance {
+  const pod = { namespace, creationTimestamp, owners: owners ?? null };
+  return { digests, created: creationTimestamp, pod: { name: podName, pod }, context: {} };
+}
+
+function fromTask(item: EcsItem): Instance {
+  const { taskArn, cluster_name = null, service_name = null, digests, creationTimestamp } = item;
+  const ecs_context = { task_arn: taskArn, cluster_name, service_name };
+  return { digests, created: creationTimestamp, context: { ecs_context } };
+}
+
+function fromApp(item: AzureAppsItem): Instance {
+  const { app_name, app_kind, digests_source, digests, creationTimestamp } = item;
+  const azure_apps_context = { app_name, app_kind, digests_source };
+  return { digests, created: creationTimestamp, context: { azure_apps_context } };
+}
+
+function fromRevision(item: CloudRunItem): Instance {
+  const { kind, serviceName = null, revisionName = null, jobName = null, digests, creationTimestamp } = item;
+  const names = { service_name: serviceName, revision_name: revisionName, job_name: jobName };
+  return { digests, created: creationTimestamp, context: { cloud_run_context: { kind, ...names } } };
+}
+
+function instancesOf(report: Report): Instance[] {
+  switch (report.type) {
+    case "K8S":
+      return report.artifacts.map(fromPod);
+    case "ECS":
+      return report.artifacts.map(fromTask);
+    case "azure-apps":
+      return report.artifacts.map(fromApp);
+    case "cloud-run":
+      return report.artifacts.map(fromRevision);
+    default:
+      return report.artifacts.map(({ digests, creationTimestamp }) => ({
+        digests,
+        created: creationTimestamp,
+        context: {},
+      }));
+  }
+}
+
+interface Group {
+  name: string;
+  fingerprint: string;
+  instances: Instance[];
+}
+
+function groupByArtifact(instances: readonly Instance[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const instance of instances)
+    for (const [name, fingerprint] of Object.entries(instance.digests)) {
+      const key = artifactKey({ fingerprint, name });
+      const group = groups.get(key) ?? { name, fingerprint, instances: [] };
+      group.instances.push(instance);
+      groups.set(key, group);
+    }
+  return [...groups.values()];
+}
+
+/** Oldest first; the text decides between instances of one second, so that the order of a report does not. */
+function byAge(left: Instance, right: Instance): number {
+  return left.created - right.created || compareText(identityOf(left), identityOf(right));
+}
+
+function identityOf({ pod, context }: Instance): string {
+  return JSON.stringify([pod?.name, pod?.pod.namespace, context]);
+}
+
+function podsOf(instances: readonly Instance[]): Workload["pods"] {
+  const pods = new Map<string, Pod>();
+  for (const { pod } of instances)
+    if (pod !== undefined) pods.set(freeName(pods, pod.name, pod.pod.namespace), pod.pod);
+  return pods.size === 0 ? null : Object.fromEntries(pods);
+}
+
+/** Only within a namespace a pod's name is its own. */
+function freeName(pods: ReadonlyMap<string, Pod>, name: string, namespace: string): string {
+  const known = pods.get(name);
+  return known === undefined || known.namespace === namespace ? name : `${namespace}/${name}`;
+}
+
+function toArtifact({ name, fingerprint, instances }: Group): RunningArtifact {
+  const aged = instances.toSorted(byAge);
+  return {
+    name,
+    fingerprint,
+    creationTimestamp: aged.map(({ created }) => created),
+    pods: podsOf(aged),
+    ...aged.at(-1)?.context,
+  };
+}
+
+/**
+ * The artifacts in a report: one for each fingerprint and name, with all its instances. Ordered by name, then
+ * fingerprint; the order of the report does not matter.
+ */
+export function flattenReport(report: Report): RunningArtifact[] {
+  return groupByArtifact(instancesOf(report))
+    .map(toArtifact)
+    .toSorted(
+      (left, right) => compareText(left.name, right.name) || compareText(left.fingerprint, right.fingerprint),
+    );
+}
