@@ -23,8 +23,6 @@ const DefaultEvaluator = z
   .object({ content_type: z.literal("default").default("default") })
   .meta({ id: "DefaultEvaluator" });
 
-const noEvaluator = { content_type: "default" } as const;
-
 /** A jq expression whose result is shown under a name. */
 const SummaryItem = z
   .object({ name: z.string().min(1).max(definitionLimits.summaryNameLength), expression })
@@ -35,12 +33,7 @@ export const CustomAttestationTypePostInput = z
   .strictObject({
     name: nameText(customAttestationTypeNamePattern),
     description: z.string().max(definitionLimits.descriptionLength).nullish(),
-    evaluator: z
-      .union([JQEvaluator, DefaultEvaluator])
-      .nullable()
-      .default(noEvaluator)
-      // Said again: the schema's own is left out of the description where lists are looked at beforehand.
-      .meta({ default: noEvaluator }),
+    evaluator: z.union([JQEvaluator, DefaultEvaluator]).nullable().default({ content_type: "default" }),
     summary: listOf(SummaryItem, { max: definitionLimits.summary }).nullish(),
   })
   .meta({ id: "CustomAttestationTypePostInput" });
