@@ -16,6 +16,8 @@ import { randomBytes } from "node:crypto";
 
 import { z } from "zod";
 
+import { parseUrl } from "./lib/url.ts";
+
 /** Everything that can be set from outside. Read once, here and nowhere else. */
 export interface Config {
   port: number;
@@ -61,7 +63,7 @@ const url = (protocols: string[]) =>
   z
     .string()
     .refine(
-      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      (text) => protocols.includes(parseUrl(text)?.protocol ?? ""),
       `must be a URL starting with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
     );
 

@@ -146,18 +146,41 @@ export interface AuditLog {
 
 export interface Builds {
   artifact_id: string;
-  build_url: string;
   created_at: TimestampColumn;
-  filename: string;
   fingerprint: string;
   flow_id: string;
-  git_commit: string | null;
-  git_commit_info: JsonColumn | null;
+  json: string;
   number: number;
   org_id: string;
   repo_id: string | null;
   repo_number: number | null;
-  trail_name: string;
+}
+
+export interface Controls {
+  archived: Generated<boolean>;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  id: string;
+  identifier: string;
+  links: JsonColumn;
+  name: string;
+  org_id: string;
+  tags: Generated<JsonColumn>;
+  version: number;
+}
+
+export interface ControlVersions {
+  archived: boolean;
+  control_id: string;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  links: JsonColumn;
+  name: string;
+  org_id: string;
+  status: string;
+  version: number;
 }
 
 export interface EnvironmentCounts {
@@ -189,6 +212,7 @@ export interface Environments {
   created_at: TimestampColumn;
   description: Generated<string>;
   id: string;
+  json: Generated<string>;
   last_changed_at: TimestampColumn | null;
   last_modified_at: TimestampColumn;
   last_reported_at: TimestampColumn | null;
@@ -401,6 +425,8 @@ export interface DB {
   attestations: Attestations;
   audit_log: AuditLog;
   builds: Builds;
+  control_versions: ControlVersions;
+  controls: Controls;
   environment_counts: EnvironmentCounts;
   environment_former_names: EnvironmentFormerNames;
   environment_members: EnvironmentMembers;
