@@ -19,6 +19,9 @@ export interface Multipart {
 /** JSON fields may be as large as files: some clients inline what others attach. */
 const maxFieldBytes = 10 * 1024 * 1024;
 
+/** All parts together, those that are dropped included: a full field and a full file, and their wrapping. */
+const maxBodyBytes = 22 * 1024 * 1024;
+
 function parseField(field: string, text: string): unknown {
   try {
     return parseJson(Buffer.from(text, "utf8"));
@@ -47,16 +50,25 @@ async function readParts(
   const parts = request.parts({
     limits: { fieldSize: maxFieldBytes, fileSize: largest, files: 4, fields: 20, parts: 24 },
   });
+  let received = 0;
+  const receive = (length: number): void => {
+    received += length;
+    if (received > maxBodyBytes) throw new AppError("too_large", "Request body is too large");
+  };
   for await (const part of parts) {
     if (part.type === "file") {
       const limit = spec.files[part.fieldname];
       const bytes = await part.toBuffer();
+      receive(bytes.length);
       if (limit === undefined) continue;
       if (bytes.length > limit.maxBytes) throw new AppError("too_large", limit.tooLarge);
       files[part.fieldname] = { filename: part.filename, bytes };
-    } else if (part.fieldname === spec.field) {
+    } else {
+      const value = String(part.value);
+      receive(value.length);
+      if (part.fieldname !== spec.field) continue;
       if (part.valueTruncated) throw new AppError("too_large", `Field ${spec.field} is too large`);
-      text = String(part.value);
+      text = value;
     }
   }
   if (text === undefined) throw invalidInput({ [spec.field]: "Field required [input: None]" });
