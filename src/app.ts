@@ -9,6 +9,7 @@ import { endpoints } from "./contract/index.ts";
 import { connect, type Database } from "./db/connect.ts";
 import { startManagedPostgres } from "./db/managed/index.ts";
 import { migrate } from "./db/migrate.ts";
+import { checkSecretKey } from "./db/secret-key.ts";
 import type { AnyHandler } from "./http/mount.ts";
 import { createServer } from "./http/server.ts";
 import { type JobRunner, migrateJobs, startJobs } from "./jobs/runner.ts";
@@ -105,7 +106,9 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const { db, close } = await openDatabase(config, options);
   try {
     await prepareDatabase(db, options.log);
-    return await assembleApp(createDeps(config, db, options), close, options.log);
+    const deps = createDeps(config, db, options);
+    await checkSecretKey(db.pool, deps.secrets.fingerprint);
+    return await assembleApp(deps, close, options.log);
   } catch (error) {
     await close();
     throw error;

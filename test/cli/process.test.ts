@@ -133,7 +133,13 @@ describe("waybill serve on an empty database", { timeout: 120_000 }, () => {
     try {
       const folders = [join(folder, "one"), join(folder, "two")];
       const outcomes = await Promise.all(
-        folders.map((data) => serveOnce({ DATABASE_URL: databaseUrl(empty), WAYBILL_DATA_DIR: data })),
+        folders.map((data) =>
+          serveOnce({
+            DATABASE_URL: databaseUrl(empty),
+            WAYBILL_DATA_DIR: data,
+            WAYBILL_SECRET_KEY: "the same key for all servers on one database",
+          }),
+        ),
       );
       for (const outcome of outcomes) expect([outcome.code, outcome.stderr]).toEqual([0, ""]);
       const printed = outcomes.map(({ stdout }) => stdout.includes("This is the first start"));
