@@ -6,6 +6,7 @@ import { controlIdentifierPattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
 import { indexedText, json, LinksBody, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { mapOf } from "./lists.ts";
 import {
   booleanParameter,
   choiceParameter,
@@ -70,8 +71,7 @@ export const ControlTagChoicesResponse = z
 
 const name = indexedText().min(1);
 const description = z.string().max(controlLimits.description).nullish();
-const links = z
-  .record(z.string().min(1).max(controlLimits.linkName), z.string().max(controlLimits.link))
+const links = mapOf(z.string().min(1).max(controlLimits.linkName), z.string().max(controlLimits.link))
   .refine(
     (value) => Object.keys(value).length <= controlLimits.links,
     `Dictionary should have at most ${controlLimits.links} items`,
