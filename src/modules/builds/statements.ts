@@ -10,9 +10,16 @@ import type { PreparedStatement } from "../../db/connect.ts";
  * the quotes of JSON; $7 repo or repos.
  */
 
+/**
+ * Builds on a page at most. The page is a range of numbers already; the planner cannot see the values of
+ * parameters: only from a constant it learns that so few rows are wanted that the plan for any values, made once, is a
+ * good one. Without it each request is planned anew, which costs more than the page.
+ */
+const largestPage = 50;
+
 /** A repo as builds show it, from `r`. */
-const repoInfo = `'{"name":' || json_text(r.name) || ',"repo_id":' || json_text(coalesce(r.repo_id, ''))
-  || ',"provider":' || coalesce(json_text(r.provider), 'null') || '}'`;
+const repoInfo = `'{"name":' || to_json(r.name)::text || ',"repo_id":' || to_json(coalesce(r.repo_id, ''))::text
+  || ',"provider":' || coalesce(to_json(r.provider)::text, 'null') || '}'`;
 
 /** One build as JSON text, from `b`, its flow `f` and its repo `r`. Names of flows need no escapes. */
 const item = `'{' || b.json || ',"flow_name":"' || f.name || '","repo_info":'
@@ -40,8 +47,10 @@ export const organizationList: PreparedStatement = {
           order by created_at desc, number desc limit 1) as last
     ), page as materialized (
       select b.* from bounds cross join lateral (
-        select * from builds where org_id = $1 and number >= bounds.first and number <= bounds.last - $4::bigint
-        order by number desc limit $5::bigint) b
+        select * from builds where org_id = $1
+          and number >= greatest(bounds.first, bounds.last - $4::bigint - $5::bigint + 1)
+          and number <= bounds.last - $4::bigint
+        order by number desc limit ${largestPage}) b
     )
     select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
       exists (select from org_counters where org_id = $1 and build_number > 0) as has_builds_ever,
@@ -65,8 +74,9 @@ export const repoList: PreparedStatement = {
     ), page as materialized (
       select b.* from bounds cross join lateral (
         select * from builds where org_id = $1 and repo_id = $7::uuid
-          and repo_number >= bounds.first and repo_number <= bounds.last - $4::bigint
-        order by repo_number desc limit $5::bigint) b
+          and repo_number >= greatest(bounds.first, bounds.last - $4::bigint - $5::bigint + 1)
+          and repo_number <= bounds.last - $4::bigint
+        order by repo_number desc limit ${largestPage}) b
     )
     select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
       exists (select from repo_counters where org_id = $1 and repo_id = $7::uuid) as has_builds_ever,
@@ -115,7 +125,7 @@ export const reposList: PreparedStatement = {
         select * from builds b where b.org_id = $1 and b.repo_id = s.repo_id
           and b.created_at >= to_timestamp($2::float8)
           and (b.created_at, b.number) <= (p.created_at, p.number)
-        order by b.created_at desc, b.number desc limit $5::bigint) b
+        order by b.created_at desc, b.number desc limit ${largestPage}) b
       order by b.number desc limit $5::bigint
     )
     select total.count as total_count,

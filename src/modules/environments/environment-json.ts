@@ -10,7 +10,7 @@ export function environmentJson(alias: string, org: string): string {
     || case when ${e}.type = 'logical' then ',"policies":[],"included_environments":' || ${memberNames(e)}
       else ',"policies":[],"included_environments":null' end
     || case when ${e}.archived
-      then ',"archived_at":' || epoch(${e}.archived_at)::text || ',"archived_by":' || json_text(${archiver(e)}) || '}'
+      then ',"archived_at":' || epoch(${e}.archived_at)::text || ',"archived_by":' || to_json(${archiver(e)})::text || '}'
       else ',"archived_at":null,"archived_by":null}' end`;
 }
 
@@ -21,7 +21,7 @@ export function environmentsJson(alias: string, org: string, from: { rows: strin
 }
 
 function memberNames(e: string): string {
-  return `(select '[' || coalesce(string_agg(json_text(member.name), ',' order by included.position), '') || ']'
+  return `(select '[' || coalesce(string_agg(to_json(member.name)::text, ',' order by included.position), '') || ']'
       from environment_members included
       join environments member on member.org_id = included.org_id and member.id = included.member_id
       where included.org_id = ${e}.org_id and included.logical_id = ${e}.id)`;
