@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import type { S3Client, S3ServiceException } from "@aws-sdk/client-s3";
 
+import { silentLog } from "../lib/log.ts";
 import { removeStale, stageFile, type StagedFile } from "./staging.ts";
 import {
   addressPattern,
@@ -38,6 +39,11 @@ function statusOf(error: unknown): number | undefined {
   return (error as Partial<S3ServiceException>).$metadata?.httpStatusCode;
 }
 
+/** Without the bucket nothing can be said of what is in it. */
+function isMissing(error: unknown): boolean {
+  return statusOf(error) === 404 && (error as Error).name !== "NoSuchBucket";
+}
+
 /** Whether asking again may help: the service is busy or was not reached. */
 function isPassing(error: unknown): boolean {
   const status = statusOf(error);
@@ -65,6 +71,8 @@ class S3Store implements EvidenceStore {
       requestChecksumCalculation: "WHEN_REQUIRED",
       responseChecksumValidation: "WHEN_REQUIRED",
       maxAttempts: attempts,
+      // What goes wrong is thrown; the library would write some of it to standard error as well.
+      logger: silentLog,
       requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: idleTimeoutMs },
     });
   }
@@ -130,7 +138,7 @@ class S3Store implements EvidenceStore {
       const { Body } = await (await this.#open()).send(new GetObjectCommand(this.#object(sha256)));
       return verifiedStream(Body as Readable, sha256);
     } catch (error) {
-      throw statusOf(error) === 404 ? new ContentMissing(sha256) : error;
+      throw isMissing(error) ? new ContentMissing(sha256) : error;
     }
   }
 
@@ -140,7 +148,7 @@ class S3Store implements EvidenceStore {
       await (await this.#open()).send(new HeadObjectCommand(this.#object(sha256)));
       return true;
     } catch (error) {
-      if (statusOf(error) === 404) return false;
+      if (isMissing(error)) return false;
       throw error;
     }
   }
