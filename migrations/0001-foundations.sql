@@ -12,6 +12,11 @@ create function epoch(moment timestamptz) returns numeric
   language sql immutable strict parallel safe
   return extract(epoch from moment);
 
+-- A text as it stands in JSON, quotes included.
+create function json_text(value text) returns text
+  language sql immutable strict parallel safe
+  return to_json(value)::text;
+
 -- Guards tables of record: what was written once is never changed or removed.
 create function forbid_change() returns trigger
   language plpgsql as $$

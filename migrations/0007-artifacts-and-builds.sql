@@ -43,12 +43,9 @@ create table builds (
   repo_id uuid,
   repo_number bigint,
   created_at timestamptz not null,
-  -- Copied from the artifact and its trail, neither of which ever changes, so that a page of builds is one range scan.
-  trail_name text not null,
-  filename text not null,
-  build_url text not null,
-  git_commit text,
-  git_commit_info jsonb,
+  -- What never changes of its JSON, as members of an object without the braces, so that a page of builds is one range
+  -- scan that only has to be joined with the names of flows and repos.
+  json text not null,
   primary key (org_id, number)
 );
 create unique index builds_fingerprint on builds (org_id, fingerprint);

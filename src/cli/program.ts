@@ -4,6 +4,7 @@ import { programVersion } from "../app.ts";
 import { ConfigError } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
 import { adminCommand } from "./admin.ts";
+import { demoCommand } from "./demo/command.ts";
 import { devCommand } from "./dev.ts";
 import { serveCommand } from "./serve.ts";
 import { ManagedPostgresError } from "../db/managed/index.ts";
@@ -17,6 +18,7 @@ function createProgram(): Command {
     .exitOverride();
   program.addCommand(serveCommand());
   program.addCommand(adminCommand());
+  program.addCommand(demoCommand());
   program.addCommand(devCommand());
   return program;
 }

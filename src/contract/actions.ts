@@ -96,6 +96,9 @@ const putResponses = {
   201: { description: "Created", schema: Ok },
 } as const;
 
+/** A number in a path. It is read as text: what is no number is no action's. */
+const actionNumber = z.string().meta({ type: "integer" });
+
 const notifications = "/organizations/{org}/environments_notifications";
 
 export const actionEndpoints = {
@@ -133,6 +136,7 @@ export const actionEndpoints = {
     tag: "Actions",
     summary: "Get an action",
     access: organizationReader,
+    params: z.object({ action_number: actionNumber }),
     responses: { 200: json("The action", ActionResponse) },
   }),
   delete_action: endpoint({
@@ -141,6 +145,7 @@ export const actionEndpoints = {
     tag: "Actions",
     summary: "Delete an action",
     access: organizationRole("member"),
+    params: z.object({ action_number: actionNumber }),
     responses: { 200: okResponse },
   }),
   get_environment_notifications: endpoint({
@@ -167,6 +172,7 @@ export const actionEndpoints = {
     tag: "Organizations",
     summary: "Get an environment action",
     access: organizationReader,
+    params: z.object({ notification_number: actionNumber }),
     responses: { 200: json("The environment action", EnvNotificationsResponse) },
   }),
   update_environment_notification: endpoint({
@@ -178,6 +184,7 @@ export const actionEndpoints = {
       "The number stays. An empty `webhook`, which is what reads show, keeps the address of the target of the " +
       "same type in the same place.",
     access: organizationRole("member"),
+    params: z.object({ notification_number: actionNumber }),
     body: { kind: "json", schema: EnvActionPutInput },
     responses: { 200: okResponse },
   }),
@@ -187,6 +194,7 @@ export const actionEndpoints = {
     tag: "Organizations",
     summary: "Delete an environment action",
     access: organizationRole("member"),
+    params: z.object({ notification_number: actionNumber }),
     responses: { 200: okResponse },
   }),
 } satisfies Endpoints;

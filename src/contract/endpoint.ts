@@ -66,6 +66,8 @@ export interface Endpoint {
   access: Access;
   params?: z.ZodType;
   query?: z.ZodType;
+  /** Headers that only the handler reads: named in the document, not parsed. */
+  headers?: z.ZodType;
   body?: RequestBody;
   responses: Record<number, Response>;
   deprecated?: boolean;

@@ -116,7 +116,10 @@ export const environmentEndpoints = {
     tag,
     summary: "List environments",
     description:
-      "All environments that match, as a bare array; with `page` or `per_page`, one page of them as an object.",
+      "All environments that match, as a bare array; with `page` or `per_page`, one page of them as an object, " +
+      "15 a page unless said otherwise. `name` is part of the name in any case, a tag is `key` or `key:value`, a space " +
+      "includes the spaces below it. `type`, `tag` and `space_id` may be repeated: any of the values will do. Different " +
+      "filters combine with AND.",
     access: organizationReader,
     query: EnvironmentListQuery,
     responses: { 200: json("The environments", z.union([EnvironmentList, z.array(Environment)])) },

@@ -1,8 +1,10 @@
 import { actionEndpoints } from "./actions.ts";
 import { artifactEndpoints } from "./artifacts.ts";
+import { attestationTypeEndpoints } from "./attestation-types.ts";
 import { attestationEndpoints } from "./attestations.ts";
 import { auditEndpoints } from "./audit.ts";
 import { buildEndpoints } from "./builds.ts";
+import { controlEndpoints } from "./controls.ts";
 import { environmentEndpoints } from "./environments.ts";
 import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
@@ -33,6 +35,8 @@ export const endpoints = {
   ...buildEndpoints,
   ...repoEndpoints,
   ...attestationEndpoints,
+  ...attestationTypeEndpoints,
+  ...controlEndpoints,
   ...actionEndpoints,
   ...qualityEndpoints,
   ...systemEndpoints,

@@ -27,10 +27,13 @@ function showLocation(prefix: string, path: Path): string {
   return location;
 }
 
+/** What is wrong with anything but a whole number. */
+export const notAnInteger = "Input should be a valid integer";
+
 const typeReasons: Record<string, string> = {
   string: "Input should be a valid string",
   number: "Input should be a valid number",
-  int: "Input should be a valid integer",
+  int: notAnInteger,
   boolean: "Input should be a valid boolean",
   array: "Input should be a valid list",
   object: "Input should be a valid dictionary",
@@ -62,9 +65,9 @@ function formatReason(issue: Issue & { code: "invalid_format" }): string {
 function reasonOf(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
-      return issue.input === undefined
-        ? "Field required"
-        : (typeReasons[issue.expected] ?? `Input should be a valid ${issue.expected}`);
+      if (issue.input === undefined) return "Field required";
+      if (issue.message === notAnInteger) return notAnInteger;
+      return typeReasons[issue.expected] ?? `Input should be a valid ${issue.expected}`;
     case "invalid_value":
       return `Input should be ${quotedChoices(issue.values)}`;
     case "too_small":

@@ -107,6 +107,28 @@ export interface Attestations {
   user_data: JsonColumn | null;
 }
 
+export interface AttestationTypes {
+  archived_at: TimestampColumn | null;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  id: string;
+  last_modified_at: TimestampColumn;
+  name: string;
+  org_id: string;
+}
+
+export interface AttestationTypeVersions {
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  evaluator: JsonColumn | null;
+  org_id: string;
+  summary: JsonColumn | null;
+  type_id: string;
+  type_schema: JsonColumn | null;
+  version: number;
+}
+
 export interface AuditLog {
   action: string;
   actor_id: string | null;
@@ -124,18 +146,41 @@ export interface AuditLog {
 
 export interface Builds {
   artifact_id: string;
-  build_url: string;
   created_at: TimestampColumn;
-  filename: string;
   fingerprint: string;
   flow_id: string;
-  git_commit: string | null;
-  git_commit_info: JsonColumn | null;
+  json: string;
   number: number;
   org_id: string;
   repo_id: string | null;
   repo_number: number | null;
-  trail_name: string;
+}
+
+export interface Controls {
+  archived: Generated<boolean>;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  id: string;
+  identifier: string;
+  links: JsonColumn;
+  name: string;
+  org_id: string;
+  tags: Generated<JsonColumn>;
+  version: number;
+}
+
+export interface ControlVersions {
+  archived: boolean;
+  control_id: string;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  links: JsonColumn;
+  name: string;
+  org_id: string;
+  status: string;
+  version: number;
 }
 
 export interface EnvironmentCounts {
@@ -167,6 +212,7 @@ export interface Environments {
   created_at: TimestampColumn;
   description: Generated<string>;
   id: string;
+  json: Generated<string>;
   last_changed_at: TimestampColumn | null;
   last_modified_at: TimestampColumn;
   last_reported_at: TimestampColumn | null;
@@ -384,9 +430,13 @@ export interface DB {
   actions: Actions;
   api_keys: ApiKeys;
   artifacts: Artifacts;
+  attestation_type_versions: AttestationTypeVersions;
+  attestation_types: AttestationTypes;
   attestations: Attestations;
   audit_log: AuditLog;
   builds: Builds;
+  control_versions: ControlVersions;
+  controls: Controls;
   environment_counts: EnvironmentCounts;
   environment_former_names: EnvironmentFormerNames;
   environment_members: EnvironmentMembers;

@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client
 import type { Config } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
 import { equalInConstantTime } from "../lib/hash.ts";
+import { wireId } from "../lib/ids.ts";
 
 function mayRead(request: FastifyRequest, token: string | undefined): boolean {
   const given = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
@@ -37,6 +38,7 @@ export function registerMetrics(app: FastifyInstance, config: Pick<Config, "metr
       reply.elapsedTime / 1000,
     );
     if (reply.statusCode >= 500) errors.inc();
+    const keyId = request.caller?.principal?.api_key_id;
     request.log.info(
       {
         method: request.method,
@@ -44,7 +46,8 @@ export function registerMetrics(app: FastifyInstance, config: Pick<Config, "metr
         operation,
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 100) / 100,
-        api_key_id: request.caller?.principal?.api_key_id,
+        // As answers and the audit log show it.
+        api_key_id: keyId === undefined ? undefined : wireId(keyId),
       },
       "request",
     );

@@ -5,6 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Links } from "../lib/links.ts";
 import type { Logger } from "../lib/log.ts";
+import type { Sandbox } from "../lib/sandbox/sandbox.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 
 /** What modules need from outside, built once by the composition root. */
@@ -17,4 +18,6 @@ export interface Deps {
   links: Links;
   secrets: SecretBox;
   evidence: EvidenceStore;
+  /** Where programs and schemas given by users run. */
+  sandbox: Sandbox;
 }

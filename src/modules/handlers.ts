@@ -1,9 +1,11 @@
 import type { endpoints } from "../contract/index.ts";
 import { actionHandlers } from "./actions/handlers.ts";
 import { artifactHandlers } from "./artifacts/handlers.ts";
+import { attestationTypeHandlers } from "./attestation-types/handlers.ts";
 import { attestationHandlers } from "./attestations/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { buildHandlers } from "./builds/handlers.ts";
+import { controlHandlers } from "./controls/handlers.ts";
 import { environmentHandlers } from "./environments/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
@@ -34,6 +36,8 @@ export const handlers: Handlers<typeof endpoints> = {
   ...buildHandlers,
   ...repoHandlers,
   ...attestationHandlers,
+  ...attestationTypeHandlers,
+  ...controlHandlers,
   ...actionHandlers,
   ...qualityHandlers,
   ...systemHandlers,

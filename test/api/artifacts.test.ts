@@ -101,7 +101,7 @@ describe("POST /artifacts/{org}/{flow_name}", () => {
       },
     ]);
     expect(await rows("builds", org)).toMatchObject([
-      { number: 1, repo_number: 1, fingerprint: body["fingerprint"], trail_name: "t1", git_commit: commit },
+      { number: 1, repo_number: 1, fingerprint: body["fingerprint"], json: expect.stringContaining(commit) },
     ]);
     expect(await rows("audit_log", org)).toMatchObject([
       { seq: 1, action: "create_artifact", resource_type: "artifact", resource: body["fingerprint"] },

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { PreparedExecutor, Tx } from "../../db/connect.ts";
+import { type BuildFacts, buildMembers } from "../../domain/builds.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** A report of an artifact, ready to be written. */
@@ -14,7 +15,7 @@ export interface NewArtifact {
   template_reference_name: string;
   description: string | null;
   git_commit: string | null;
-  git_commit_info: unknown;
+  git_commit_info: BuildFacts["git_commit_info"];
   repo_id: string | null;
   repo_url: string | null;
   commit_url: string;
@@ -47,7 +48,9 @@ export async function insertArtifacts(
   orgId: string,
   artifacts: readonly NewArtifact[],
 ): Promise<void> {
-  const input = JSON.stringify(artifacts.map((artifact, position) => ({ position, ...artifact })));
+  const input = JSON.stringify(
+    artifacts.map((artifact, position) => ({ position, ...artifact, build_json: buildMembers(artifact) })),
+  );
   await sql`
     with input as materialized (
       select i.*, to_timestamp(i.created_at) as moment
@@ -55,7 +58,7 @@ export async function insertArtifacts(
         trail_name text, fingerprint text, filename text, template_reference_name text, description text,
         git_commit text, git_commit_info jsonb, repo_id uuid, repo_url text, commit_url text, build_url text,
         external_urls jsonb, annotations jsonb, user_data jsonb, commits_list jsonb, created_at float8,
-        created_by_name text)
+        created_by_name text, build_json text)
     ), reported as (
       insert into artifacts (org_id, id, flow_id, trail_id, fingerprint, filename, template_reference_name, description,
         git_commit, git_commit_info, repo_id, repo_url, commit_url, build_url, external_urls, annotations, user_data,
@@ -71,17 +74,20 @@ export async function insertArtifacts(
       where (select b.number from builds b where b.org_id = ${orgId} and b.fingerprint = i.fingerprint) is null
       order by i.fingerprint, i.position
     ), built as (
-      insert into builds (org_id, number, fingerprint, artifact_id, flow_id, repo_id, repo_number, created_at,
-        trail_name, filename, build_url, git_commit, git_commit_info)
-      select ${orgId}, c.build_number + row_number() over in_order, f.fingerprint, f.id, f.flow_id, f.repo_id,
-        case when f.repo_id is not null then row_number() over in_repo + coalesce((
-          select r.build_number from repo_counters r where r.org_id = ${orgId} and r.repo_id = f.repo_id), 0) end,
-        greatest(c.last_build_at, max(f.moment) over in_order),
-        f.trail_name, f.filename, f.build_url, f.git_commit, f.git_commit_info
-      from firsts f cross join (
-        select build_number, last_build_at from org_counters where org_id = ${orgId}) c
-      window in_order as (order by f.position), in_repo as (partition by f.repo_id order by f.position)
-      order by 2
+      insert into builds (org_id, number, fingerprint, artifact_id, flow_id, repo_id, repo_number, created_at, json)
+      select ${orgId}, n.number, n.fingerprint, n.id, n.flow_id, n.repo_id, n.repo_number, n.at,
+        '"created_at":' || epoch(n.at)::text || ',' || n.build_json
+      from (
+        select f.*, c.build_number + row_number() over in_order as number,
+          case when f.repo_id is not null then row_number() over in_repo + coalesce((
+            select r.build_number from repo_counters r where r.org_id = ${orgId} and r.repo_id = f.repo_id), 0) end
+            as repo_number,
+          greatest(c.last_build_at, max(f.moment) over in_order) as at
+        from firsts f cross join (
+          select build_number, last_build_at from org_counters where org_id = ${orgId}) c
+        window in_order as (order by f.position), in_repo as (partition by f.repo_id order by f.position)
+      ) n
+      order by n.number
       returning number, created_at, repo_id, repo_number
     ), counted as (
       insert into repo_counters (org_id, repo_id, build_number)

@@ -6,25 +6,22 @@ import type { PreparedStatement } from "../../db/connect.ts";
  * numbers: all of it index lookups, however many builds there are and however deep the page.
  *
  * Parameters of all lists: $1 organization, $2 and $3 the window's ends as Unix seconds, $4 builds to pass over,
- * $5 builds on the page, $6 URL below which artifacts are found; $7 repo or repos.
+ * $5 builds on the page, $6 URL below which artifacts are found, as it stands between
+ * the quotes of JSON; $7 repo or repos.
  */
 
-/** One build as JSON, from `b`. */
-const item = `json_build_object(
-  'created_at', epoch(b.created_at), 'fingerprint', b.fingerprint, 'flow_name', f.name, 'trail_name', b.trail_name,
-  'repo_info', case when r.id is not null then
-    json_build_object('name', r.name, 'repo_id', coalesce(r.repo_id, ''), 'provider', r.provider) end,
-  'filename', b.filename, 'build_url', b.build_url, 'git_commit', b.git_commit,
-  'git_commit_info', case when b.git_commit_info is not null then json_build_object(
-    'sha1', b.git_commit_info -> 'sha1', 'message', b.git_commit_info -> 'message',
-    'author', b.git_commit_info -> 'author', 'branch', b.git_commit_info -> 'branch',
-    'timestamp', b.git_commit_info -> 'timestamp', 'url', b.git_commit_info -> 'url') end,
-  '_links', json_build_object('self', json_build_object(
-    'href', $6::text || '/' || f.name || '/fingerprint/' || b.fingerprint)))`;
+/** A repo as builds show it, from `r`. */
+const repoInfo = `'{"name":' || json_text(r.name) || ',"repo_id":' || json_text(coalesce(r.repo_id, ''))
+  || ',"provider":' || coalesce(json_text(r.provider), 'null') || '}'`;
+
+/** One build as JSON text, from `b`, its flow `f` and its repo `r`. Names of flows need no escapes. */
+const item = `'{' || b.json || ',"flow_name":"' || f.name || '","repo_info":'
+  || case when r.id is not null then ${repoInfo} else 'null' end
+  || ',"_links":{"self":{"href":"' || $6::text || '/' || f.name || '/fingerprint/' || b.fingerprint || '"}}}'`;
 
 /** The page's builds as the text of a JSON array, from `page`. */
 const pageText = `(
-  select coalesce('[' || string_agg(${item}::text, ',' order by b.number desc) || ']', '[]')
+  select coalesce('[' || string_agg(${item}, ',' order by b.number desc) || ']', '[]')
   from page b
   left join lateral (select name from flows where org_id = $1 and id = b.flow_id limit 1) f on true
   left join lateral (

@@ -24,7 +24,14 @@ export interface BuildPage {
 export async function listBuilds(db: PreparedExecutor, orgId: string, query: BuildQuery): Promise<BuildPage> {
   const { repo_ids, start_ts, end_ts, offset, limit, artifacts_url } = query;
   if (repo_ids?.length === 0) return { total_count: 0, has_builds_ever: false, builds: "[]" };
-  const values: unknown[] = [orgId, start_ts, end_ts, offset, limit, artifacts_url];
+  const values: unknown[] = [
+    orgId,
+    start_ts,
+    end_ts,
+    offset,
+    limit,
+    JSON.stringify(artifacts_url).slice(1, -1),
+  ];
   const [statement, repos] =
     repo_ids === undefined
       ? [organizationList, []]

@@ -1,21 +1,27 @@
 /**
- * SQL for an environment as the wire has it (interface spec 2), keys in the published order. What only logical or only
- * archived environments have is looked up for those alone.
+ * SQL for the JSON text of an environment as the wire has it (interface spec 2), keys in the published order. What is its
+ * own stands ready in its row; what only logical or only archived ones have is looked up for those alone.
  * @param alias of the `environments` row.
- * @param org SQL for the organization's name.
+ * @param org SQL for the organization's name as it stands in JSON, quotes included.
  */
 export function environmentJson(alias: string, org: string): string {
   const e = alias;
-  return `json_build_object(
-    'org', ${org}, 'name', ${e}.name, 'type', ${e}.type, 'description', ${e}.description,
-    'last_modified_at', epoch(${e}.last_modified_at), 'last_reported_at', epoch(${e}.last_reported_at),
-    'last_changed_at', epoch(${e}.last_changed_at), 'state', ${e}.state, 'include_scaling', false, 'tags', ${e}.tags,
-    'policies', '[]'::json, 'included_environments', case when ${e}.type = 'logical' then ${memberNames(e)} end,
-    'archived_at', epoch(${e}.archived_at), 'archived_by', case when ${e}.archived then ${archiver(e)} end)`;
+  return `'{"org":' || ${org} || ',' || ${e}.json
+    || case when ${e}.type = 'logical' then ',"policies":[],"included_environments":' || ${memberNames(e)}
+      else ',"policies":[],"included_environments":null' end
+    || case when ${e}.archived
+      then ',"archived_at":' || epoch(${e}.archived_at)::text || ',"archived_by":' || json_text(${archiver(e)}) || '}'
+      else ',"archived_at":null,"archived_by":null}' end`;
+}
+
+/** SQL for a JSON array of such texts, from what follows `from`. */
+export function environmentsJson(alias: string, org: string, from: { rows: string; order: string }): string {
+  return `(select '[' || coalesce(string_agg(row.json, ','), '') || ']' from (
+      select ${environmentJson(alias, org)} as json from ${from.rows} order by ${from.order}) as row)`;
 }
 
 function memberNames(e: string): string {
-  return `(select coalesce(json_agg(member.name order by included.position), '[]')
+  return `(select '[' || coalesce(string_agg(json_text(member.name), ',' order by included.position), '') || ']'
       from environment_members included
       join environments member on member.org_id = included.org_id and member.id = included.member_id
       where included.org_id = ${e}.org_id and included.logical_id = ${e}.id)`;

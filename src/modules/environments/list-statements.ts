@@ -2,7 +2,7 @@ import type { PreparedStatement } from "../../db/connect.ts";
 import type { EnvironmentSort, SortDirection } from "../../domain/environments.ts";
 import type { TagFilter } from "../../domain/tags.ts";
 import { containsPattern } from "../../lib/like.ts";
-import { environmentJson } from "./environment-json.ts";
+import { environmentsJson } from "./environment-json.ts";
 
 /** Which environments, in which order. A filter that is absent lets everything through, an empty list nothing. */
 export interface EnvironmentQuery {
@@ -194,19 +194,17 @@ export interface Org {
 export function pageStatement(org: Org, query: EnvironmentQuery, page: PageOf): Bound {
   const parameters = new Parameters();
   const orgId = parameters.add(org.id, "uuid");
-  const orgName = parameters.add(org.name, "text");
+  const orgName = parameters.add(JSON.stringify(org.name), "text");
   const filters = filtersOf(parameters, orgId, query);
   const plan = planPage(filters, query, {
     limit: parameters.add(page.limit, "bigint"),
     offset: page.offset === 0 ? undefined : parameters.add(page.offset, "bigint"),
   });
   const text = `with recursive ${filters.with} ${plan.with}
-    select ${plan.total}::bigint as total, coalesce((
-      select json_agg(row.json) from (
-        select ${environmentJson("e", orgName)} as json
-        from page join environments e on e.org_id = ${orgId} and e.id = page.id
-        order by ${orderBy("page", query)}
-      ) as row), '[]')::text as environments`;
+    select ${plan.total}::bigint as total, ${environmentsJson("e", orgName, {
+      rows: `page join environments e on e.org_id = ${orgId} and e.id = page.id`,
+      order: orderBy("page", query),
+    })} as environments`;
   return {
     statement: statement(
       `${page.offset === 0 ? "first" : "page"}-${query.sort}-${query.direction}-${filters.shape}`,
@@ -220,14 +218,13 @@ export function pageStatement(org: Org, query: EnvironmentQuery, page: PageOf): 
 export function allStatement(org: Org, query: EnvironmentQuery): Bound {
   const parameters = new Parameters();
   const orgId = parameters.add(org.id, "uuid");
-  const orgName = parameters.add(org.name, "text");
+  const orgName = parameters.add(JSON.stringify(org.name), "text");
   const filters = filtersOf(parameters, orgId, query);
   const text = `with recursive ${filters.with} always as (select true)
-    select coalesce((
-      select json_agg(row.json) from (
-        select ${environmentJson("e", orgName)} as json from environments e
-        where ${allConditions(filters)} order by ${orderBy("e", query)}
-      ) as row), '[]')::text as environments`;
+    select ${environmentsJson("e", orgName, {
+      rows: `environments e where ${allConditions(filters)}`,
+      order: orderBy("e", query),
+    })} as environments`;
   return {
     statement: statement(`all-${query.sort}-${query.direction}-${filters.shape}`, text),
     values: parameters.values,

@@ -49,7 +49,7 @@ export async function findEnvironments(
 
 const replyStatement = {
   name: "environment",
-  text: `select e.archived, found.by_name, ${environmentJson("e", "$2::text")}::text as json
+  text: `select e.archived, found.by_name, ${environmentJson("e", "$2::text")} as json
     from find_environment($1::uuid, $3::text) found
     join environments e on e.org_id = $1::uuid and e.id = found.id`,
 };
@@ -69,7 +69,7 @@ export async function findEnvironmentReply(
 ): Promise<EnvironmentReply | undefined> {
   const [row] = await db.prepared<{ archived: boolean; by_name: boolean; json: string }>(replyStatement, [
     org.id,
-    org.name,
+    JSON.stringify(org.name),
     name,
   ]);
   return row;

@@ -1,0 +1,32 @@
+// What a service costs that does nothing but HTTP and JSON: answers each GET with the same objects, made into text each
+// time, and each POST by parsing it and saying OK. In a process of its own, like the server it is compared with.
+import { createServer } from "node:http";
+
+/** Sent by the parent: what to answer. */
+export interface BareAnswer {
+  objects: unknown;
+}
+
+process.once("message", (message) => {
+  const { objects } = message as BareAnswer;
+  const server = createServer((request, response) => {
+    if (request.method === "GET") {
+      const text = JSON.stringify(objects);
+      response.writeHead(200, {
+        "content-type": "application/json; charset=utf-8",
+        "content-length": Buffer.byteLength(text),
+      });
+      response.end(text);
+      return;
+    }
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      JSON.parse(Buffer.concat(parts).toString("utf8"));
+      response.writeHead(201, { "content-type": "application/json; charset=utf-8" });
+      response.end('"OK"');
+    });
+  });
+  server.listen(0, "127.0.0.1", () => process.send?.(server.address()));
+});
+process.once("disconnect", () => process.exit());

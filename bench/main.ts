@@ -1,0 +1,87 @@
+// `npm run bench`: how fast the built program is, with a lot of data, against promises made beforehand.
+import { mkdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+import { Command, InvalidArgumentError, Option } from "commander";
+
+import { prepareData } from "./data.ts";
+import type { Setting } from "./measure.ts";
+import { startServer, stopAll } from "./processes.ts";
+import { asMarkdown, asText, type Report } from "./report.ts";
+import { artifactsScenario } from "./scenarios/artifacts.ts";
+import { buildsScenario } from "./scenarios/builds.ts";
+import { environmentsScenario } from "./scenarios/environments.ts";
+import { describeMemoryAfterLoad, measureMemoryAtRest } from "./scenarios/memory.ts";
+import { measureStart } from "./scenarios/start.ts";
+
+const scenarios = [environmentsScenario, buildsScenario, artifactsScenario];
+const names = ["start", "memory", ...scenarios.map(({ name }) => name)];
+
+const legend =
+  "bare/s: a node:http server that makes the same objects into text for every request, measured right after. " +
+  "µs: processor time of one request on the answering side; with the load generator it has to fit into the cores.";
+
+interface Options {
+  data: string;
+  fresh: boolean;
+  seconds: number;
+  only: string[];
+  out?: string;
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 60)
+    throw new InvalidArgumentError("It is a whole number from 1 to 60.");
+  return value;
+}
+
+async function measureRunning(dataDir: string, options: Options, report: Report): Promise<void> {
+  const server = await startServer(dataDir);
+  try {
+    const setting: Setting = { server, url: server.url, key: server.key, seconds: options.seconds };
+    if (options.only.includes("memory")) report.verdicts.push(...(await measureMemoryAtRest(setting)));
+    for (const scenario of scenarios.filter(({ name }) => options.only.includes(name))) {
+      console.log(`Measuring ${scenario.name}`);
+      const { figures, verdicts } = await scenario.run(setting);
+      report.figures.push(...figures);
+      report.verdicts.push(...verdicts);
+    }
+    if (options.only.includes("memory")) report.remarks.push(await describeMemoryAfterLoad(setting));
+  } finally {
+    await server.stop();
+  }
+}
+
+async function bench(options: Options): Promise<void> {
+  const folder = resolve(options.data);
+  await mkdir(folder, { recursive: true });
+  const dataDir = await prepareData(folder, options.fresh);
+  const report: Report = { figures: [], verdicts: [], remarks: [legend], secondsEach: options.seconds };
+  if (options.only.includes("start")) {
+    console.log("Measuring start");
+    report.verdicts.push(...(await measureStart(dataDir)));
+  }
+  await measureRunning(dataDir, options, report);
+  console.log(`\n${asText(report)}`);
+  if (options.out !== undefined) await writeFile(options.out, asMarkdown(report));
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => void stopAll().finally(() => process.exit(1)));
+
+const command = new Command("bench")
+  .description("measure the built program")
+  .option("--data <folder>", "where the data is kept between runs", join(tmpdir(), "waybill-bench"))
+  .option("--fresh", "make the data anew", false)
+  .addOption(new Option("--seconds <n>", "how long each measurement takes").argParser(seconds).default(4))
+  .addOption(new Option("--only <names...>", "what to measure").choices(names).default(names))
+  .option("--out <file>", "write the figures to a Markdown file, too")
+  .action((options: Options) => bench(options));
+
+try {
+  await command.parseAsync();
+} finally {
+  await stopAll();
+}

@@ -1,0 +1,114 @@
+import { once } from "node:events";
+
+import type { LoadJob, LoadResult } from "./load.ts";
+import { type Cpu, cpuOfNode, cpuOfServer, type Server, startNode, stopProcess } from "./processes.ts";
+
+function script(name: string): string[] {
+  return ["--import", "tsx", new URL(name, import.meta.url).pathname];
+}
+
+/** What was measured from outside, and what it took inside. */
+export interface Loaded extends LoadResult {
+  /** Processor time for each request, in microseconds. */
+  cost: Cpu;
+}
+
+async function runLoad(job: LoadJob): Promise<LoadResult> {
+  const child = startNode({ args: script("load.ts") });
+  try {
+    const ended = once(child, "exit").then(() => {
+      throw new Error("The load generator ended without a result");
+    });
+    // Only the race below looks at it; afterwards its ending is what we want.
+    ended.catch(() => {});
+    child.send(job);
+    const [result] = (await Promise.race([once(child, "message"), ended])) as [LoadResult];
+    return result;
+  } finally {
+    await stopProcess(child);
+  }
+}
+
+/** Loads an address for some seconds, from a process of its own, and looks what that cost the answering side. */
+async function loadAddress(job: LoadJob, cpu: () => Promise<Cpu>): Promise<Loaded> {
+  const before = await cpu();
+  const result = await runLoad(job);
+  const after = await cpu();
+  const each = (part: keyof Cpu): number => ((after[part] - before[part]) * 1e6) / result.answered;
+  return { ...result, cost: { node: each("node"), postgres: each("postgres") } };
+}
+
+/** Runs the bare server while `work` measures it. */
+export async function withBareServer<T>(
+  objects: unknown,
+  work: (url: string, pid: number) => Promise<T>,
+): Promise<T> {
+  const child = startNode({ args: script("bare-server.ts") });
+  try {
+    child.send({ objects });
+    const [{ port }] = (await once(child, "message")) as [{ port: number }];
+    return await work(`http://127.0.0.1:${port}`, child.pid ?? 0);
+  } finally {
+    await stopProcess(child);
+  }
+}
+
+/** One line of the results. */
+export interface Figure {
+  scenario: string;
+  connections: number;
+  own: Loaded;
+  bare: Loaded;
+}
+
+/** What is measured: an address of the API that answers with objects, or one that takes reports. */
+export interface Subject {
+  scenario: string;
+  /** With the API's prefix. */
+  path: string;
+  report?: boolean;
+}
+
+/** Where and how long. */
+export interface Setting {
+  server: Server;
+  url: string;
+  key: string;
+  seconds: number;
+}
+
+let measurement = 0;
+
+async function objectsAt(setting: Setting, path: string): Promise<unknown> {
+  const response = await fetch(setting.url + path, { headers: { authorization: `Bearer ${setting.key}` } });
+  if (response.status !== 200)
+    throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
+  return response.json();
+}
+
+/**
+ * Measures an address with so many connections each, and a bare server that answers the very same objects, one after
+ * the other.
+ */
+export async function measure(setting: Setting, subject: Subject, connections: number[]): Promise<Figure[]> {
+  const objects = subject.report === true ? "OK" : await objectsAt(setting, subject.path);
+  return withBareServer(objects, async (bareUrl, barePid) => {
+    const figures: Figure[] = [];
+    for (const count of connections) {
+      measurement += 1;
+      const job = {
+        key: setting.key,
+        seconds: setting.seconds,
+        connections: count,
+        ...(subject.report === true ? { reportSeed: `bench ${Date.now()} ${measurement}` } : {}),
+      };
+      const own = await loadAddress({ ...job, url: setting.url + subject.path }, () =>
+        cpuOfServer(setting.server),
+      );
+      const bare = await loadAddress({ ...job, url: bareUrl + subject.path }, () => cpuOfNode(barePid));
+      if (own.failed > 0) throw new Error(`${subject.scenario}: ${own.failed} requests failed`);
+      figures.push({ scenario: subject.scenario, connections: count, own, bare });
+    }
+    return figures;
+  });
+}

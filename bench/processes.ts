@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { type FileHandle, open, readdir, readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const root = new URL("..", import.meta.url).pathname;
+
+/** Everything started and not yet stopped, so that nothing outlives the benchmark. */
+const running = new Set<ChildProcess>();
+
+/** A port of the loopback interface that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("No port to listen on");
+  return address.port;
+}
+
+interface Start {
+  args: string[];
+  env?: Record<string, string>;
+  stdout?: "pipe" | FileHandle;
+}
+
+/** Starts another Node with the same PATH and locale and nothing else of our environment. */
+export function startNode({ args, env = {}, stdout = "pipe" }: Start): ChildProcess {
+  const { PATH = "", LANG = "C", TMPDIR } = process.env;
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { PATH, LANG, ...(TMPDIR === undefined ? {} : { TMPDIR }), ...env },
+    stdio: ["ignore", stdout === "pipe" ? "pipe" : stdout.fd, "inherit", "ipc"],
+  });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  return child;
+}
+
+/** Asks a process to end, and makes it end when it does not. */
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** Ends everything that was started. */
+export async function stopAll(): Promise<void> {
+  await Promise.all([...running].map(stopProcess));
+}
+
+/** The server as users run it: the built program, its own PostgreSQL, default settings. */
+export interface Server {
+  url: string;
+  dataDir: string;
+  pid: number;
+  /** From starting the process to the first 200 of /ready, in milliseconds. */
+  startMs: number;
+  /** Key of the administrator made at the first start. */
+  key: string;
+  stop(): Promise<void>;
+}
+
+async function becomesReady(url: string, child: ChildProcess): Promise<void> {
+  const deadline = performance.now() + 120_000;
+  while (performance.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`The server ended with status ${child.exitCode}`);
+    const response = await fetch(`${url}/ready`).catch(() => undefined);
+    if (response?.status === 200) return;
+    await sleep(5);
+  }
+  throw new Error("The server did not become ready");
+}
+
+/** Starts the server on a data directory; its log goes to a file there. */
+export async function startServer(dataDir: string): Promise<Server> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const log = await open(join(dataDir, "bench-server.log"), "a");
+  const begun = performance.now();
+  const child = startNode({
+    args: ["dist/main.js", "serve"],
+    env: { PORT: String(port), WAYBILL_DATA_DIR: dataDir, WAYBILL_PUBLIC_URL: url },
+    stdout: log,
+  });
+  await becomesReady(url, child);
+  const startMs = performance.now() - begun;
+  const key = (await readFile(join(dataDir, "initial-admin-key"), "utf8")).trim();
+  return {
+    url,
+    dataDir,
+    pid: child.pid ?? 0,
+    startMs,
+    key,
+    stop: async () => {
+      await stopProcess(child);
+      await log.close();
+    },
+  };
+}
+
+async function field(file: string, name: string): Promise<number | undefined> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  const value = new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1];
+  return value === undefined ? undefined : Number(value);
+}
+
+/** Memory in megabytes; undefined where this machine does not tell. */
+export interface Memory {
+  node: number | undefined;
+  postgres: number | undefined;
+}
+
+/** PostgreSQL's own process and all its children. */
+async function postgresPids(dataDir: string): Promise<number[]> {
+  const file = await readFile(join(dataDir, "postgres", "postmaster.pid"), "utf8").catch(() => "");
+  const postmaster = Number.parseInt(file, 10);
+  if (!Number.isFinite(postmaster)) return [];
+  const entries = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const parents = await Promise.all(entries.map((pid) => field(`/proc/${pid}/status`, "PPid")));
+  return [postmaster, ...entries.map(Number).filter((_pid, index) => parents[index] === postmaster)];
+}
+
+/** Clock ticks a second that the kernel counts processor time in, on every Linux there is. */
+const ticks = 100;
+
+async function cpuSecondsOf(pid: number): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // The name in parentheses may contain anything; user and system time are the 12th and 13th field after it.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / ticks;
+}
+
+/** Processor time used so far, in seconds; zero where this machine does not tell. */
+export interface Cpu {
+  node: number;
+  postgres: number;
+}
+
+/** Processor time of a server's process. */
+export async function cpuOfNode(pid: number): Promise<Cpu> {
+  return { node: await cpuSecondsOf(pid), postgres: 0 };
+}
+
+/** Processor time of the server's process and of all of PostgreSQL's. */
+export async function cpuOfServer(server: Server): Promise<Cpu> {
+  const pids = await postgresPids(server.dataDir);
+  const seconds = await Promise.all(pids.map(cpuSecondsOf));
+  return { node: await cpuSecondsOf(server.pid), postgres: seconds.reduce((sum, one) => sum + one, 0) };
+}
+
+/** Resident memory of the server's process; PostgreSQL's proportional share, all its processes together. */
+export async function memoryOf(server: Server): Promise<Memory> {
+  const rss = await field(`/proc/${server.pid}/status`, "VmRSS");
+  const pids = await postgresPids(server.dataDir);
+  const shares = await Promise.all(pids.map((pid) => field(`/proc/${pid}/smaps_rollup`, "Pss")));
+  const known = shares.filter((share) => share !== undefined);
+  return {
+    node: rss === undefined ? undefined : rss / 1024,
+    postgres: known.length === 0 ? undefined : known.reduce((sum, share) => sum + share, 0) / 1024,
+  };
+}

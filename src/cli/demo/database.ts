@@ -1,0 +1,54 @@
+import { sql } from "kysely";
+
+import type { Config } from "../../config.ts";
+import { connect, type Database } from "../../db/connect.ts";
+import { findManagedPostgres } from "../../db/managed/index.ts";
+import type { DB } from "../../db/schema.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { createIdSource } from "../../lib/ids.ts";
+import type { CommandDeps } from "../command-deps.ts";
+
+/** What the program's own services need, beside the server, and the organization they are to write to. */
+export type BesideServer = Omit<CommandDeps, "config" | "evidence"> & { orgId: string };
+
+/** The organization as both ways to it know it. */
+export interface DemoOrg {
+  name: string;
+  created_at: number;
+}
+
+/** Opens the database the configuration names. @returns undefined when there is none to be reached. */
+async function openDatabase(config: Config): Promise<Database | undefined> {
+  const connection = config.databaseUrl ?? (await findManagedPostgres(config.dataDir).catch(() => undefined));
+  return connection === undefined ? undefined : connect({ connection, max: 3 });
+}
+
+async function findOrgId(db: Database, org: DemoOrg): Promise<string | undefined> {
+  const row = await db.query
+    .selectFrom("organizations")
+    .select(["id", "created_at"])
+    .where("name", "=", org.name)
+    .executeTakeFirst();
+  return row !== undefined && row.created_at === org.created_at ? row.id : undefined;
+}
+
+/**
+ * Tells the planner what a load has changed, which it would otherwise learn minutes later and plan badly until then.
+ */
+export async function learnTables(db: Database, tables: readonly (keyof DB)[]): Promise<void> {
+  await sql`analyze ${sql.join(tables.map((table) => sql.table(table)))}`.execute(db.query);
+}
+
+/**
+ * Opens the database behind the server that the organization was just made on. The configuration may be that of another
+ * server: only a database that has this very organization will do.
+ * @returns undefined when there is none within reach.
+ */
+export async function openBesideServer(config: Config, org: DemoOrg): Promise<BesideServer | undefined> {
+  const db = await openDatabase(config);
+  if (db === undefined) return undefined;
+  const orgId = await findOrgId(db, org).catch(() => undefined);
+  if (orgId !== undefined) return { db, clock: systemClock, ids: createIdSource(), orgId };
+  await db.close();
+  return undefined;
+}

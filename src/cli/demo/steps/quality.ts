@@ -1,0 +1,52 @@
+import { qualityEndpoints } from "../../../contract/quality.ts";
+import { hmacSha256Hex } from "../../../lib/hash.ts";
+import { eachInParallel } from "../../../lib/parallel.ts";
+import type { Run } from "../model/builds.ts";
+import { makeAnalyses } from "../model/quality.ts";
+import { concurrency, type Demo } from "../plan.ts";
+
+/** What the reader needs to send a delivery, and to have one sent again. */
+export interface QualityHook {
+  url: string;
+  secret: string;
+  deliveryId: string;
+}
+
+/** Name of the header that carries a delivery's signature. */
+export const signatureHeader = "X-Quality-Webhook-HMAC-SHA256";
+
+/** Switches the code-quality webhook on and calls it as a code-quality server does, signature included. */
+export function deliverAnalyses(demo: Demo, runs: readonly Run[]): Promise<QualityHook> {
+  const { api, org } = demo;
+  const analyses = makeAnalyses(
+    demo.seed,
+    runs.filter((run) => run.builds.length > 0),
+  );
+  return demo.progress.step("Signed quality deliveries", analyses.length, async (advance) => {
+    const integration = await api.call(qualityEndpoints.put_quality_integration, {
+      params: { org },
+      body: { flow_name_base: "key" },
+    });
+    if (!("secret" in integration) || integration.webhook_url === null)
+      throw new Error("A new integration came without its secret");
+    const { secret, webhook_url: url } = integration;
+    const hook_uid = url.slice(url.lastIndexOf("/") + 1);
+    await eachInParallel(analyses, concurrency, async (analysis) => {
+      const body = Buffer.from(JSON.stringify(analysis));
+      await api.as(undefined).call(qualityEndpoints.quality_webhook, {
+        params: { hook_uid },
+        body,
+        headers: { [signatureHeader]: hmacSha256Hex(secret, body) },
+      });
+      advance();
+    });
+    const { deliveries } = await api.call(qualityEndpoints.list_quality_deliveries, {
+      params: { org },
+      query: { per_page: "100" },
+    });
+    const example = deliveries.find(
+      (delivery) => delivery.status !== "duplicate" && delivery.status !== "ignored",
+    );
+    return { url, secret, deliveryId: example?.id ?? "" };
+  });
+}

@@ -1,0 +1,93 @@
+import { artifactEndpoints, type CreateArtifact } from "../../../contract/artifacts.ts";
+import { trailEndpoints } from "../../../contract/trails.ts";
+import { eachInParallel } from "../../../lib/parallel.ts";
+import type { Build, Run } from "../model/builds.ts";
+import { releaseFlow, repoOf } from "../model/company.ts";
+import { companyDomain } from "../model/people.ts";
+import { concurrency, type Demo } from "../plan.ts";
+
+/** `repo_info` of the run's repo. */
+export function repoInfoOf(run: Run) {
+  const { id, name, provider, url, namespace_path, description } = repoOf(run.flow);
+  return {
+    name,
+    url,
+    provider: provider as "github",
+    namespace_path,
+    description,
+    ...(id === null ? {} : { id }),
+  };
+}
+
+/** What a pipeline reports about one artifact of a run. */
+export function reportOf(run: Run, build: Build): CreateArtifact {
+  return {
+    fingerprint: build.fingerprint,
+    filename: build.filename,
+    trail_name: run.trail,
+    template_reference_name: build.component.name,
+    git_commit: run.commit.sha1,
+    git_commit_info: run.commit,
+    repo_info: repoInfoOf(run),
+    repo_url: repoOf(run.flow).url,
+    commit_url: run.commit.url,
+    build_url: run.job_url,
+  };
+}
+
+async function reportRun({ api, org }: Demo, run: Run): Promise<void> {
+  const params = { org, flow_name: run.flow.name };
+  await api.call(trailEndpoints.create_trail, {
+    params,
+    body: {
+      name: run.trail,
+      description: run.commit.message,
+      git_commit_info: run.commit,
+      repo_info: repoInfoOf(run),
+      origin_url: run.job_url,
+      user_data: { job: run.job, attempt: 1 },
+      external_urls: { ticket: { href: `https://tickets.${companyDomain}/HL-${1000 + run.job}` } },
+    },
+  });
+  for (const build of run.builds)
+    await api.call(artifactEndpoints.create_artifact, {
+      params,
+      body: {
+        ...reportOf(run, build),
+        annotations: { runner: `runner-${1 + (run.job % 7)}` },
+        user_data: { job: run.job },
+      },
+    });
+}
+
+/** Reports the latest runs the way pipelines do: a trail begins, artifacts follow. */
+export function reportRuns(demo: Demo, runs: readonly Run[]): Promise<void> {
+  return demo.progress.step("Trails and artifacts of today", runs.length, (advance) =>
+    eachInParallel(runs, concurrency, async (run) => {
+      await reportRun(demo, run);
+      advance();
+    }),
+  );
+}
+
+/** Brings some of what was built to production: known fingerprints, reported again by another flow. */
+export function reportReleases(demo: Demo, runs: readonly Run[]): Promise<void> {
+  const { api, org } = demo;
+  const released = runs.filter((run) => run.builds.length > 0 && run.commit.branch === "main").slice(-6);
+  return demo.progress.step("Releases", released.length, async (advance) => {
+    for (const [index, run] of released.entries()) {
+      const trail = `release-${index + 1}`;
+      const params = { org, flow_name: releaseFlow.name };
+      await api.call(trailEndpoints.create_trail, {
+        params,
+        body: { name: trail, description: `${run.flow.name} goes live`, user_data: { approved: true } },
+      });
+      for (const build of run.builds)
+        await api.call(artifactEndpoints.create_artifact, {
+          params,
+          body: { ...reportOf(run, build), trail_name: trail },
+        });
+      advance();
+    }
+  });
+}

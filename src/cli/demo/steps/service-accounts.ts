@@ -1,0 +1,51 @@
+import { serviceAccountEndpoints } from "../../../contract/service-accounts.ts";
+import type { Demo } from "../plan.ts";
+
+/** What later steps and the reader need of the service accounts. */
+export interface Robots {
+  /** Key that pipelines report with. */
+  pipelineKey: string;
+  /** Key for trying things out, which may do everything in this organization and nothing elsewhere. */
+  explorer: { account: string; keyId: string; key: string };
+}
+
+const accounts = [
+  { name: "pipeline", privilege: "member", description: "Reports what is built" },
+  { name: "cluster-reporter", privilege: "snapshotter", description: "Reports what runs" },
+  { name: "dashboard", privilege: "reader", description: "Shows it on the wall" },
+  { name: "explorer", privilege: "admin", description: "For trying things out" },
+] as const;
+
+const year = 365 * 24 * 3600;
+
+/** Creates service accounts with keys of all ages: current, limited, rotated, revoked. */
+export async function createServiceAccounts(demo: Demo): Promise<Robots> {
+  const { api, org } = demo;
+  const newKey = (name: string, description: string, expires_at?: number) =>
+    api.call(serviceAccountEndpoints.create_service_account_api_key, {
+      params: { org, name },
+      body: { description, ...(expires_at === undefined ? {} : { expires_at }) },
+    });
+  return demo.progress.step("Service accounts and keys", accounts.length, async (advance) => {
+    for (const account of accounts) {
+      await api.call(serviceAccountEndpoints.create_service_account, { params: { org }, body: account });
+      advance();
+    }
+    const pipeline = await newKey("pipeline", "all pipelines");
+    const explorer = await newKey("explorer", "printed by the demo", Math.floor(demo.now) + year);
+    const old = await newKey("cluster-reporter", "clusters");
+    const dashboard = await newKey("dashboard", "the old wall");
+    await newKey("dashboard", "the new wall", Math.floor(demo.now) + year);
+    await api.call(serviceAccountEndpoints.rotate_service_account_api_key, {
+      params: { org, name: "cluster-reporter", key_id: old.id },
+      body: { grace_period_hours: 72 },
+    });
+    await api.call(serviceAccountEndpoints.delete_service_account_api_key, {
+      params: { org, name: "dashboard", key_id: dashboard.id },
+    });
+    return {
+      pipelineKey: pipeline.key,
+      explorer: { account: "explorer", keyId: explorer.id, key: explorer.key },
+    };
+  });
+}
