@@ -114,6 +114,18 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   }
 }
 
+/** How long requests under way may take when the server stops; who sends that slowly is cut off. */
+const stopWithinMs = 20_000;
+
+async function closeServer(server: FastifyInstance): Promise<void> {
+  const cutOff = setTimeout(() => server.server.closeAllConnections(), stopWithinMs);
+  try {
+    await server.close();
+  } finally {
+    clearTimeout(cutOff);
+  }
+}
+
 /** Wires modules, jobs and server around an open, migrated database. */
 export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>, log: Logger): Promise<App> {
   const keyUse = trackKeyUse(deps);
@@ -148,11 +160,15 @@ export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>
     },
     stop: async () => {
       state = "stopping";
-      await server.close();
-      await jobs?.stop();
-      await deps.sandbox.close();
-      await keyUse.stop();
-      await closeDatabase();
+      try {
+        await closeServer(server);
+        await jobs?.stop();
+        await deps.sandbox.close();
+        await keyUse.stop();
+      } finally {
+        // Whatever went wrong before: PostgreSQL must not be left running.
+        await closeDatabase();
+      }
     },
   };
 }

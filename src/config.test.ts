@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -139,8 +139,21 @@ describe("loadSecretKey", () => {
       expect(loadSecretKey({ secretKey: undefined, dataDir })).toBe(key);
       expect(readFileSync(join(dataDir, "secret-key"), "utf8")).toBe(key);
       expect(statSync(join(dataDir, "secret-key")).mode & 0o777).toBe(0o600);
+      expect(readdirSync(dataDir)).toEqual(["secret-key"]);
     } finally {
       rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("refuses a file without a key, as a full disk may leave it, rather than sealing with an empty one", () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "waybill-config-"));
+    try {
+      for (const text of ["", "\n", "too short"]) {
+        writeFileSync(join(dataDir, "secret-key"), text);
+        expect(() => loadSecretKey({ secretKey: undefined, dataDir })).toThrow(ConfigError);
+      }
+    } finally {
+      rmSync(dataDir, { recursive: true });
     }
   });
 });

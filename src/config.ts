@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { isIP } from "node:net";
 import { join, resolve } from "node:path";
@@ -7,6 +17,7 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 
 import type { EvidenceSettings } from "./evidence/create.ts";
+import { parseUrl } from "./lib/url.ts";
 
 /** Everything that can be set from outside. Read once, here and nowhere else. */
 export interface Config {
@@ -55,7 +66,7 @@ const url = (protocols: string[]) =>
   z
     .string()
     .refine(
-      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      (text) => protocols.includes(parseUrl(text)?.protocol ?? ""),
       `must be a URL starting with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
     );
 
@@ -79,6 +90,7 @@ const s3 = {
     )
     .optional(),
 };
+const shortestSecretKey = 32;
 
 const Environment = z.object({
   PORT: whole(0, 65_535).optional(),
@@ -90,7 +102,10 @@ const Environment = z.object({
   WAYBILL_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).optional(),
   WAYBILL_DEV: flag.optional(),
   WAYBILL_ALLOW_PRIVATE_TARGETS: flag.optional(),
-  WAYBILL_SECRET_KEY: z.string().min(32, "must have at least 32 characters").optional(),
+  WAYBILL_SECRET_KEY: z
+    .string()
+    .min(shortestSecretKey, `must have at least ${shortestSecretKey} characters`)
+    .optional(),
   WAYBILL_RATE_LIMIT_PER_KEY: whole(0, 10_000_000).optional(),
   WAYBILL_RATE_LIMIT_PER_ADDRESS: whole(0, 10_000_000).optional(),
   WAYBILL_METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
@@ -187,18 +202,35 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   };
 }
 
-/** The key that seals secrets: the configured one, or one made at first start and kept in the data directory. */
+/** Writes a fresh key to a file that is there in full or not at all. Of processes that start together one does it. */
+function makeSecretKey(file: string): void {
+  const temporary = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  const handle = openSync(temporary, "wx", 0o600);
+  try {
+    writeSync(handle, randomBytes(32).toString("base64url"));
+    fsyncSync(handle);
+    linkSync(temporary, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    closeSync(handle);
+    rmSync(temporary, { force: true });
+  }
+}
+
+/**
+ * The key that seals secrets: the configured one, or one made at first start and kept in the data directory.
+ * @throws ConfigError for a file that holds no key: going on would seal with a key that anybody can guess.
+ */
 export function loadSecretKey(config: Pick<Config, "secretKey" | "dataDir">): string {
   if (config.secretKey !== undefined) return config.secretKey;
   const file = join(config.dataDir, "secret-key");
   if (!existsSync(file)) {
     mkdirSync(config.dataDir, { recursive: true });
-    // `wx`: of two processes that start together one writes, the other reads what was written.
-    try {
-      writeFileSync(file, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
+    makeSecretKey(file);
   }
-  return readFileSync(file, "utf8").trim();
+  const key = readFileSync(file, "utf8").trim();
+  if (key.length < shortestSecretKey)
+    throw new ConfigError([`${file} holds no secret key: it has fewer than ${shortestSecretKey} characters`]);
+  return key;
 }

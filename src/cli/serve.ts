@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import { pino } from "pino";
 
 import { createApp } from "../app.ts";
 import { type Config, readConfig } from "../config.ts";
 import { isConnectionFailure } from "../db/sqlstate.ts";
+import { createLogger } from "../lib/log.ts";
 import { startFirstTime } from "./first-start.ts";
 import { CliError } from "./output.ts";
 
@@ -32,7 +32,7 @@ function explainStart(error: unknown, config: Config): unknown {
 
 async function serve(): Promise<void> {
   const config = readConfig();
-  const log = pino({ level: config.logLevel });
+  const log = createLogger(config.logLevel);
   // Listened for from the start: a server asked to stop while it starts does so as soon as it has started.
   const stopAsked = stopSignal();
   let giveUp: (error: Error) => void = () => {};

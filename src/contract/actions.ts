@@ -6,7 +6,8 @@ import { organizationReader, organizationRole } from "./access.ts";
 import { ActionTargets, TargetResponse } from "./action-targets.ts";
 import { indexedText, json, nameText, Ok, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
-import { distinctList, hidingInput } from "./hidden-input.ts";
+import { hidingInput } from "./hidden-input.ts";
+import { distinctList } from "./lists.ts";
 
 const subjects = distinctList(indexedText(), { min: 1, max: actionLimits.subjects });
 

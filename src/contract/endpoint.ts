@@ -44,8 +44,8 @@ export type RequestBody =
   | { kind: "json"; schema: z.ZodType }
   /** One form field holding JSON, and files. */
   | { kind: "multipart"; field: string; schema: z.ZodType; files: Record<string, FilePart> }
-  /** Any bytes, handed over as received. */
-  | { kind: "raw"; schema: z.ZodType };
+  /** Any bytes, handed over as received, before anybody knows who sent them: so they are few. */
+  | { kind: "raw"; schema: z.ZodType; maxBytes: number };
 
 export interface Response {
   description: string;

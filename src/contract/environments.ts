@@ -5,6 +5,7 @@ import { environmentNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole, organizationRoleOr } from "./access.ts";
 import { json, LinksBody, nameText, Ok, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { listOf } from "./lists.ts";
 import {
   booleanParameter,
   choiceParameter,
@@ -52,8 +53,8 @@ export const EnvironmentList = z
 
 const description = z.string().max(10_000);
 const ignoredSwitch = z.boolean().nullish().meta({ deprecated: true });
-const policies = z.array(z.string()).max(1000).nullish();
-const includedEnvironments = z.array(z.string()).max(10_000).nullish();
+const policies = listOf(z.string(), { max: 1000 }).nullish();
+const includedEnvironments = listOf(z.string(), { max: 10_000 }).nullish();
 
 /** Body of a create or update. Null stands for absent. */
 export const CreateEnvironment = z

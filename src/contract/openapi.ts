@@ -42,6 +42,11 @@ class Schemas {
       io: "input",
       uri: componentUri,
       unrepresentable: "any",
+      // Left out where something below is transformed on its way in, as lists are that are looked at beforehand.
+      override: ({ zodSchema, jsonSchema }) => {
+        if (zodSchema._zod.def.type === "default")
+          jsonSchema.default ??= zodSchema._zod.def.defaultValue as Json;
+      },
     });
     const { __shared: shared, ...own } = schemas as Record<string, Json>;
     const nested = (shared?.["$defs"] ?? {}) as Record<string, Json>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { maxDeliveryBytes } from "../domain/quality/payload.ts";
 import { isStorable } from "../lib/json.ts";
 import { organizationRole, signed } from "./access.ts";
 import { json, LinksBody, okResponse, Timestamp } from "./common.ts";
@@ -107,7 +108,7 @@ const webhook = {
   method: "POST",
   tag: "Webhooks",
   access: signed,
-  body: { kind: "raw", schema: Payload },
+  body: { kind: "raw", schema: Payload, maxBytes: maxDeliveryBytes },
   responses: { 200: json("What is done about it", QualityWebhookAnswer) },
   description:
     "The signature is the lower-case hex HMAC-SHA256 of the body under the integration's secret, in X-Quality-Webhook-HMAC-SHA256 or X-Sonar-Webhook-HMAC-SHA256. The delivery is stored before the answer and processed after it.",

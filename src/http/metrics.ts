@@ -14,6 +14,11 @@ function mayRead(request: FastifyRequest, token: string | undefined): boolean {
   return local && request.headers["x-forwarded-for"] === undefined && request.headers.forwarded === undefined;
 }
 
+function loggedPath(request: FastifyRequest): string | undefined {
+  const { config, url } = request.routeOptions;
+  return config.secretPath === true ? url : request.url.split("?", 1)[0];
+}
+
 /** `/metrics` in Prometheus' text format, and one log line for each request. */
 export function registerMetrics(app: FastifyInstance, config: Pick<Config, "metricsToken">): void {
   const registry = new Registry();
@@ -42,7 +47,7 @@ export function registerMetrics(app: FastifyInstance, config: Pick<Config, "metr
     request.log.info(
       {
         method: request.method,
-        path: request.url.split("?", 1)[0],
+        path: loggedPath(request),
         operation,
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 100) / 100,

@@ -25,6 +25,8 @@ declare module "fastify" {
   }
   interface FastifyContextConfig {
     operationId?: string;
+    /** The path says something that only its callers know. */
+    secretPath?: boolean;
   }
 }
 
@@ -156,7 +158,12 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
     app.route({
       method: endpoint.method,
       url: routeUrl(endpoint.path),
-      config: { operationId, raw: endpoint.body?.kind === "raw" },
+      ...(endpoint.body?.kind === "raw" ? { bodyLimit: endpoint.body.maxBytes } : {}),
+      config: {
+        operationId,
+        raw: endpoint.body?.kind === "raw",
+        secretPath: endpoint.access.kind === "signature",
+      },
       onRequest: async (request) => {
         const params = request.params as { org?: string };
         request.caller = await authorize(deps, {

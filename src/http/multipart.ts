@@ -27,6 +27,9 @@ export interface Multipart {
 /** JSON fields may be as large as files: some clients inline what others attach. */
 const maxFieldBytes = 10 * 1024 * 1024;
 
+/** Fields and dropped files together; each file that is wanted has a limit of its own. */
+const maxBodyBytes = 22 * 1024 * 1024;
+
 function parseField(field: string, text: string): unknown {
   try {
     return parseJson(Buffer.from(text, "utf8"));
@@ -75,17 +78,26 @@ async function readParts(
 ): Promise<Parts> {
   const files: Record<string, AnyFile> = {};
   let text: string | undefined;
+  let received = 0;
+  const receive = (length: number): void => {
+    received += length;
+    if (received > maxBodyBytes) throw new AppError("too_large", "Request body is too large");
+  };
   const limits = { fieldSize: maxFieldBytes, fileSize: largest + 1, files: 4, fields: 20, parts: 24 };
   for await (const part of request.parts({ limits }))
     if (part.type === "file") {
       const known = Object.hasOwn(spec.files, part.fieldname) ? spec.files[part.fieldname] : undefined;
-      if (known === undefined) part.file.resume();
+      if (known === undefined)
+        for await (const chunk of part.file as AsyncIterable<Buffer>) receive(chunk.length);
       else if (files[part.fieldname] !== undefined)
         throw invalidInput({ [part.fieldname]: "Only one file may be sent here" });
       else files[part.fieldname] = await readFile(part, known, intake);
-    } else if (part.fieldname === spec.field) {
+    } else {
+      const value = fieldText(part.value);
+      receive(value.length);
+      if (part.fieldname !== spec.field) continue;
       if (part.valueTruncated) throw new AppError("too_large", `Field ${spec.field} is too large`);
-      text = fieldText(part.value);
+      text = value;
     }
   if (text === undefined) throw invalidInput({ [spec.field]: "Field required [input: None]" });
   return { text, files };

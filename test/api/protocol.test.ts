@@ -83,6 +83,37 @@ describe("paths as clients write them", () => {
   });
 });
 
+describe("requests in absolute form", () => {
+  it("are answered like others, with links from our own address", async () => {
+    const answer = await rawGet(`http://elsewhere.test:99/api/v2/environments/${org.name}?page=1`);
+    expect([answer.status, JSON.parse(answer.text)._links.self.href]).toEqual([
+      200,
+      `http://waybill.test/api/v2/environments/${org.name}?page=1`,
+    ]);
+    expect((await rawGet("http://elsewhere.test")).status).toBe(404);
+    expect((await rawGet("http://elsewhere.test?x=1")).status).toBe(404);
+  });
+});
+
+describe("a path that only its callers know", () => {
+  it("does not go to the log", async () => {
+    const secret = "hook-nobody-must-know";
+    expect((await app.anonymous.post(`/webhooks/quality/${secret}`, {})).status).toBe(404);
+    expect(app.logged()).toContain("/webhooks/quality/");
+    expect(app.logged()).not.toContain(secret);
+  });
+});
+
+describe("a multipart body", () => {
+  it("is bounded as a whole, whatever its parts are", async () => {
+    const part = "x".repeat(9 * 1024 * 1024);
+    const answer = await org.admin.request("PUT", `/flows/${org.name}/template_file`, {
+      parts: { data_json: '{"name":"large","description":""}', a: part, b: part, c: part },
+    });
+    expect([answer.status, answer.json]).toEqual([413, { message: "Request body is too large" }]);
+  });
+});
+
 describe("every answer", () => {
   it("carries a request id, the caller's own when it is a harmless one", async () => {
     const path = `/organizations/${org.name}`;

@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { FastifyInstance } from "fastify";
-import { pino } from "pino";
 import { inject } from "vitest";
 
 import { assembleApp, createDeps } from "../../src/app.ts";
@@ -13,6 +12,7 @@ import { connect } from "../../src/db/connect.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { type Role, roles } from "../../src/domain/roles.ts";
 import { sha256 } from "../../src/lib/hash.ts";
+import { createLogger } from "../../src/lib/log.ts";
 import { insertApiKey } from "../../src/modules/access/key-store.ts";
 import type { Deps } from "../../src/modules/deps.ts";
 import { insertMembership } from "../../src/modules/members/store.ts";
@@ -81,7 +81,7 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
     ...environment,
   });
   const lines: string[] = [];
-  const log = pino({ level: config.logLevel }, { write: (line: string) => void lines.push(line) });
+  const log = createLogger(config.logLevel, { write: (line) => void lines.push(line) });
   const db = connect({ connection: withDatabase(postgres, database), max: 8 });
   const clock = new TestClock();
   const deps = createDeps(config, db, { log, clock });
