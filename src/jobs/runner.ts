@@ -50,6 +50,8 @@ export interface JobOptions {
   log: Logger;
   /** Nobody else works on this queue: whatever is held at the start is abandoned. */
   alone: boolean;
+  /** Tasks queued by the clock, in the form of a crontab. */
+  schedule?: string;
 }
 
 /** With the database away the end of a job may stay unwritten for long; the job will run again instead. */
@@ -118,6 +120,7 @@ export async function startJobs(pool: pg.Pool, tasks: TaskList, options: JobOpti
       concurrency: 4,
       pollInterval: 2_000,
       noHandleSignals: true,
+      crontab: options.schedule ?? "",
       logger: workerLogger(log),
     });
   };
