@@ -110,6 +110,28 @@ export interface Attestations {
   user_data: JsonColumn | null;
 }
 
+export interface AttestationTypes {
+  archived_at: TimestampColumn | null;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  id: string;
+  last_modified_at: TimestampColumn;
+  name: string;
+  org_id: string;
+}
+
+export interface AttestationTypeVersions {
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  evaluator: JsonColumn | null;
+  org_id: string;
+  summary: JsonColumn | null;
+  type_id: string;
+  type_schema: JsonColumn | null;
+  version: number;
+}
+
 export interface AuditLog {
   action: string;
   actor_id: string | null;
@@ -384,6 +406,8 @@ export interface DB {
   actions: Actions;
   api_keys: ApiKeys;
   artifacts: Artifacts;
+  attestation_type_versions: AttestationTypeVersions;
+  attestation_types: AttestationTypes;
   attestations: Attestations;
   audit_log: AuditLog;
   builds: Builds;
