@@ -9,10 +9,11 @@ import { endpoints } from "./contract/index.ts";
 import { connect, type Database } from "./db/connect.ts";
 import { startManagedPostgres } from "./db/managed/index.ts";
 import { migrate } from "./db/migrate.ts";
+import { createEvidenceStore } from "./evidence/create.ts";
 import type { AnyHandler } from "./http/mount.ts";
 import { createServer } from "./http/server.ts";
 import { type JobRunner, migrateJobs, startJobs } from "./jobs/runner.ts";
-import { jobTasks } from "./jobs/tasks.ts";
+import { jobTasks, schedule } from "./jobs/tasks.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { createIdSource, type IdSource } from "./lib/ids.ts";
 import { createLinks } from "./lib/links.ts";
@@ -90,6 +91,7 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
     links: createLinks(config.publicUrl),
     secrets: createSecretBox(loadSecretKey(config)),
     sandbox: createSandbox(),
+    evidence: createEvidenceStore(config.evidence),
   };
 }
 
@@ -139,6 +141,7 @@ export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>
         log: deps.log,
         // A data directory has one server.
         alone: deps.config.databaseUrl === undefined,
+        schedule,
       });
       state = "ready";
       return server.listen({ port: deps.config.port, host: deps.config.host });

@@ -6,6 +6,8 @@ import { randomBytes } from "node:crypto";
 
 import { z } from "zod";
 
+import type { EvidenceSettings } from "./evidence/create.ts";
+
 /** Everything that can be set from outside. Read once, here and nowhere else. */
 export interface Config {
   port: number;
@@ -28,6 +30,8 @@ export interface Config {
   rateLimitPerAddress: number | undefined;
   /** Bearer token that may read /metrics from elsewhere than this machine. */
   metricsToken: string | undefined;
+  /** Where uploaded files go, and how large one may be. */
+  evidence: EvidenceSettings;
 }
 
 /** Mistakes in the configuration, one sentence each. */
@@ -55,6 +59,27 @@ const url = (protocols: string[]) =>
       `must be a URL starting with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
     );
 
+const s3 = {
+  WAYBILL_EVIDENCE_S3_ENDPOINT: url(["http:", "https:"]).optional(),
+  WAYBILL_EVIDENCE_S3_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket")
+    .optional(),
+  WAYBILL_EVIDENCE_S3_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{1,64}$/, "must be the name of a region")
+    .optional(),
+  WAYBILL_EVIDENCE_S3_ACCESS_KEY: z.string().optional(),
+  WAYBILL_EVIDENCE_S3_SECRET_KEY: z.string().optional(),
+  WAYBILL_EVIDENCE_S3_PREFIX: z
+    .string()
+    .regex(
+      /^[\w.-][\w./-]{0,255}$/,
+      "must consist of letters, digits and . _ - /, and not begin with a slash",
+    )
+    .optional(),
+};
+
 const Environment = z.object({
   PORT: whole(0, 65_535).optional(),
   HOST: z.string().min(1).optional(),
@@ -69,8 +94,13 @@ const Environment = z.object({
   WAYBILL_RATE_LIMIT_PER_KEY: whole(0, 10_000_000).optional(),
   WAYBILL_RATE_LIMIT_PER_ADDRESS: whole(0, 10_000_000).optional(),
   WAYBILL_METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
+  WAYBILL_EVIDENCE_DIR: z.string().min(1).optional(),
+  WAYBILL_MAX_EVIDENCE_BYTES: whole(1024, 999_999_999).optional(),
+  ...s3,
   XDG_DATA_HOME: z.string().optional(),
 });
+
+type Settings = z.output<typeof Environment>;
 
 /** Where data lives when nothing is said: /var/lib for root, the XDG data home for everybody else. */
 function defaultDataDir(xdgDataHome: string | undefined): string {
@@ -87,6 +117,39 @@ function rateLimit(set: number | undefined, host: string, standard: number): num
   return (set ?? (isLoopback(host) ? 0 : standard)) || undefined;
 }
 
+const standardEvidenceBytes = 10 * 1024 * 1024;
+
+/** The bucket is what decides between files and S3; the other settings mean nothing without it, and it needs the keys. */
+function s3Mistakes(set: Settings): string[] {
+  const names = Object.keys(s3) as (keyof typeof s3)[];
+  const given = names.filter((name) => set[name] !== undefined);
+  if (given.length === 0) return [];
+  const required = ["BUCKET", "ACCESS_KEY", "SECRET_KEY"].map(
+    (name) => `WAYBILL_EVIDENCE_S3_${name}` as keyof typeof s3,
+  );
+  return required
+    .filter((name) => set[name] === undefined)
+    .map((name) => `${name} must be set, because ${given[0]!} is`);
+}
+
+function evidenceSettings(set: Settings, dataDir: string): EvidenceSettings {
+  return {
+    dir: resolve(set.WAYBILL_EVIDENCE_DIR ?? join(dataDir, "evidence")),
+    maxBytes: set.WAYBILL_MAX_EVIDENCE_BYTES ?? standardEvidenceBytes,
+    s3:
+      set.WAYBILL_EVIDENCE_S3_BUCKET === undefined
+        ? undefined
+        : {
+            endpoint: set.WAYBILL_EVIDENCE_S3_ENDPOINT,
+            bucket: set.WAYBILL_EVIDENCE_S3_BUCKET,
+            region: set.WAYBILL_EVIDENCE_S3_REGION ?? "us-east-1",
+            accessKey: set.WAYBILL_EVIDENCE_S3_ACCESS_KEY ?? "",
+            secretKey: set.WAYBILL_EVIDENCE_S3_SECRET_KEY ?? "",
+            prefix: set.WAYBILL_EVIDENCE_S3_PREFIX ?? "",
+          },
+  };
+}
+
 /**
  * Reads the configuration from environment variables.
  * @throws ConfigError naming every mistake at once.
@@ -101,14 +164,17 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       ),
     );
   const set = parsed.data;
+  const incomplete = s3Mistakes(set);
+  if (incomplete.length > 0) throw new ConfigError(incomplete);
   const host = set.HOST ?? "127.0.0.1";
   const port = set.PORT ?? 8001;
+  const dataDir = resolve(set.WAYBILL_DATA_DIR ?? defaultDataDir(set.XDG_DATA_HOME));
   return {
     port,
     host,
     databaseUrl: set.DATABASE_URL,
     databasePoolSize: set.WAYBILL_DATABASE_POOL ?? 16,
-    dataDir: resolve(set.WAYBILL_DATA_DIR ?? defaultDataDir(set.XDG_DATA_HOME)),
+    dataDir,
     publicUrl: (set.WAYBILL_PUBLIC_URL ?? `http://localhost:${port}`).replace(/\/+$/, ""),
     logLevel: set.WAYBILL_LOG_LEVEL ?? "info",
     dev: set.WAYBILL_DEV ?? false,
@@ -117,6 +183,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     rateLimitPerKey: rateLimit(set.WAYBILL_RATE_LIMIT_PER_KEY, host, 6_000),
     rateLimitPerAddress: rateLimit(set.WAYBILL_RATE_LIMIT_PER_ADDRESS, host, 12_000),
     metricsToken: set.WAYBILL_METRICS_TOKEN,
+    evidence: evidenceSettings(set, dataDir),
   };
 }
 

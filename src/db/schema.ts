@@ -204,6 +204,16 @@ export interface Environments {
   type: string;
 }
 
+export interface Evidence {
+  content_type: string;
+  created_at: TimestampColumn;
+  filename: string;
+  id: string;
+  org_id: string;
+  sha256: string;
+  size: number;
+}
+
 export interface FlowFormerNames {
   flow_id: string;
   name: string;
@@ -415,6 +425,7 @@ export interface DB {
   environment_former_names: EnvironmentFormerNames;
   environment_members: EnvironmentMembers;
   environments: Environments;
+  evidence: Evidence;
   flow_former_names: FlowFormerNames;
   flows: Flows;
   instance_settings: InstanceSettings;

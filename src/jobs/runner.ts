@@ -44,6 +44,8 @@ export interface JobOptions {
   log: Logger;
   /** Nobody else works on this queue: whatever is held at the start is abandoned. */
   alone: boolean;
+  /** Tasks queued by the clock, in the form of a crontab. */
+  schedule?: string;
 }
 
 /** Starts working on queued jobs. A job that throws is tried again, later and later. */
@@ -56,6 +58,7 @@ export async function startJobs(pool: pg.Pool, tasks: TaskList, options: JobOpti
     concurrency: 4,
     pollInterval: 2_000,
     noHandleSignals: true,
+    crontab: options.schedule ?? "",
     logger: workerLogger(log),
   });
   const timer = setInterval(() => {

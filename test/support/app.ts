@@ -1,4 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
@@ -69,10 +72,12 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
   const postgres = inject("postgres");
   const database = uniqueName("waybill_test").replaceAll("-", "_");
   await createDatabase(postgres, database, inject("template"));
+  const evidenceDir = join(tmpdir(), uniqueName("waybill-evidence"));
   const config = readConfig({
     WAYBILL_LOG_LEVEL: "info",
     WAYBILL_SECRET_KEY: randomBytes(32).toString("hex"),
     WAYBILL_PUBLIC_URL: "http://waybill.test",
+    WAYBILL_EVIDENCE_DIR: evidenceDir,
     ...environment,
   });
   const lines: string[] = [];
@@ -142,6 +147,7 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
     as: (key) => new Client(app.server, key),
     close: async () => {
       await app.stop();
+      await rm(evidenceDir, { recursive: true, force: true });
       await dropDatabase(postgres, database);
     },
   };
