@@ -31,7 +31,12 @@ const common = {
 const at = "/attestations/{org}/{flow_name}/trail/{trail_name}";
 
 function dataJson<S extends z.ZodType>(schema: S) {
-  return { kind: "multipart", field: "data_json", schema, files: {} } as const;
+  return {
+    kind: "multipart",
+    field: "data_json",
+    schema,
+    files: { attachment_file: { kind: "evidence" } },
+  } as const;
 }
 
 /** Reports of attestations, one operation for each kind (contract flows 7.1). */

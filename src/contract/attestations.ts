@@ -64,6 +64,15 @@ export const attestationEndpoints = {
     access: organizationReader,
     responses: { 200: json("The attestations; none is an empty list", AttestationResponse) },
   }),
+  get_attestation_evidence: endpoint({
+    method: "GET",
+    path: "/attestations/{org}/{flow_name}/trail/{trail_name}/attestation/{attestation_id}/evidence",
+    tag: "Attestation",
+    summary: "Download the file that came with an attestation",
+    description: "Byte for byte as it was sent, under the name it was sent with.",
+    access: organizationReader,
+    responses: { 200: { description: "The file", contentType: "application/octet-stream" } },
+  }),
   get_artifact_attestation: endpoint({
     method: "GET",
     path: "/attestations/{org}/{flow_name}/artifact/{fingerprint}/{attestation_name}",

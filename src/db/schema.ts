@@ -92,6 +92,7 @@ export interface Attestations {
   created_at: TimestampColumn;
   created_by_name: string;
   description: string | null;
+  evidence_id: string | null;
   external_urls: JsonColumn | null;
   flow_id: string;
   git_commit: string | null;

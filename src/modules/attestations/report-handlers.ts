@@ -1,5 +1,6 @@
 import type { CommonAttestationInput } from "../../contract/attestation-inputs.ts";
 import type { attestationReportEndpoints } from "../../contract/attestation-reports.ts";
+import type { UploadedEvidence } from "../../contract/endpoint.ts";
 import {
   jiraVerdict,
   junitVerdict,
@@ -18,6 +19,7 @@ interface ReportCall {
   actor: Actor;
   params: { flow_name: string; trail_name: string };
   body: CommonAttestationInput;
+  files: { attachment_file?: UploadedEvidence } | undefined;
 }
 
 /** Only what every kind may say; the rest is the kind's own. */
@@ -36,8 +38,10 @@ function commonOf(body: CommonAttestationInput): CommonAttestationInput {
   };
 }
 
-async function report(deps: Deps, { org, actor, params, body }: ReportCall, kind: KindOfAttestation) {
-  await reportAttestation(deps, org, { ...params, common: commonOf(body), kind, actor });
+async function report(deps: Deps, call: ReportCall, kind: KindOfAttestation) {
+  const { org, actor, params, body } = call;
+  const attachment = call.files?.attachment_file;
+  await reportAttestation(deps, org, { ...params, common: commonOf(body), kind, attachment, actor });
   return { status: 201 as const, body: "OK" as const };
 }
 

@@ -1,4 +1,5 @@
 import type { CommonAttestationInput } from "../../contract/attestation-inputs.ts";
+import type { UploadedEvidence } from "../../contract/endpoint.ts";
 import type { Tx } from "../../db/connect.ts";
 import { isConnectionFailure } from "../../db/sqlstate.ts";
 import { invalid } from "../../domain/errors.ts";
@@ -7,6 +8,7 @@ import { type Batcher, createBatcher } from "../../lib/batcher.ts";
 import { wireId } from "../../lib/ids.ts";
 import { recordedTogether } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
+import { storeEvidence } from "../evidence/service.ts";
 import { ensureFlows } from "../flows/ensure.ts";
 import { captureRepos } from "../repos/service.ts";
 import { ensureTrails, trailKey } from "../trails/ensure.ts";
@@ -24,6 +26,8 @@ export interface ReportedAttestation {
   trail_name: string;
   common: CommonAttestationInput;
   kind: KindOfAttestation;
+  /** The file that came with it. */
+  attachment?: UploadedEvidence | undefined;
   actor: Actor;
 }
 
@@ -73,19 +77,35 @@ async function placesOf(deps: Deps, tx: Tx, org: Org, reports: readonly Reported
   return wanted.map((place) => ({ ...place, trail_id: trails.get(trailKey(place))! }));
 }
 
+/** Notes that the organization has the files that came with reports. @returns their ids, null where none came. */
+async function evidenceIdsOf(deps: Deps, tx: Tx, org: Org, reports: readonly ReportedAttestation[]) {
+  const uploads = reports.flatMap(({ attachment }) => attachment ?? []);
+  const files = (await storeEvidence(deps, tx, org.id, uploads)).values();
+  return reports.map(({ attachment }) => (attachment ? (files.next().value?.id ?? null) : null));
+}
+
 async function writeAll(
   deps: Deps,
   tx: Tx,
   org: Org,
   reports: readonly ReportedAttestation[],
 ): Promise<string[]> {
+  const evidenceIds = await evidenceIdsOf(deps, tx, org, reports);
   const places = await placesOf(deps, tx, org, reports);
   const placed = reports.map(({ flow_name, trail_name, common, kind, actor }, index) => {
     const { flow_id, trail_id, repo_id, reported_at } = places[index]!;
     const { attestation_name, repo_info: _, ...said } = common;
     return {
       to: { org, flow: { id: flow_id, name: flow_name }, trail: { id: trail_id, name: trail_name } },
-      input: { ...said, ...kind, name: attestation_name, repo_id, reported_at, reported_by: actor.name },
+      input: {
+        ...said,
+        ...kind,
+        name: attestation_name,
+        repo_id,
+        evidence_id: evidenceIds[index]!,
+        reported_at,
+        reported_by: actor.name,
+      },
     };
   });
   return recordAttestations(deps, tx, org.id, placed);
@@ -121,6 +141,8 @@ const reporters = new WeakMap<Deps, Map<string, Batcher<ReportedAttestation, str
  */
 export async function reportAttestation(deps: Deps, org: Org, report: ReportedAttestation): Promise<string> {
   checkBinding(report);
+  // Bytes before rows: a crash in between leaves at most bytes that nothing refers to.
+  await report.attachment?.keep();
   const ofDeps = reporters.get(deps) ?? new Map<string, Batcher<ReportedAttestation, string>>();
   reporters.set(deps, ofDeps);
   const reporter = ofDeps.get(org.id) ?? createReporter(deps, org);

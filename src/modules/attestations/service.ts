@@ -33,6 +33,8 @@ export interface AttestationInput extends Pick<
   annotations?: unknown;
   user_data?: unknown;
   control_identifier?: string | null | undefined;
+  /** A file the organization has. */
+  evidence_id?: string | null | undefined;
 }
 
 /** An attestation and where it goes. */
@@ -80,6 +82,7 @@ function newAttestation(
     annotations: said.annotations ?? null,
     user_data: said.user_data ?? null,
     control_identifier: said.control_identifier ?? null,
+    evidence_id: said.evidence_id ?? null,
     id: deps.ids.next(),
     flow_id: to.flow.id,
     trail_id: to.trail.id,

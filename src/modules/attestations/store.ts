@@ -26,6 +26,8 @@ export interface NewAttestation {
   type_data: Record<string, unknown>;
   /** The control that a decision is about; it need not exist. */
   control_identifier: string | null;
+  /** The file that came with it. */
+  evidence_id: string | null;
   created_at: Timestamp;
   created_by_name: string;
 }
@@ -40,14 +42,14 @@ export async function insertAttestations(
   await sql`/* insert-attestations */
     insert into attestations (org_id, id, flow_id, trail_id, name, type, is_compliant, is_override,
       artifact_fingerprint, target_artifacts, git_commit, git_commit_info, repo_id, description, origin_url,
-      external_urls, annotations, user_data, type_data, control_identifier, created_at, created_by_name)
+      external_urls, annotations, user_data, type_data, control_identifier, evidence_id, created_at, created_by_name)
     select ${orgId}, id, flow_id, trail_id, name, type, is_compliant, is_override, artifact_fingerprint,
       target_artifacts, git_commit_info ->> 'sha1', git_commit_info, repo_id, description, origin_url, external_urls,
-      annotations, user_data, type_data, control_identifier, to_timestamp(created_at), created_by_name
+      annotations, user_data, type_data, control_identifier, evidence_id, to_timestamp(created_at), created_by_name
     from jsonb_to_recordset(${input}::jsonb) as i (id uuid, flow_id uuid, trail_id uuid, name text, type text,
       is_compliant boolean, is_override boolean, artifact_fingerprint text, target_artifacts text[],
       git_commit_info jsonb, repo_id uuid, description text, origin_url text, external_urls jsonb, annotations jsonb,
-      user_data jsonb, type_data jsonb, control_identifier text, created_at float8, created_by_name text)
+      user_data jsonb, type_data jsonb, control_identifier text, evidence_id uuid, created_at float8, created_by_name text)
     order by id`.execute(tx);
 }
 
