@@ -87,15 +87,19 @@ export interface Artifacts {
 export interface Attestations {
   annotations: JsonColumn | null;
   artifact_fingerprint: string | null;
+  control_identifier: string | null;
+  control_version: number | null;
   created_at: TimestampColumn;
   created_by_name: string;
   description: string | null;
+  evidence_id: string | null;
   external_urls: JsonColumn | null;
   flow_id: string;
   git_commit: string | null;
   git_commit_info: JsonColumn | null;
   id: string;
   is_compliant: boolean;
+  is_override: Generated<boolean>;
   name: string;
   org_id: string;
   origin_url: string | null;
@@ -385,6 +389,13 @@ export interface Spaces {
   parent_id: string | null;
 }
 
+export interface TrailCompliance {
+  org_id: string;
+  state: string;
+  status: JsonColumn;
+  trail_id: string;
+}
+
 export interface TrailEvents {
   data: JsonColumn;
   id: string;
@@ -456,6 +467,7 @@ export interface DB {
   repos: Repos;
   service_accounts: ServiceAccounts;
   spaces: Spaces;
+  trail_compliance: TrailCompliance;
   trail_events: TrailEvents;
   trails: Trails;
   users: Users;

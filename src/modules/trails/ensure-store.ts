@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { Tx } from "../../db/connect.ts";
 import type { Timestamp } from "../../lib/clock.ts";
-import { repoInEvent } from "./store.ts";
+import { repoInEvent } from "./repo-in-event.ts";
 
 /** A trail in its flow. */
 export interface TrailKey {

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { jsonb, jsonbOrNull, moment } from "../../db/columns.ts";
 import type { Tx } from "../../db/connect.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { repoInEvent } from "./repo-in-event.ts";
 
 /** What reports say about a trail, as it is kept. */
 export interface TrailFacts {
@@ -102,12 +103,6 @@ export async function updateTrail(tx: Tx, orgId: string, trail: TrailRow, at: Ti
     .where("id", "=", trail.id)
     .execute();
 }
-
-/** The repo `r` as events keep it: as it is known at that moment. */
-export const repoInEvent = sql`jsonb_build_object('inner_id', wire_id(r.id), 'org_id', wire_id(r.org_id),
-  'repo_id', r.repo_id, 'name', r.name, 'url', r.url, 'provider', r.provider, 'description', r.description,
-  'vcs_instance', r.vcs_instance, 'namespace_path', r.namespace_path, 'additional_info', r.additional_info,
-  'created_at', epoch(r.created_at), 'last_modified_at', epoch(r.last_modified_at), 'tags', r.tags)`;
 
 export interface NewTrailEvent {
   id: string;
