@@ -17,6 +17,7 @@ import { type Clock, systemClock } from "./lib/clock.ts";
 import { createIdSource, type IdSource } from "./lib/ids.ts";
 import { createLinks } from "./lib/links.ts";
 import type { Logger as ProgramLog } from "./lib/log.ts";
+import { createSandbox } from "./lib/sandbox/sandbox.ts";
 import { createSecretBox } from "./lib/secret-box.ts";
 import { trackKeyUse } from "./modules/access/key-use.ts";
 import type { Deps } from "./modules/deps.ts";
@@ -88,6 +89,7 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
     log: options.log,
     links: createLinks(config.publicUrl),
     secrets: createSecretBox(loadSecretKey(config)),
+    sandbox: createSandbox(),
   };
 }
 
@@ -145,6 +147,7 @@ export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>
       state = "stopping";
       await server.close();
       await jobs?.stop();
+      await deps.sandbox.close();
       await keyUse.stop();
       await closeDatabase();
     },

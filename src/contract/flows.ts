@@ -69,7 +69,7 @@ export type FlowGet = z.output<typeof FlowGet>;
 export const FlowList = FlowGet.extend({
   /** When its latest trail was last reported to; null without trails. */
   latest_activity_at: Timestamp.nullable(),
-  /** State of that trail. Null until verdicts on trails are computed. */
+  /** State of that trail. */
   latest_state: z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]).nullable(),
 }).meta({ id: "FlowList" });
 export type FlowList = z.output<typeof FlowList>;

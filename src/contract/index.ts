@@ -1,5 +1,6 @@
 import { actionEndpoints } from "./actions.ts";
 import { artifactEndpoints } from "./artifacts.ts";
+import { attestationTypeEndpoints } from "./attestation-types.ts";
 import { attestationEndpoints } from "./attestations.ts";
 import { auditEndpoints } from "./audit.ts";
 import { buildEndpoints } from "./builds.ts";
@@ -34,6 +35,7 @@ export const endpoints = {
   ...buildEndpoints,
   ...repoEndpoints,
   ...attestationEndpoints,
+  ...attestationTypeEndpoints,
   ...controlEndpoints,
   ...actionEndpoints,
   ...qualityEndpoints,

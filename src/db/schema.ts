@@ -87,6 +87,8 @@ export interface Artifacts {
 export interface Attestations {
   annotations: JsonColumn | null;
   artifact_fingerprint: string | null;
+  control_identifier: string | null;
+  control_version: number | null;
   created_at: TimestampColumn;
   created_by_name: string;
   description: string | null;
@@ -96,6 +98,7 @@ export interface Attestations {
   git_commit_info: JsonColumn | null;
   id: string;
   is_compliant: boolean;
+  is_override: Generated<boolean>;
   name: string;
   org_id: string;
   origin_url: string | null;
@@ -105,6 +108,28 @@ export interface Attestations {
   type: string;
   type_data: Generated<JsonColumn>;
   user_data: JsonColumn | null;
+}
+
+export interface AttestationTypes {
+  archived_at: TimestampColumn | null;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  id: string;
+  last_modified_at: TimestampColumn;
+  name: string;
+  org_id: string;
+}
+
+export interface AttestationTypeVersions {
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  evaluator: JsonColumn | null;
+  org_id: string;
+  summary: JsonColumn | null;
+  type_id: string;
+  type_schema: JsonColumn | null;
+  version: number;
 }
 
 export interface AuditLog {
@@ -356,6 +381,13 @@ export interface Spaces {
   parent_id: string | null;
 }
 
+export interface TrailCompliance {
+  org_id: string;
+  state: string;
+  status: JsonColumn;
+  trail_id: string;
+}
+
 export interface TrailEvents {
   data: JsonColumn;
   id: string;
@@ -401,6 +433,8 @@ export interface DB {
   actions: Actions;
   api_keys: ApiKeys;
   artifacts: Artifacts;
+  attestation_type_versions: AttestationTypeVersions;
+  attestation_types: AttestationTypes;
   attestations: Attestations;
   audit_log: AuditLog;
   builds: Builds;
@@ -424,6 +458,7 @@ export interface DB {
   repos: Repos;
   service_accounts: ServiceAccounts;
   spaces: Spaces;
+  trail_compliance: TrailCompliance;
   trail_events: TrailEvents;
   trails: Trails;
   users: Users;

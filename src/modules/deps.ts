@@ -4,6 +4,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Links } from "../lib/links.ts";
 import type { Logger } from "../lib/log.ts";
+import type { Sandbox } from "../lib/sandbox/sandbox.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 
 /** What modules need from outside, built once by the composition root. */
@@ -15,4 +16,6 @@ export interface Deps {
   log: Logger;
   links: Links;
   secrets: SecretBox;
+  /** Where programs and schemas given by users run. */
+  sandbox: Sandbox;
 }

@@ -1,6 +1,7 @@
 import type { endpoints } from "../contract/index.ts";
 import { actionHandlers } from "./actions/handlers.ts";
 import { artifactHandlers } from "./artifacts/handlers.ts";
+import { attestationTypeHandlers } from "./attestation-types/handlers.ts";
 import { attestationHandlers } from "./attestations/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { buildHandlers } from "./builds/handlers.ts";
@@ -35,6 +36,7 @@ export const handlers: Handlers<typeof endpoints> = {
   ...buildHandlers,
   ...repoHandlers,
   ...attestationHandlers,
+  ...attestationTypeHandlers,
   ...controlHandlers,
   ...actionHandlers,
   ...qualityHandlers,

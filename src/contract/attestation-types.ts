@@ -1,0 +1,126 @@
+import { z } from "zod";
+
+import { definitionLimits } from "../domain/attestation-types/definition.ts";
+import { customAttestationTypeNamePattern } from "../domain/names.ts";
+import { organizationReader, organizationRole } from "./access.ts";
+import { json, nameText, Ok, okResponse, Timestamp } from "./common.ts";
+import { endpoint, type Endpoints } from "./endpoint.ts";
+import { integerParameter } from "./parameters.ts";
+
+const expression = z.string().max(definitionLimits.expressionLength);
+
+/** Rules in jq; data comply when each rule yields true. */
+const JQEvaluator = z
+  .object({
+    content_type: z.literal("jq").default("jq"),
+    rules: z.array(expression).max(definitionLimits.rules),
+  })
+  .meta({ id: "JQEvaluator" });
+
+/** No rules: data comply when they fit the schema. */
+const DefaultEvaluator = z
+  .object({ content_type: z.literal("default").default("default") })
+  .meta({ id: "DefaultEvaluator" });
+
+/** A jq expression whose result is shown under a name. */
+const SummaryItem = z
+  .object({ name: z.string().min(1).max(definitionLimits.summaryNameLength), expression })
+  .meta({ id: "CustomAttestationTypeSummaryItem" });
+
+/** A custom attestation type as it is posted; the JSON Schema comes as a file beside it. */
+export const CustomAttestationTypePostInput = z
+  .strictObject({
+    name: nameText(customAttestationTypeNamePattern),
+    description: z.string().max(definitionLimits.descriptionLength).nullish(),
+    evaluator: z.union([JQEvaluator, DefaultEvaluator]).nullable().default({ content_type: "default" }),
+    summary: z.array(SummaryItem).max(definitionLimits.summary).nullish(),
+  })
+  .meta({ id: "CustomAttestationTypePostInput" });
+
+const CustomAttestationTypeVersion = z
+  .object({
+    version: z.int(),
+    timestamp: Timestamp,
+    created_by: z.string(),
+    type_schema: z.record(z.string(), z.unknown()).nullable(),
+    evaluator: z.object({ content_type: z.literal("jq"), rules: z.array(z.string()) }).nullable(),
+    summary: z.array(z.object({ name: z.string(), expression: z.string() })).nullable(),
+  })
+  .meta({ id: "CustomAttestationTypeVersion" });
+
+/** A type with its versions, newest first. */
+const CustomAttestationType = z
+  .object({
+    name: z.string(),
+    org: z.string(),
+    /** Of the newest version shown; absent when it has none. */
+    description: z.string().optional(),
+    archived: z.boolean(),
+    created_by: z.string(),
+    created_at: Timestamp,
+    last_modified_at: Timestamp,
+    versions: z.array(CustomAttestationTypeVersion),
+  })
+  .meta({ id: "CustomAttestationType" });
+
+/** A type with one of its versions alone. */
+const CustomAttestationTypeAtVersion = CustomAttestationType.omit({
+  created_by: true,
+  created_at: true,
+  last_modified_at: true,
+}).meta({ id: "CustomAttestationTypeAtVersion" });
+
+const one = "/custom-attestation-types/{org}/{custom_attestation_type_name}";
+
+export const attestationTypeEndpoints = {
+  get_custom_attestation_types: endpoint({
+    method: "GET",
+    path: "/custom-attestation-types/{org}",
+    tag: "Custom Attestation Types",
+    summary: "List all custom attestation types, archived ones included, by name",
+    access: organizationReader,
+    responses: { 200: json("The types", z.array(CustomAttestationType)) },
+  }),
+  post_custom_attestation_type: endpoint({
+    method: "POST",
+    path: "/custom-attestation-types/{org}",
+    tag: "Custom Attestation Types",
+    summary: "Create a custom attestation type, or a new version of it",
+    description:
+      "A version is made only when description, schema, rules or summary differ from the latest version, so the " +
+      "request can be repeated. An archived type comes back. Programs are jq 1.7 without environment, modules and " +
+      "`halt`; the schema is of draft-07 (the default) or 2020-12, and refers to nothing outside of itself. Its " +
+      "patterns have neither look-around nor back-references.",
+    access: organizationRole("member"),
+    body: {
+      kind: "multipart",
+      field: "data_json",
+      schema: CustomAttestationTypePostInput,
+      files: {
+        type_schema: {
+          maxBytes: 10 * 1024 * 1024,
+          tooLarge: "File size exceeds 10MB limit",
+        },
+      },
+    },
+    responses: { 201: { description: "Stored, or stored before", schema: Ok } },
+  }),
+  get_custom_attestation_type: endpoint({
+    method: "GET",
+    path: one,
+    tag: "Custom Attestation Types",
+    summary: "Get a custom attestation type with all its versions, or with one",
+    access: organizationReader,
+    query: z.object({ version: integerParameter().optional() }),
+    responses: { 200: json("The type", z.union([CustomAttestationType, CustomAttestationTypeAtVersion])) },
+  }),
+  archive_custom_attestation_type: endpoint({
+    method: "PUT",
+    path: `${one}/archive`,
+    tag: "Custom Attestation Types",
+    summary: "Archive a custom attestation type",
+    description: "It takes no new attestations; what was attested stays. Archiving it again changes nothing.",
+    access: organizationRole("member"),
+    responses: { 200: okResponse },
+  }),
+} satisfies Endpoints;

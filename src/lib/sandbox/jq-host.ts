@@ -1,0 +1,144 @@
+import type { WasmMemory } from "./wasm.ts";
+
+/** Bytes a program may write, and memory it may use. */
+const limits = { output: 1024 * 1024, complaints: 16 * 1024, memory: 128 * 1024 * 1024 };
+
+/** A program did not end by itself but ran into a limit of the machine it runs on. */
+export class JqLimit extends Error {
+  readonly limit: "memory" | "output";
+  constructor(limit: "memory" | "output") {
+    super(`jq used too much: ${limit}`);
+    this.limit = limit;
+  }
+}
+
+type Import = (...args: number[]) => unknown;
+
+/** What a WebAssembly module asks for: functions by module and name. */
+export type Imports = Record<string, Record<string, Import>>;
+
+interface Source {
+  bytes: Uint8Array;
+  position: number;
+}
+
+/** One run of jq: what it reads, what it wrote. */
+export interface Run {
+  input: Source;
+  program: Source;
+  onOutput(text: string): void;
+  written: number;
+  complaints: Uint8Array[];
+  complained: number;
+  memory: WasmMemory | undefined;
+  exceeded: JqLimit | undefined;
+}
+
+/** Error numbers of the C library (WASI's `noent` and `io`); system calls return them negated. */
+const noSuchFile = -44;
+const ioError = 29;
+export const programPath = "/dev/stdin";
+
+function readText(memory: Uint8Array, start: number): string {
+  return Buffer.from(memory.subarray(start, memory.indexOf(0, start))).toString("latin1");
+}
+
+/** The buffers of one `readv` or `writev`. */
+function* buffersOf(memory: WasmMemory, list: number, count: number): Generator<Uint8Array> {
+  const view = new DataView(memory.buffer);
+  for (let index = 0; index < count; index += 1) {
+    const start = view.getUint32(list + 8 * index, true);
+    yield new Uint8Array(memory.buffer, start, view.getUint32(list + 8 * index + 4, true));
+  }
+}
+
+function storeCount(memory: WasmMemory, at: number, count: number): number {
+  new DataView(memory.buffer).setUint32(at, count, true);
+  return 0;
+}
+
+function write(run: Run, fd: number, bytes: Buffer): void {
+  if (fd !== 1) {
+    if (run.complained < limits.complaints) run.complaints.push(bytes);
+    run.complained += bytes.length;
+    return;
+  }
+  run.written += bytes.length;
+  if (run.written > limits.output) {
+    run.exceeded = new JqLimit("output");
+    throw run.exceeded;
+  }
+  if (bytes.length > 0) run.onOutput(bytes.toString("latin1"));
+}
+
+/** What replaces the functions by which a program would reach the outside: it has two files, no environment. */
+function hostFunctions(run: Run): Record<string, (original: Import) => Import> {
+  const memory = (): WasmMemory => run.memory!;
+  const absent = () => (): number => noSuchFile;
+  return {
+    _fd_read: () => (fd, list, count, result) => {
+      const source = fd === 0 ? run.input : run.program;
+      let total = 0;
+      for (const buffer of buffersOf(memory(), list, count)) {
+        const part = source.bytes.subarray(source.position, source.position + buffer.length);
+        buffer.set(part);
+        source.position += part.length;
+        total += part.length;
+      }
+      return storeCount(memory(), result, total);
+    },
+    _fd_write: () => (fd, list, count, result) => {
+      const bytes = Buffer.concat([...buffersOf(memory(), list, count)]);
+      write(run, fd, bytes);
+      return storeCount(memory(), result, bytes.length);
+    },
+    ___syscall_openat:
+      (original) =>
+      (...args) =>
+        readText(new Uint8Array(memory().buffer), args[1]!) === programPath ? original(...args) : noSuchFile,
+    ___syscall_stat64: absent,
+    ___syscall_lstat64: absent,
+    ___syscall_newfstatat: absent,
+    ___syscall_readlinkat: absent,
+    _fd_seek: () => () => ioError,
+    _environ_sizes_get: () => (count, size) => storeCount(memory(), count, storeCount(memory(), size, 0)),
+    _environ_get: () => () => 0,
+    _emscripten_resize_heap: (original) => (size) => {
+      if (size >>> 0 <= limits.memory) return original(size);
+      run.exceeded = new JqLimit("memory");
+      return 0;
+    },
+  };
+}
+
+/** The module's imports with ours in place. Functions are found by name, so another build of jq fails loudly. */
+export function replaceImports(imports: Imports, run: Run): Imports {
+  const replacements = new Map(Object.entries(hostFunctions(run)));
+  const replaced = Object.entries(imports).map(([module, functions]) => [
+    module,
+    Object.fromEntries(
+      Object.entries(functions).map(([key, original]) => {
+        const replace = replacements.get(original.name);
+        replacements.delete(original.name);
+        return [key, replace?.(original) ?? original];
+      }),
+    ),
+  ]);
+  if (replacements.size > 0)
+    throw new Error(`This build of jq has no ${[...replacements.keys()].join(", ")}`);
+  return Object.fromEntries(replaced) as Imports;
+}
+
+/** @param onOutput gets each piece of output when it is written; bytes as latin1. */
+export function newRun(program: string, input: string, onOutput: (text: string) => void): Run {
+  return {
+    input: { bytes: Buffer.from(input, "utf8"), position: 0 },
+    program: { bytes: Buffer.from(program, "utf8"), position: 0 },
+    onOutput,
+    written: 0,
+    complaints: [],
+    complained: 0,
+    memory: undefined,
+    exceeded: undefined,
+  };
+}

@@ -1,0 +1,74 @@
+import { createRequire } from "node:module";
+
+import { type Imports, newRun, programPath, replaceImports } from "./jq-host.ts";
+import { type WasmBytes, type WasmInstance, type WasmModule, webAssembly } from "./wasm.ts";
+
+interface Loaded {
+  callMain(args: string[]): number;
+}
+
+/** The package's own start of jq. */
+type Load = (options: {
+  instantiateWasm?: (imports: Imports, receive: (instance: WasmInstance) => void) => object;
+}) => Promise<Loaded>;
+
+/** The compiled jq, taken from the package's first start: the package offers no other way to its bytes. */
+async function compileJq(load: Load): Promise<WasmModule> {
+  const original = webAssembly.instantiate;
+  try {
+    const bytes = await new Promise<WasmBytes>((resolve, reject) => {
+      webAssembly.instantiate = (taken: WasmBytes) => {
+        resolve(taken);
+        // This start is of no further use and never ends.
+        return new Promise<never>(() => {});
+      };
+      load({}).catch(reject);
+    });
+    return await webAssembly.compile(bytes);
+  } finally {
+    webAssembly.instantiate = original;
+  }
+}
+
+export interface JqExit {
+  /** 0: ended, 3: not a program, 5: an error nobody caught. */
+  status: number;
+  /** What it wrote about errors. */
+  complaints: string;
+}
+
+/** Runs jq programs, each on a machine of its own that nothing survives. Not limited in time: use it in a worker. */
+export interface Jq {
+  /**
+   * @param input JSON texts; when empty, the program is compiled and not run.
+   * @param onOutput called for each piece of output when it is written; bytes as latin1.
+   * @throws JqLimit when the program needs more memory or writes more than is allowed.
+   */
+  run(program: string, input: string, onOutput: (text: string) => void): Promise<JqExit>;
+}
+
+/** Loads jq. Takes some tens of milliseconds and of megabytes, so only workers do. */
+export async function loadJq(): Promise<Jq> {
+  const load = createRequire(import.meta.url)("jq-wasm/dist/build/jq.js") as Load;
+  const module = await compileJq(load);
+  return {
+    run: async (program, input, onOutput) => {
+      const run = newRun(program, input, onOutput);
+      const jq = await load({
+        instantiateWasm: (imports, receive) => {
+          const instance = new webAssembly.Instance(module, replaceImports(imports, run));
+          run.memory = Object.values(instance.exports).find((value) => value instanceof webAssembly.Memory);
+          receive(instance);
+          return instance.exports;
+        },
+      });
+      try {
+        const status = jq.callMain(["-c", "-M", "--unbuffered", "-f", programPath]);
+        if (run.exceeded !== undefined) throw run.exceeded;
+        return { status, complaints: Buffer.concat(run.complaints).toString("utf8") };
+      } catch (error) {
+        throw run.exceeded ?? error;
+      }
+    },
+  };
+}

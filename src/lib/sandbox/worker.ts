@@ -1,0 +1,76 @@
+import { parentPort } from "node:worker_threads";
+
+import { loadJq } from "./jq.ts";
+import { JqLimit } from "./jq-host.ts";
+import { checkSchema, createValidators } from "./json-schema.ts";
+import type { Job, Message, Step, StepResult } from "./protocol.ts";
+
+/**
+ * The inside of the sandbox. Whatever is run here has no time limit of its own: the pool ends the whole thread.
+ */
+const port = parentPort!;
+const validate = createValidators();
+const jq = await loadJq();
+
+function tell(message: Message): void {
+  port.postMessage(message);
+}
+
+/**
+ * Takes away what reaches outside of this thread. Programs cannot get at it as it is: this is for the day when a
+ * mistake in a library lets them.
+ */
+function lockDown(): void {
+  const { versions, version } = process;
+  const global = globalThis as Record<string, unknown>;
+  global["process"] = { versions, version, argv: [], env: {}, exitCode: 0 };
+  const quiet = (): void => {};
+  global["console"] = { log: quiet, info: quiet, warn: quiet, error: quiet, debug: quiet };
+  for (const name of ["fetch", "WebSocket", "EventSource", "BroadcastChannel", "MessageChannel"])
+    global[name] = undefined;
+}
+
+/** jq's own words, without its name before and the count of errors after. */
+function complaint(text: string): string {
+  const lines = text.split("\n").filter((line) => !/^jq: \d+ compile errors?$/.test(line));
+  return lines
+    .join("\n")
+    .replace(/^jq: error: /gm, "")
+    .replaceAll(" (Unix shell quoting issues?)", "")
+    .replace(/[ \t]+$/gm, "")
+    .trim();
+}
+
+async function runStep(step: Step, input: string): Promise<StepResult> {
+  switch (step.kind) {
+    case "check_schema":
+      return { problems: checkSchema(JSON.parse(step.schema) as Record<string, unknown>) };
+    case "validate":
+      return { problems: validate(step.schema, input) };
+    case "compile":
+    case "run": {
+      const given = step.kind === "run" ? input : "";
+      const exit = await jq.run(step.program, given, (text) => tell({ kind: "output", text }));
+      return exit.status === 0
+        ? { problems: [] }
+        : { problems: [], failure: complaint(exit.complaints) || `jq ended with status ${exit.status}` };
+    }
+  }
+}
+
+async function work(job: Job): Promise<Message> {
+  for (const step of job.steps) {
+    const result = await runStep(step, job.input ?? "");
+    tell({ kind: "result", result });
+    if (step.kind === "validate" && result.problems.length > 0) break;
+  }
+  return { kind: "done" };
+}
+
+port.on("message", (job: Job) => {
+  work(job).then(tell, (error: unknown) =>
+    tell({ kind: "done", limit: error instanceof JqLimit ? error.limit : "crash" }),
+  );
+});
+lockDown();
+tell({ kind: "ready" });
