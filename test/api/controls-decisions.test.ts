@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { moment } from "../../src/db/columns.ts";
+import { transaction } from "../../src/db/transaction.ts";
 import { wireId } from "../../src/lib/ids.ts";
+import { recordAttestation } from "../../src/modules/attestations/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import { createControl, unknownControl } from "../support/controls.ts";
@@ -21,13 +22,13 @@ interface Decision {
   control: string;
   flow?: string;
   fingerprint?: string;
-  version?: number;
   is_compliant?: boolean;
   at?: number;
 }
 
 /** Records a decision on a trail called `t`. @returns its id. */
-async function decide({ control, flow = "f", at = 1_786_000_000, ...rest }: Decision): Promise<string> {
+async function decide(decision: Decision): Promise<string> {
+  const { control, flow = "f", fingerprint, is_compliant = true, at = 1_786_000_000 } = decision;
   expect((await putTrail(org.member, `${org.name}/${flow}`, { name: "t" })).status).toBeLessThan(300);
   const trail = await app.deps.db.query
     .selectFrom("trails as t")
@@ -38,26 +39,20 @@ async function decide({ control, flow = "f", at = 1_786_000_000, ...rest }: Deci
     .where("t.org_id", "=", org.id)
     .where("f.name", "=", flow)
     .executeTakeFirstOrThrow();
-  const id = app.deps.ids.next();
-  await app.deps.db.query
-    .insertInto("attestations")
-    .values({
-      org_id: org.id,
-      id,
-      flow_id: trail.flow_id,
-      trail_id: trail.id,
+  const to = { org, flow: { id: trail.flow_id, name: flow }, trail: { id: trail.id, name: "t" } };
+  const id = await transaction(app.deps.db.query, (tx) =>
+    recordAttestation({ ids: app.deps.ids, clock: { now: () => at } }, tx, to, {
       name: "review-decision",
       type: "system:decision",
-      is_compliant: rest.is_compliant ?? true,
+      is_compliant,
+      type_data: { attestation_data: { is_compliant } },
       control_identifier: control,
-      control_version: rest.version ?? null,
-      artifact_fingerprint: rest.fingerprint ?? null,
+      ...(fingerprint === undefined ? {} : { artifact_fingerprint: fingerprint }),
       description: "why",
       origin_url: "https://ci.example.com/7",
-      created_at: moment(at),
-      created_by_name: "ci-bot",
-    })
-    .execute();
+      reported_by: "ci-bot",
+    }),
+  );
   return wireId(id);
 }
 
@@ -69,7 +64,6 @@ async function listed(query = "", control = "CTL-7"): Promise<string[]> {
 
 describe("GET /controls/{org}/{identifier}/decisions", () => {
   it("lists where, on what and how it was decided, newest first", async () => {
-    await createControl(org, "CTL-7");
     const fingerprint = fingerprintOf("web");
     for (const filename of ["old", "web:1.4"])
       await org.member.post(
@@ -77,13 +71,15 @@ describe("GET /controls/{org}/{identifier}/decisions", () => {
         artifactBody({ fingerprint, filename, trail_name: "t" }),
       );
     const first = await decide({ control: "CTL-7", at: 1_786_000_000.25 });
+    await createControl(org, "CTL-7");
+    await org.admin.put(`/controls/${org.name}/CTL-7`, { name: "Peer review" });
     const second = await decide({
       control: "CTL-7",
       fingerprint,
-      version: 1,
       is_compliant: false,
       at: 1_786_000_001,
     });
+    await org.admin.put(`/controls/${org.name}/CTL-7`, { name: "Review by peers" });
     await decide({ control: "CTL-8" });
     const { json: flow } = await org.reader.get(`/flows/${org.name}/f`);
     const { json } = await org.reader.get(`/controls/${org.name}/CTL-7/decisions`);
@@ -101,7 +97,7 @@ describe("GET /controls/{org}/{identifier}/decisions", () => {
       {
         ...both,
         decision_id: second,
-        control_version: 1,
+        control_version: 2,
         is_compliant: false,
         artifact_fingerprint: fingerprint,
         artifact_name: "web:1.4",
