@@ -68,14 +68,22 @@ async function switchOn(site: Site): Promise<Hook> {
   return { path: new URL(webhook_url).pathname, secret };
 }
 
-/** Delivers many analyses at once and kills the server meanwhile. @returns the revisions it has answered for. */
-async function deliverAndKill(site: Site, hook: Hook, afterMs: number): Promise<string[]> {
+/**
+ * Delivers many analyses at once and kills the server when it has answered for some of them.
+ * @returns the revisions it has answered for.
+ */
+async function deliverAndKill(site: Site, hook: Hook, answered: number): Promise<string[]> {
   const acknowledged: string[] = [];
+  let enough: () => void = () => {};
+  const reached = new Promise<void>((resolve) => {
+    enough = resolve;
+  });
   const sending = Array.from({ length: deliveriesInRound }, async () => {
     const payload = analysis();
     if (await deliver(site, hook, payload)) acknowledged.push(String(payload["revision"]));
+    if (acknowledged.length >= answered) enough();
   });
-  await delay(afterMs);
+  await reached;
   await site.server.kill();
   await Promise.all(sending);
   return acknowledged;
@@ -99,7 +107,7 @@ describe("kill -9 while deliveries come in and are processed", () => {
         const hook = await switchOn(site);
         const acknowledged: string[] = [];
         for (let round = 0; round < rounds; round += 1) {
-          acknowledged.push(...(await deliverAndKill(site, hook, 40 + round * 60)));
+          acknowledged.push(...(await deliverAndKill(site, hook, 1 + round * 3)));
           site.server = await startServer(dataDir);
         }
         expect(acknowledged.length).toBeGreaterThan(rounds);
