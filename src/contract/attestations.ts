@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { fingerprintPrefixPattern } from "../domain/names.ts";
 import { organizationReader } from "./access.ts";
+import { attestationReportEndpoints } from "./attestation-reports.ts";
 import { json, LinksBody, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 
@@ -52,6 +53,7 @@ export const Attestation = z
 export const AttestationResponse = z.array(Attestation).meta({ id: "AttestationResponse" });
 
 export const attestationEndpoints = {
+  ...attestationReportEndpoints,
   get_trail_attestation: endpoint({
     method: "GET",
     path: "/attestations/{org}/{flow_name}/trail/{trail_name}/{attestation_name}",

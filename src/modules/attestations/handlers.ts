@@ -3,6 +3,7 @@ import { JsonText } from "../../contract/endpoint.ts";
 import { notFound } from "../../domain/errors.ts";
 import type { Links } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
+import { attestationReportHandlers } from "./report-handlers.ts";
 import { findArtifactAttestations, findTrailAttestations, type UrlBases } from "./read-store.ts";
 
 function urlBases(links: Links): UrlBases {
@@ -10,6 +11,8 @@ function urlBases(links: Links): UrlBases {
 }
 
 export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
+  ...attestationReportHandlers,
+
   get_trail_attestation: async (deps, { org, params }) => {
     const body = await findTrailAttestations(deps.db, org, urlBases(deps.links), {
       flow: params.flow_name,

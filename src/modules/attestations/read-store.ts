@@ -12,13 +12,32 @@ export interface ReadScope {
   name: string;
 }
 
+/** The control of `a` attestations that are decisions. */
+const decisionKeys = `case when a.type = 'system:decision' and not a.is_override
+  then jsonb_build_object('control', a.control_identifier, 'control_version', a.control_version) else '{}' end`;
+
+/** What `a` attestations override: the latest report of the name in the same place before them, if there was one. */
+const overrideKeys = `case when a.is_override then jsonb_build_object('overridden_attestation_id', (
+    select wire_id(o.id) from attestations o
+    where o.org_id = a.org_id and o.trail_id = a.trail_id and o.name = a.name and o.id < a.id and not o.is_override
+      and case
+        when a.artifact_fingerprint is null
+        then o.artifact_fingerprint is null and (a.target_artifacts is null and o.target_artifacts is null
+          or a.target_artifacts && o.target_artifacts and a.git_commit = o.git_commit)
+        else a.artifact_fingerprint = o.artifact_fingerprint or o.artifact_fingerprint is null and exists (
+          select 1 from artifacts r where r.org_id = o.org_id and r.trail_id = o.trail_id
+            and r.fingerprint = a.artifact_fingerprint and r.template_reference_name = any (o.target_artifacts)
+            and r.git_commit = o.git_commit)
+      end
+    order by o.id desc limit 1)) else '{}' end`;
+
 /**
  * The attestation object of the public interface, from `a` attestations, `t` trails and `f` flows; `$2` is the
  * organization's name, `$3` and `$4` the bases of API and web URLs, `self` the URL it is read by. The common keys come
  * last, so that nothing in a type's own data can take their place.
  */
 function attestationObject(self: string): string {
-  return `a.type_data || jsonb_build_object(
+  return `a.type_data || ${decisionKeys} || ${overrideKeys} || jsonb_build_object(
     'schema_version', 2,
     'attestation_id', wire_id(a.id),
     'attestation_name', a.name,
@@ -27,7 +46,10 @@ function attestationObject(self: string): string {
     'origin_url', a.origin_url,
     'artifact_fingerprint', a.artifact_fingerprint,
     'target_artifacts', to_jsonb(a.target_artifacts),
-    'git_commit_info', a.git_commit_info,
+    'git_commit_info', case when a.git_commit_info is not null then jsonb_build_object(
+      'sha1', a.git_commit_info -> 'sha1', 'message', a.git_commit_info -> 'message',
+      'author', a.git_commit_info -> 'author', 'branch', a.git_commit_info -> 'branch',
+      'timestamp', a.git_commit_info -> 'timestamp', 'url', a.git_commit_info -> 'url') end,
     'evidence_archive_path', null,
     'evidence_archive_fingerprint', null,
     'user_data', coalesce(a.user_data, '{}'),

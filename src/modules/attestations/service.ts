@@ -1,7 +1,8 @@
 import type { Tx } from "../../db/connect.ts";
 import { notFound } from "../../domain/errors.ts";
-import type { Deps } from "../deps.ts";
+import type { Timestamp } from "../../lib/clock.ts";
 import { evaluateTrails } from "../compliance/service.ts";
+import type { Deps } from "../deps.ts";
 import { insertAttestations, listArtifactNames, type NewAttestation } from "./store.ts";
 
 /** The trail an attestation goes to, with the names its errors speak of. */
@@ -17,19 +18,21 @@ export interface AttestationInput extends Pick<
   "name" | "type" | "is_compliant" | "type_data"
 > {
   reported_by: string;
+  /** When it was reported; now when left out. */
+  reported_at?: Timestamp;
   /** It replaces the verdict of what was reported under the name before. */
   is_override?: boolean;
-  artifact_fingerprint?: string | null;
+  artifact_fingerprint?: string | null | undefined;
   /** Names from the flow's template; with a commit and no fingerprint it waits for such an artifact (contract 7.3). */
-  target_artifacts?: string[] | null;
-  git_commit_info?: { sha1: string } | null;
-  repo_id?: string | null;
-  description?: string | null;
-  origin_url?: string | null;
+  target_artifacts?: string[] | null | undefined;
+  git_commit_info?: { sha1: string } | null | undefined;
+  repo_id?: string | null | undefined;
+  description?: string | null | undefined;
+  origin_url?: string | null | undefined;
   external_urls?: unknown;
   annotations?: unknown;
   user_data?: unknown;
-  control_identifier?: string | null;
+  control_identifier?: string | null | undefined;
 }
 
 /** An attestation and where it goes. */
@@ -65,25 +68,25 @@ function newAttestation(
   { to, input }: PlacedAttestation,
   artifactName: string | null,
 ): NewAttestation {
-  const { reported_by, ...said } = input;
+  const { reported_by, reported_at, ...said } = input;
   const targets = said.target_artifacts ?? [];
   return {
-    is_override: false,
-    repo_id: null,
-    description: null,
-    origin_url: null,
-    external_urls: null,
-    annotations: null,
-    user_data: null,
-    control_identifier: null,
     ...said,
+    is_override: said.is_override ?? false,
+    repo_id: said.repo_id ?? null,
+    description: said.description ?? null,
+    origin_url: said.origin_url ?? null,
+    external_urls: said.external_urls ?? null,
+    annotations: said.annotations ?? null,
+    user_data: said.user_data ?? null,
+    control_identifier: said.control_identifier ?? null,
     id: deps.ids.next(),
     flow_id: to.flow.id,
     trail_id: to.trail.id,
     artifact_fingerprint: said.artifact_fingerprint ?? null,
     target_artifacts: targets.length > 0 ? targets : artifactName === null ? null : [artifactName],
     git_commit_info: said.git_commit_info ?? null,
-    created_at: deps.clock.now(),
+    created_at: reported_at ?? deps.clock.now(),
     created_by_name: reported_by,
   };
 }
