@@ -36,3 +36,7 @@ create table control_versions (
 );
 create trigger control_versions_insert_only before update or delete on control_versions
   for each row execute function forbid_change();
+
+-- Decisions on a control, by time.
+create index attestations_control on attestations (org_id, control_identifier, created_at, id)
+  where control_identifier is not null;

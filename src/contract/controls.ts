@@ -5,6 +5,7 @@ import { sortDirections } from "../domain/environments.ts";
 import { controlIdentifierPattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
 import { indexedText, json, LinksBody, Timestamp } from "./common.ts";
+import { controlDecisionEndpoints } from "./control-decisions.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { mapOf } from "./lists.ts";
 import {
@@ -204,4 +205,5 @@ export const controlEndpoints = {
     access: organizationReader,
     responses: { 200: json("The version", ControlVersion) },
   }),
+  ...controlDecisionEndpoints,
 } satisfies Endpoints;

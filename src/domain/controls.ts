@@ -34,6 +34,11 @@ export function unknownControlVersion(version: string, identifier: string, org: 
   return `Version ${version} of control '${identifier}' does not exist in org '${org}'`;
 }
 
+/** 404 for a decision that was not made on a control. */
+export function unknownDecision(id: string, identifier: string, org: string): string {
+  return `Decision '${id}' on control '${identifier}' does not exist in org '${org}'`;
+}
+
 /** 409 for an identifier that a control has, archived or not. */
 export function controlExists(identifier: string, org: string): string {
   return `A control with identifier '${identifier}' already exists in organization '${org}'`;

@@ -1,15 +1,15 @@
 import type { CreateArtifact } from "../../contract/artifacts.ts";
 import type { Tx } from "../../db/connect.ts";
 import { isConnectionFailure } from "../../db/sqlstate.ts";
-import { overloaded } from "../../domain/errors.ts";
 import { gitCommitPattern } from "../../domain/names.ts";
 import type { Actor } from "../../domain/principal.ts";
-import { type Batcher, createBatcher, type Room } from "../../lib/batcher.ts";
+import { type Batcher, createBatcher } from "../../lib/batcher.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { recordedTogether } from "../audit/service.ts";
 import { evaluateTrails } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { ensureFlows } from "../flows/ensure.ts";
+import { maxReportsInBatch, reportRoom } from "../report-room.ts";
 import { captureRepos, type RepoInfo } from "../repos/service.ts";
 import { ensureTrails, trailKey } from "../trails/ensure.ts";
 import { insertArtifacts, lockNumbering, type NewArtifact } from "./store.ts";
@@ -145,26 +145,12 @@ interface LiveReport extends ArtifactReport {
   actor: Actor;
 }
 
-/** Reports written in one transaction at most: enough to spread its cost, few enough to keep it short. */
-const maxBatch = 200;
-
-const megabyte = 1024 * 1024;
-
-/** Reports are small as a rule, and may be large: both together must fit into memory, and into one statement. */
-const room: Room<LiveReport> = {
-  maxWaiting: 10_000,
-  weigh: ({ artifact }) => JSON.stringify(artifact).length,
-  maxBatchWeight: 16 * megabyte,
-  maxWaitingWeight: 64 * megabyte,
-  full: overloaded,
-};
-
 function createReporter(deps: Deps, orgId: string): Batcher<LiveReport, string> {
   return createBatcher({
-    maxItems: maxBatch,
+    maxItems: maxReportsInBatch,
     // The numbering is locked to the end of a transaction: a second one would only wait for the first.
     concurrency: 1,
-    room,
+    room: reportRoom(({ artifact }) => artifact),
     isShared: isConnectionFailure,
     write: (reports) =>
       recordedTogether(deps, orgId, async (tx, record) => {

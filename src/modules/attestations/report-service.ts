@@ -10,6 +10,7 @@ import { recordedTogether } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { storeEvidence } from "../evidence/service.ts";
 import { ensureFlows } from "../flows/ensure.ts";
+import { maxReportsInBatch, reportRoom } from "../report-room.ts";
 import { captureRepos } from "../repos/service.ts";
 import { ensureTrails, trailKey } from "../trails/ensure.ts";
 import { type AttestationInput, recordAttestations } from "./service.ts";
@@ -111,14 +112,12 @@ async function writeAll(
   return recordAttestations(deps, tx, org.id, placed);
 }
 
-/** Reports written in one transaction at most: enough to spread its cost, few enough to keep it short. */
-const maxBatch = 200;
-
 function createReporter(deps: Deps, org: Org): Batcher<ReportedAttestation, string> {
   return createBatcher({
-    maxItems: maxBatch,
+    maxItems: maxReportsInBatch,
     // The audit log is locked to the end of a transaction: a second one would only wait for the first.
     concurrency: 1,
+    room: reportRoom(({ common, kind }) => [common, kind]),
     isShared: isConnectionFailure,
     write: (reports) =>
       recordedTogether(deps, org.id, async (tx, record) => {

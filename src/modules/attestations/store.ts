@@ -32,7 +32,10 @@ export interface NewAttestation {
   created_by_name: string;
 }
 
-/** Inserts attestations in one statement. Their trails must exist, and their artifacts, if any, must be on the trails. */
+/**
+ * Inserts attestations in one statement; decisions keep the version that their control has now. Their trails must exist,
+ * and their artifacts, if any, must be on the trails.
+ */
 export async function insertAttestations(
   tx: Tx,
   orgId: string,
@@ -42,10 +45,13 @@ export async function insertAttestations(
   await sql`/* insert-attestations */
     insert into attestations (org_id, id, flow_id, trail_id, name, type, is_compliant, is_override,
       artifact_fingerprint, target_artifacts, git_commit, git_commit_info, repo_id, description, origin_url,
-      external_urls, annotations, user_data, type_data, control_identifier, evidence_id, created_at, created_by_name)
+      external_urls, annotations, user_data, type_data, control_identifier, control_version, evidence_id, created_at,
+      created_by_name)
     select ${orgId}, id, flow_id, trail_id, name, type, is_compliant, is_override, artifact_fingerprint,
       target_artifacts, git_commit_info ->> 'sha1', git_commit_info, repo_id, description, origin_url, external_urls,
-      annotations, user_data, type_data, control_identifier, evidence_id, to_timestamp(created_at), created_by_name
+      annotations, user_data, type_data, control_identifier,
+      (select c.version from controls c where c.org_id = ${orgId} and c.identifier = i.control_identifier),
+      evidence_id, to_timestamp(created_at), created_by_name
     from jsonb_to_recordset(${input}::jsonb) as i (id uuid, flow_id uuid, trail_id uuid, name text, type text,
       is_compliant boolean, is_override boolean, artifact_fingerprint text, target_artifacts text[],
       git_commit_info jsonb, repo_id uuid, description text, origin_url text, external_urls jsonb, annotations jsonb,

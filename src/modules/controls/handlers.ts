@@ -1,7 +1,10 @@
+import type { ControlDecisionsQuery } from "../../contract/control-decisions.ts";
 import type { controlEndpoints, ControlsQuery } from "../../contract/controls.ts";
 import { parseTagFilter } from "../../domain/tags.ts";
-import { type Link, pageLinks } from "../../lib/links.ts";
+import { parseWireId } from "../../lib/ids.ts";
+import { type Link, type Links, pageLinks } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
+import { countDecisions, type DecisionFilter, type DecisionRow, listDecisions } from "./decision-store.ts";
 import {
   type ControlFilter,
   countControls,
@@ -9,7 +12,14 @@ import {
   listControls,
   listTagChoices,
 } from "./list-store.ts";
-import { createControl, editControl, getControl, getControlVersion, setControlArchived } from "./service.ts";
+import {
+  createControl,
+  editControl,
+  getControl,
+  getControlVersion,
+  getDecision,
+  setControlArchived,
+} from "./service.ts";
 import { listControlVersions } from "./version-store.ts";
 
 /** A search for empty text is none; an empty tag is one that nothing has. */
@@ -38,6 +48,23 @@ interface PageHead {
 function headOf(url: string, { page, per_page }: PageQuery, total_count: number): PageHead {
   const total_pages = Math.ceil(total_count / per_page);
   return { _links: pageLinks(url, page, total_pages), page, per_page, total_pages, total_count };
+}
+
+/** A text that is no id at all is a flow that does not exist. */
+function decisionFilter(query: ControlDecisionsQuery): DecisionFilter {
+  const { is_compliant, from_timestamp, to_timestamp, flow_id } = query;
+  const flow_ids = flow_id?.flatMap((wire) => parseWireId(wire) ?? []);
+  return { is_compliant, from_timestamp, to_timestamp, flow_ids };
+}
+
+/** A decision with the address of its page. */
+function showDecision<Row extends DecisionRow>(
+  row: Row,
+  org: { name: string },
+  links: Links,
+): Row & { html_url: string } {
+  const path = `/${org.name}/flows/${row.flow_name}/trails/${row.trail_name}`;
+  return { ...row, html_url: links.web(`${path}?attestation_id=${row.decision_id}`) };
 }
 
 export const controlHandlers: Handlers<typeof controlEndpoints> = {
@@ -89,4 +116,20 @@ export const controlHandlers: Handlers<typeof controlEndpoints> = {
     status: 200,
     body: await getControlVersion(deps.db.query, org, params.identifier, params.version_number),
   }),
+
+  list_control_decisions: async (deps, { org, params, query, url }) => {
+    const { identifier } = await getControl(deps.db.query, org, params.identifier);
+    const filter = { ...decisionFilter(query), identifier };
+    const [rows, total] = await Promise.all([
+      listDecisions(deps.db.query, org.id, filter, partOf(query)),
+      countDecisions(deps.db.query, org.id, filter),
+    ]);
+    const decisions = rows.map((row) => showDecision(row, org, deps.links));
+    return { status: 200, body: { ...headOf(url, query, total), decisions } };
+  },
+
+  get_control_decision: async (deps, { org, params }) => {
+    const decision = await getDecision(deps.db.query, org, params.identifier, params.decision_id);
+    return { status: 200, body: showDecision(decision, org, deps.links) };
+  },
 };

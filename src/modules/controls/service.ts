@@ -5,10 +5,13 @@ import {
   parseControlVersion,
   unknownControl,
   unknownControlVersion,
+  unknownDecision,
 } from "../../domain/controls.ts";
 import { AppError, notFound } from "../../domain/errors.ts";
+import { parseWireId } from "../../lib/ids.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
+import { type DecisionDetailRow, findDecision } from "./decision-store.ts";
 import { type ControlChange, type ControlRow, findControl, insertControl, updateControl } from "./store.ts";
 import { type ControlVersionRow, findControlVersion } from "./version-store.ts";
 
@@ -117,4 +120,18 @@ export async function getControlVersion(
   if (found !== undefined) return found;
   await getControl(db, org, identifier);
   throw notFound(unknownControlVersion(version, identifier, org.name));
+}
+
+/** A decision on a control, by the id of its attestation. @throws AppError not_found for an unknown control or id. */
+export async function getDecision(
+  db: Executor,
+  org: Org,
+  identifier: string,
+  wire: string,
+): Promise<DecisionDetailRow> {
+  await getControl(db, org, identifier);
+  const id = parseWireId(wire);
+  const decision = id === undefined ? undefined : await findDecision(db, org.id, identifier, id);
+  if (decision === undefined) throw notFound(unknownDecision(wire, identifier, org.name));
+  return decision;
 }
