@@ -8,6 +8,11 @@ create table attestations (
   name text collate "C" not null,
   type text collate "C" not null,
   is_compliant boolean not null,
+  -- It replaces the verdict of what was reported under this name before.
+  is_override boolean not null default false,
+  -- The control a decision is about; it need not exist. The version is the one in force then, if it did.
+  control_identifier text collate "C",
+  control_version integer,
   artifact_fingerprint text collate "C",
   target_artifacts text[],
   git_commit text collate "C",

@@ -23,7 +23,13 @@ function asUrl(connection: Connection): string {
 
 function generate(connection: Connection, folder: string): string {
   const cli = join(dirname(createRequire(import.meta.url).resolve("kysely-codegen")), "cli", "bin.js");
-  const mapping = { timestamptz: "TimestampColumn", jsonb: "JsonColumn", int8: "number", uuid: "string" };
+  const mapping = {
+    timestamptz: "TimestampColumn",
+    json: "JsonColumn",
+    jsonb: "JsonColumn",
+    int8: "number",
+    uuid: "string",
+  };
   const out = join(folder, "schema.ts");
   execFileSync(
     process.execPath,

@@ -9,10 +9,12 @@ import { endpoints } from "./contract/index.ts";
 import { connect, type Database } from "./db/connect.ts";
 import { startManagedPostgres } from "./db/managed/index.ts";
 import { migrate } from "./db/migrate.ts";
+import { checkSecretKey } from "./db/secret-key.ts";
+import { createEvidenceStore } from "./evidence/create.ts";
 import type { AnyHandler } from "./http/mount.ts";
 import { createServer } from "./http/server.ts";
 import { type JobRunner, migrateJobs, startJobs } from "./jobs/runner.ts";
-import { jobTasks } from "./jobs/tasks.ts";
+import { jobTasks, schedule } from "./jobs/tasks.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { createIdSource, type IdSource } from "./lib/ids.ts";
 import { createLinks } from "./lib/links.ts";
@@ -89,6 +91,7 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
     log: options.log,
     links: createLinks(config.publicUrl),
     secrets: createSecretBox(loadSecretKey(config)),
+    evidence: createEvidenceStore(config.evidence),
     sandbox: createSandbox(),
   };
 }
@@ -105,10 +108,24 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   const { db, close } = await openDatabase(config, options);
   try {
     await prepareDatabase(db, options.log);
-    return await assembleApp(createDeps(config, db, options), close, options.log);
+    const deps = createDeps(config, db, options);
+    await checkSecretKey(db.pool, deps.secrets.fingerprint);
+    return await assembleApp(deps, close, options.log);
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** How long requests under way may take when the server stops; who sends that slowly is cut off. */
+const stopWithinMs = 20_000;
+
+async function closeServer(server: FastifyInstance): Promise<void> {
+  const cutOff = setTimeout(() => server.server.closeAllConnections(), stopWithinMs);
+  try {
+    await server.close();
+  } finally {
+    clearTimeout(cutOff);
   }
 }
 
@@ -139,17 +156,22 @@ export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>
         log: deps.log,
         // A data directory has one server.
         alone: deps.config.databaseUrl === undefined,
+        schedule,
       });
       state = "ready";
       return server.listen({ port: deps.config.port, host: deps.config.host });
     },
     stop: async () => {
       state = "stopping";
-      await server.close();
-      await jobs?.stop();
-      await deps.sandbox.close();
-      await keyUse.stop();
-      await closeDatabase();
+      try {
+        await closeServer(server);
+        await jobs?.stop();
+        await deps.sandbox.close();
+        await keyUse.stop();
+      } finally {
+        // Whatever went wrong before: PostgreSQL must not be left running.
+        await closeDatabase();
+      }
     },
   };
 }

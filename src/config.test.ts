@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -20,7 +20,7 @@ afterEach(() => vi.restoreAllMocks());
 
 describe("readConfig without any variable", () => {
   it("is a private server on this machine", () => {
-    const { dataDir: _dataDir, ...rest } = readConfig({});
+    const { dataDir, ...rest } = readConfig({});
     expect(rest).toEqual({
       port: 8001,
       host: "127.0.0.1",
@@ -34,6 +34,7 @@ describe("readConfig without any variable", () => {
       rateLimitPerKey: undefined,
       rateLimitPerAddress: undefined,
       metricsToken: undefined,
+      evidence: { dir: join(dataDir, "evidence"), maxBytes: 10 * 1024 * 1024, s3: undefined },
     });
   });
 
@@ -138,8 +139,72 @@ describe("loadSecretKey", () => {
       expect(loadSecretKey({ secretKey: undefined, dataDir })).toBe(key);
       expect(readFileSync(join(dataDir, "secret-key"), "utf8")).toBe(key);
       expect(statSync(join(dataDir, "secret-key")).mode & 0o777).toBe(0o600);
+      expect(readdirSync(dataDir)).toEqual(["secret-key"]);
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it("refuses a file without a key, as a full disk may leave it, rather than sealing with an empty one", () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "waybill-config-"));
+    try {
+      for (const text of ["", "\n", "too short"]) {
+        writeFileSync(join(dataDir, "secret-key"), text);
+        expect(() => loadSecretKey({ secretKey: undefined, dataDir })).toThrow(ConfigError);
+      }
+    } finally {
+      rmSync(dataDir, { recursive: true });
+    }
+  });
+});
+
+describe("the evidence bucket", () => {
+  const bucket = {
+    WAYBILL_EVIDENCE_S3_BUCKET: "evidence",
+    WAYBILL_EVIDENCE_S3_ACCESS_KEY: "key",
+    WAYBILL_EVIDENCE_S3_SECRET_KEY: "secret",
+  };
+
+  it("is used when it is named", () => {
+    expect(readConfig(bucket).evidence.s3).toEqual({
+      endpoint: undefined,
+      bucket: "evidence",
+      region: "us-east-1",
+      accessKey: "key",
+      secretKey: "secret",
+      prefix: "",
+    });
+    const more = {
+      WAYBILL_EVIDENCE_S3_ENDPOINT: "http://127.0.0.1:9000",
+      WAYBILL_EVIDENCE_S3_REGION: "eu-north-1",
+      WAYBILL_EVIDENCE_S3_PREFIX: "waybill/",
+    };
+    expect(readConfig({ ...bucket, ...more }).evidence.s3).toMatchObject({
+      endpoint: "http://127.0.0.1:9000",
+      region: "eu-north-1",
+      prefix: "waybill/",
+    });
+  });
+
+  it.each([
+    [
+      { WAYBILL_EVIDENCE_S3_ENDPOINT: "http://h" },
+      ["WAYBILL_EVIDENCE_S3_BUCKET", "WAYBILL_EVIDENCE_S3_ACCESS_KEY", "WAYBILL_EVIDENCE_S3_SECRET_KEY"],
+    ],
+    [{ ...bucket, WAYBILL_EVIDENCE_S3_SECRET_KEY: "" }, ["WAYBILL_EVIDENCE_S3_SECRET_KEY"]],
+    [{ ...bucket, WAYBILL_EVIDENCE_S3_ENDPOINT: "ftp://h" }, ["WAYBILL_EVIDENCE_S3_ENDPOINT"]],
+    [{ ...bucket, WAYBILL_EVIDENCE_S3_BUCKET: "A b" }, ["WAYBILL_EVIDENCE_S3_BUCKET"]],
+    [{ ...bucket, WAYBILL_EVIDENCE_S3_PREFIX: "/x" }, ["WAYBILL_EVIDENCE_S3_PREFIX"]],
+  ])("refuses %j", (environment, names) => {
+    const mistakes = mistakesOf(environment);
+    expect(mistakes.map((mistake) => mistake.split(" ", 1)[0])).toEqual(names);
+  });
+});
+
+describe("evidence files", () => {
+  it("may go elsewhere, and be limited", () => {
+    const set = { WAYBILL_EVIDENCE_DIR: "some/where", WAYBILL_MAX_EVIDENCE_BYTES: "2048" };
+    expect(readConfig(set).evidence).toEqual({ dir: resolve("some/where"), maxBytes: 2048, s3: undefined });
+    expect(mistakesOf({ WAYBILL_MAX_EVIDENCE_BYTES: "10MB" })).toHaveLength(1);
   });
 });

@@ -1,10 +1,23 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { isIP } from "node:net";
 import { join, resolve } from "node:path";
 import { randomBytes } from "node:crypto";
 
 import { z } from "zod";
+
+import type { EvidenceSettings } from "./evidence/create.ts";
+import { parseUrl } from "./lib/url.ts";
 
 /** Everything that can be set from outside. Read once, here and nowhere else. */
 export interface Config {
@@ -28,6 +41,8 @@ export interface Config {
   rateLimitPerAddress: number | undefined;
   /** Bearer token that may read /metrics from elsewhere than this machine. */
   metricsToken: string | undefined;
+  /** Where uploaded files go, and how large one may be. */
+  evidence: EvidenceSettings;
 }
 
 /** Mistakes in the configuration, one sentence each. */
@@ -51,9 +66,31 @@ const url = (protocols: string[]) =>
   z
     .string()
     .refine(
-      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      (text) => protocols.includes(parseUrl(text)?.protocol ?? ""),
       `must be a URL starting with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
     );
+
+const s3 = {
+  WAYBILL_EVIDENCE_S3_ENDPOINT: url(["http:", "https:"]).optional(),
+  WAYBILL_EVIDENCE_S3_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket")
+    .optional(),
+  WAYBILL_EVIDENCE_S3_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{1,64}$/, "must be the name of a region")
+    .optional(),
+  WAYBILL_EVIDENCE_S3_ACCESS_KEY: z.string().optional(),
+  WAYBILL_EVIDENCE_S3_SECRET_KEY: z.string().optional(),
+  WAYBILL_EVIDENCE_S3_PREFIX: z
+    .string()
+    .regex(
+      /^[\w.-][\w./-]{0,255}$/,
+      "must consist of letters, digits and . _ - /, and not begin with a slash",
+    )
+    .optional(),
+};
+const shortestSecretKey = 32;
 
 const Environment = z.object({
   PORT: whole(0, 65_535).optional(),
@@ -65,12 +102,20 @@ const Environment = z.object({
   WAYBILL_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).optional(),
   WAYBILL_DEV: flag.optional(),
   WAYBILL_ALLOW_PRIVATE_TARGETS: flag.optional(),
-  WAYBILL_SECRET_KEY: z.string().min(32, "must have at least 32 characters").optional(),
+  WAYBILL_SECRET_KEY: z
+    .string()
+    .min(shortestSecretKey, `must have at least ${shortestSecretKey} characters`)
+    .optional(),
   WAYBILL_RATE_LIMIT_PER_KEY: whole(0, 10_000_000).optional(),
   WAYBILL_RATE_LIMIT_PER_ADDRESS: whole(0, 10_000_000).optional(),
   WAYBILL_METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
+  WAYBILL_EVIDENCE_DIR: z.string().min(1).optional(),
+  WAYBILL_MAX_EVIDENCE_BYTES: whole(1024, 999_999_999).optional(),
+  ...s3,
   XDG_DATA_HOME: z.string().optional(),
 });
+
+type Settings = z.output<typeof Environment>;
 
 /** Where data lives when nothing is said: /var/lib for root, the XDG data home for everybody else. */
 function defaultDataDir(xdgDataHome: string | undefined): string {
@@ -87,6 +132,39 @@ function rateLimit(set: number | undefined, host: string, standard: number): num
   return (set ?? (isLoopback(host) ? 0 : standard)) || undefined;
 }
 
+const standardEvidenceBytes = 10 * 1024 * 1024;
+
+/** The bucket is what decides between files and S3; the other settings mean nothing without it, and it needs the keys. */
+function s3Mistakes(set: Settings): string[] {
+  const names = Object.keys(s3) as (keyof typeof s3)[];
+  const given = names.filter((name) => set[name] !== undefined);
+  if (given.length === 0) return [];
+  const required = ["BUCKET", "ACCESS_KEY", "SECRET_KEY"].map(
+    (name) => `WAYBILL_EVIDENCE_S3_${name}` as keyof typeof s3,
+  );
+  return required
+    .filter((name) => set[name] === undefined)
+    .map((name) => `${name} must be set, because ${given[0]!} is`);
+}
+
+function evidenceSettings(set: Settings, dataDir: string): EvidenceSettings {
+  return {
+    dir: resolve(set.WAYBILL_EVIDENCE_DIR ?? join(dataDir, "evidence")),
+    maxBytes: set.WAYBILL_MAX_EVIDENCE_BYTES ?? standardEvidenceBytes,
+    s3:
+      set.WAYBILL_EVIDENCE_S3_BUCKET === undefined
+        ? undefined
+        : {
+            endpoint: set.WAYBILL_EVIDENCE_S3_ENDPOINT,
+            bucket: set.WAYBILL_EVIDENCE_S3_BUCKET,
+            region: set.WAYBILL_EVIDENCE_S3_REGION ?? "us-east-1",
+            accessKey: set.WAYBILL_EVIDENCE_S3_ACCESS_KEY ?? "",
+            secretKey: set.WAYBILL_EVIDENCE_S3_SECRET_KEY ?? "",
+            prefix: set.WAYBILL_EVIDENCE_S3_PREFIX ?? "",
+          },
+  };
+}
+
 /**
  * Reads the configuration from environment variables.
  * @throws ConfigError naming every mistake at once.
@@ -101,14 +179,17 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       ),
     );
   const set = parsed.data;
+  const incomplete = s3Mistakes(set);
+  if (incomplete.length > 0) throw new ConfigError(incomplete);
   const host = set.HOST ?? "127.0.0.1";
   const port = set.PORT ?? 8001;
+  const dataDir = resolve(set.WAYBILL_DATA_DIR ?? defaultDataDir(set.XDG_DATA_HOME));
   return {
     port,
     host,
     databaseUrl: set.DATABASE_URL,
     databasePoolSize: set.WAYBILL_DATABASE_POOL ?? 16,
-    dataDir: resolve(set.WAYBILL_DATA_DIR ?? defaultDataDir(set.XDG_DATA_HOME)),
+    dataDir,
     publicUrl: (set.WAYBILL_PUBLIC_URL ?? `http://localhost:${port}`).replace(/\/+$/, ""),
     logLevel: set.WAYBILL_LOG_LEVEL ?? "info",
     dev: set.WAYBILL_DEV ?? false,
@@ -117,21 +198,39 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     rateLimitPerKey: rateLimit(set.WAYBILL_RATE_LIMIT_PER_KEY, host, 6_000),
     rateLimitPerAddress: rateLimit(set.WAYBILL_RATE_LIMIT_PER_ADDRESS, host, 12_000),
     metricsToken: set.WAYBILL_METRICS_TOKEN,
+    evidence: evidenceSettings(set, dataDir),
   };
 }
 
-/** The key that seals secrets: the configured one, or one made at first start and kept in the data directory. */
+/** Writes a fresh key to a file that is there in full or not at all. Of processes that start together one does it. */
+function makeSecretKey(file: string): void {
+  const temporary = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  const handle = openSync(temporary, "wx", 0o600);
+  try {
+    writeSync(handle, randomBytes(32).toString("base64url"));
+    fsyncSync(handle);
+    linkSync(temporary, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    closeSync(handle);
+    rmSync(temporary, { force: true });
+  }
+}
+
+/**
+ * The key that seals secrets: the configured one, or one made at first start and kept in the data directory.
+ * @throws ConfigError for a file that holds no key: going on would seal with a key that anybody can guess.
+ */
 export function loadSecretKey(config: Pick<Config, "secretKey" | "dataDir">): string {
   if (config.secretKey !== undefined) return config.secretKey;
   const file = join(config.dataDir, "secret-key");
   if (!existsSync(file)) {
     mkdirSync(config.dataDir, { recursive: true });
-    // `wx`: of two processes that start together one writes, the other reads what was written.
-    try {
-      writeFileSync(file, randomBytes(32).toString("base64url"), { mode: 0o600, flag: "wx" });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    }
+    makeSecretKey(file);
   }
-  return readFileSync(file, "utf8").trim();
+  const key = readFileSync(file, "utf8").trim();
+  if (key.length < shortestSecretKey)
+    throw new ConfigError([`${file} holds no secret key: it has fewer than ${shortestSecretKey} characters`]);
+  return key;
 }

@@ -2,6 +2,7 @@ import { text } from "node:stream/consumers";
 
 import { Command } from "commander";
 
+import { type VerifyOptions, verifyEvidence } from "./admin-evidence.ts";
 import { createOrg, createUserCommand, setRole, switchUser } from "./admin-identity.ts";
 import { createKey, importKey, type KeyOptions } from "./admin-keys.ts";
 import { list, listed } from "./admin-lists.ts";
@@ -68,12 +69,24 @@ function keyCommands(admin: Command): void {
     });
 }
 
+function evidenceCommands(admin: Command): void {
+  admin
+    .command("evidence")
+    .description("look after stored evidence")
+    .command("verify")
+    .description("read all stored evidence and report what is damaged, missing or belongs to nothing")
+    .option("--remove-orphans", "remove what belongs to nothing, left by interrupted uploads")
+    .option("--older-than <hours>", "leave alone what is younger", "24")
+    .action((options: VerifyOptions) => withRunningServer((deps) => verifyEvidence(deps, options)));
+}
+
 /** `waybill admin …`: what those who run the installation do beside the running server. */
 export function adminCommand(): Command {
   const admin = new Command("admin").description("manage the running server's users, organizations and keys");
   organizationCommands(admin);
   userCommands(admin);
   keyCommands(admin);
+  evidenceCommands(admin);
   admin
     .command("list <what>")
     .description(`show all ${listed.join(", ")}`)

@@ -4,6 +4,7 @@ import { type Config, readConfig } from "../config.ts";
 import { connect, type Database } from "../db/connect.ts";
 import { findManagedPostgres } from "../db/managed/index.ts";
 import { isConnectionFailure, sqlStateOf } from "../db/sqlstate.ts";
+import { createEvidenceStore } from "../evidence/create.ts";
 import type { Actor } from "../domain/principal.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createIdSource } from "../lib/ids.ts";
@@ -11,7 +12,7 @@ import type { Deps } from "../modules/deps.ts";
 import { CliError } from "./output.ts";
 
 /** What commands beside a running server work with. */
-export type CommandDeps = Pick<Deps, "config" | "db" | "clock" | "ids">;
+export type CommandDeps = Pick<Deps, "config" | "db" | "clock" | "ids" | "evidence">;
 
 async function openRunning(config: Config): Promise<Database> {
   const pool = { max: 2 };
@@ -45,7 +46,8 @@ export async function withRunningServer<T>(
 ): Promise<T> {
   const db = await openRunning(config);
   try {
-    return await work({ config, db, clock: systemClock, ids: createIdSource() });
+    const evidence = createEvidenceStore(config.evidence);
+    return await work({ config, db, clock: systemClock, ids: createIdSource(), evidence });
   } catch (error) {
     throw explained(error);
   } finally {

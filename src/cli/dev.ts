@@ -47,6 +47,10 @@ export function requireDevelopment(dev: boolean): void {
   );
 }
 
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+}
+
 /** `waybill dev reset`: empties the running server's database and plants a seed, all or nothing. */
 export async function reset(deps: CommandDeps, seed: Seed): Promise<void> {
   requireDevelopment(deps.config.dev);
@@ -57,7 +61,7 @@ export async function reset(deps: CommandDeps, seed: Seed): Promise<void> {
   // The key in it went with everything else.
   await rm(initialKeyFile(deps.config.dataDir), { force: true });
   print.line(
-    `Empty but for ${planted.users} users, ${planted.organizations} organizations and ${planted.keys} keys.`,
+    `Empty but for ${counted(planted.users, "user")}, ${counted(planted.organizations, "organization")} and ${counted(planted.keys, "key")}.`,
   );
 }
 

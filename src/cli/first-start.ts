@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 import { writeSecretFile } from "../lib/secret-file.ts";
-import { bootstrap } from "../modules/bootstrap/service.ts";
+import { bootstrap, type FirstStart } from "../modules/bootstrap/service.ts";
 import type { Deps } from "../modules/deps.ts";
 import { CliError, print } from "./output.ts";
 
@@ -21,24 +21,33 @@ async function keepKey(file: string, key: string): Promise<void> {
   }
 }
 
+/** The welcome. Only a terminal shows the key: other outputs end up in files that many can read. */
+function welcome(made: FirstStart, file: string, terminal: boolean): string {
+  const key = terminal ? [`  the administrator's key  ${made.key}`] : [];
+  const kept = terminal
+    ? "The key is not shown again. It is also kept, readable for you alone, in"
+    : "The administrator's key is kept, readable for the owner alone, in";
+  return [
+    "",
+    "This is the first start. There is now",
+    `  an organization          ${made.organization}`,
+    `  an administrator         ${made.user}`,
+    ...key,
+    kept,
+    `  ${file}`,
+    "",
+  ].join("\n");
+}
+
 /**
- * Sets up an empty installation and tells the person at the terminal how to get in. The key goes to the terminal and to
- * a file of the data directory, never to the log.
+ * Sets up an empty installation and tells the person at the terminal how to get in. The key goes to the terminal, if
+ * there is one, and to a file of the data directory, never to the log.
  */
-export async function startFirstTime(deps: Pick<Deps, "config" | "db" | "clock" | "ids">): Promise<void> {
+export async function startFirstTime(
+  deps: Pick<Deps, "config" | "db" | "clock" | "ids">,
+  terminal = process.stdout.isTTY,
+): Promise<void> {
   const file = initialKeyFile(deps.config.dataDir);
   const made = await bootstrap(deps, (key) => keepKey(file, key));
-  if (made === undefined) return;
-  print.line(
-    [
-      "",
-      "This is the first start. There is now",
-      `  an organization          ${made.organization}`,
-      `  an administrator         ${made.user}`,
-      `  the administrator's key  ${made.key}`,
-      "The key is not shown again. It is also kept, readable for you alone, in",
-      `  ${file}`,
-      "",
-    ].join("\n"),
-  );
+  if (made !== undefined) print.line(welcome(made, file, terminal));
 }

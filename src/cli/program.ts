@@ -8,6 +8,7 @@ import { demoCommand } from "./demo/command.ts";
 import { devCommand } from "./dev.ts";
 import { serveCommand } from "./serve.ts";
 import { ManagedPostgresError } from "../db/managed/index.ts";
+import { ForeignSecretsError } from "../db/secret-key.ts";
 import { CliError, print } from "./output.ts";
 
 /** Builds the command line: one command a file. */
@@ -27,7 +28,12 @@ function createProgram(): Command {
 function explain(error: unknown): string {
   if (error instanceof ConfigError)
     return error.mistakes.map((mistake) => `Configuration: ${mistake}`).join("\n");
-  if (error instanceof CliError || error instanceof ManagedPostgresError) return error.message;
+  if (
+    error instanceof CliError ||
+    error instanceof ManagedPostgresError ||
+    error instanceof ForeignSecretsError
+  )
+    return error.message;
   if (error instanceof AppError)
     return [
       error.message,

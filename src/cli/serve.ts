@@ -3,8 +3,9 @@ import { Command } from "commander";
 import { createApp } from "../app.ts";
 import { type Config, readConfig } from "../config.ts";
 import { isConnectionFailure } from "../db/sqlstate.ts";
+import { createLogger } from "../lib/log.ts";
 import { startFirstTime } from "./first-start.ts";
-import { openLog } from "./log.ts";
+import { openLogOutput } from "./log-output.ts";
 import { CliError } from "./output.ts";
 
 /** Resolves with the first signal that asks the process to end. */
@@ -32,7 +33,7 @@ function explainStart(error: unknown, config: Config): unknown {
 
 async function serve(): Promise<void> {
   const config = readConfig();
-  const log = openLog(config.logLevel);
+  const log = createLogger(config.logLevel, openLogOutput());
   // Listened for from the start: a server asked to stop while it starts does so as soon as it has started.
   const stopAsked = stopSignal();
   let giveUp: (error: Error) => void = () => {};

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { actionLimits } from "../domain/actions.ts";
 import { indexedText } from "./common.ts";
-import { distinctList } from "./hidden-input.ts";
+import { distinctList, listOf } from "./lists.ts";
 
 /** Written by the server alone; accepted so that what was read can be sent back, and ignored. */
 const deliveryTimes = {
@@ -46,10 +46,10 @@ const EmailActionTarget = z
   .meta({ id: "EmailActionTarget" });
 
 /** Whom an action tells: told apart by `type`, other keys refused. Webhook addresses are secrets. */
-export const ActionTargets = z
-  .array(z.discriminatedUnion("type", [WebhookActionTarget, SlackActionTarget, EmailActionTarget]))
-  .min(1)
-  .max(actionLimits.targets);
+export const ActionTargets = listOf(
+  z.discriminatedUnion("type", [WebhookActionTarget, SlackActionTarget, EmailActionTarget]),
+  { min: 1, max: actionLimits.targets },
+);
 
 const shownTimes = { last_success_at: z.number().nullable(), last_failure_at: z.number().nullable() };
 

@@ -6,7 +6,8 @@ import { organizationReader, organizationRole } from "./access.ts";
 import { ActionTargets, TargetResponse } from "./action-targets.ts";
 import { indexedText, json, nameText, Ok, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
-import { distinctList, hidingInput } from "./hidden-input.ts";
+import { hidingInput } from "./hidden-input.ts";
+import { distinctList } from "./lists.ts";
 
 const subjects = distinctList(indexedText(), { min: 1, max: actionLimits.subjects });
 
@@ -96,6 +97,9 @@ const putResponses = {
   201: { description: "Created", schema: Ok },
 } as const;
 
+/** A number in a path. It is read as text: what is no number is no action's. */
+const actionNumber = z.string().meta({ type: "integer" });
+
 const notifications = "/organizations/{org}/environments_notifications";
 
 export const actionEndpoints = {
@@ -133,6 +137,7 @@ export const actionEndpoints = {
     tag: "Actions",
     summary: "Get an action",
     access: organizationReader,
+    params: z.object({ action_number: actionNumber }),
     responses: { 200: json("The action", ActionResponse) },
   }),
   delete_action: endpoint({
@@ -141,6 +146,7 @@ export const actionEndpoints = {
     tag: "Actions",
     summary: "Delete an action",
     access: organizationRole("member"),
+    params: z.object({ action_number: actionNumber }),
     responses: { 200: okResponse },
   }),
   get_environment_notifications: endpoint({
@@ -167,6 +173,7 @@ export const actionEndpoints = {
     tag: "Organizations",
     summary: "Get an environment action",
     access: organizationReader,
+    params: z.object({ notification_number: actionNumber }),
     responses: { 200: json("The environment action", EnvNotificationsResponse) },
   }),
   update_environment_notification: endpoint({
@@ -178,6 +185,7 @@ export const actionEndpoints = {
       "The number stays. An empty `webhook`, which is what reads show, keeps the address of the target of the " +
       "same type in the same place.",
     access: organizationRole("member"),
+    params: z.object({ notification_number: actionNumber }),
     body: { kind: "json", schema: EnvActionPutInput },
     responses: { 200: okResponse },
   }),
@@ -187,6 +195,7 @@ export const actionEndpoints = {
     tag: "Organizations",
     summary: "Delete an environment action",
     access: organizationRole("member"),
+    params: z.object({ notification_number: actionNumber }),
     responses: { 200: okResponse },
   }),
 } satisfies Endpoints;

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
 import { apiKeyDescriptionLength, latestExpiry } from "../domain/names.ts";
-import { Timestamp } from "./common.ts";
+import { integer, Timestamp } from "./common.ts";
 
 /** Unix seconds; 0 or nothing for a key that never expires. That it is not past is checked against the clock. */
-const ExpiresAt = z.int().max(latestExpiry).nullish();
+const ExpiresAt = integer().max(latestExpiry).nullish();
 
 /**
  * A working key (interface spec 2). `expires_at` and `last_used_at` are 0 for never. The last two are there while a
@@ -47,7 +47,7 @@ export const ApiKeyPostInput = z
 
 export const ApiKeyRotateInput = z
   .object({
-    grace_period_hours: z.int().min(1).max(720).default(24),
+    grace_period_hours: integer().min(1).max(720).default(24),
     expires_at: ExpiresAt,
   })
   .meta({ id: "ApiKeyRotateInput" });

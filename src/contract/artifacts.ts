@@ -11,6 +11,7 @@ import {
 import { organizationReader, organizationRole } from "./access.ts";
 import { json, nameText, Ok } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { listOf } from "./lists.ts";
 import { textParameter } from "./parameters.ts";
 import { ExternalUrls, GitCommit, RepoInfoPostInput, UserData } from "./reports.ts";
 
@@ -31,10 +32,10 @@ export const CreateArtifact = z
     git_commit: z.string().regex(gitCommitPattern).nullish(),
     git_commit_info: GitCommit.nullish(),
     repo_info: RepoInfoPostInput.nullish(),
-    commits_list: z.array(GitCommit).nullish(),
+    commits_list: listOf(GitCommit).nullish(),
     repo_url: z.string().nullish(),
     is_compliant: z.boolean().nullish(),
-    template: z.union([z.string(), z.array(z.string())]).nullish(),
+    template: z.union([z.string(), listOf(z.string())]).nullish(),
     external_urls: ExternalUrls.nullish(),
     annotations: z.record(z.string(), z.unknown()).nullish(),
     user_data: UserData.nullish(),

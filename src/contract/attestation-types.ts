@@ -5,6 +5,7 @@ import { customAttestationTypeNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
 import { json, nameText, Ok, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { listOf } from "./lists.ts";
 import { integerParameter } from "./parameters.ts";
 
 const expression = z.string().max(definitionLimits.expressionLength);
@@ -13,7 +14,7 @@ const expression = z.string().max(definitionLimits.expressionLength);
 const JQEvaluator = z
   .object({
     content_type: z.literal("jq").default("jq"),
-    rules: z.array(expression).max(definitionLimits.rules),
+    rules: listOf(expression, { max: definitionLimits.rules }),
   })
   .meta({ id: "JQEvaluator" });
 
@@ -33,7 +34,7 @@ export const CustomAttestationTypePostInput = z
     name: nameText(customAttestationTypeNamePattern),
     description: z.string().max(definitionLimits.descriptionLength).nullish(),
     evaluator: z.union([JQEvaluator, DefaultEvaluator]).nullable().default({ content_type: "default" }),
-    summary: z.array(SummaryItem).max(definitionLimits.summary).nullish(),
+    summary: listOf(SummaryItem, { max: definitionLimits.summary }).nullish(),
   })
   .meta({ id: "CustomAttestationTypePostInput" });
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { fingerprintPrefixPattern } from "../domain/names.ts";
 import { organizationReader } from "./access.ts";
+import { attestationReportEndpoints } from "./attestation-reports.ts";
 import { json, LinksBody, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 
@@ -52,6 +53,7 @@ export const Attestation = z
 export const AttestationResponse = z.array(Attestation).meta({ id: "AttestationResponse" });
 
 export const attestationEndpoints = {
+  ...attestationReportEndpoints,
   get_trail_attestation: endpoint({
     method: "GET",
     path: "/attestations/{org}/{flow_name}/trail/{trail_name}/{attestation_name}",
@@ -61,6 +63,15 @@ export const attestationEndpoints = {
       "Oldest first. One made for an artifact that is yet to come is listed here until that artifact is reported.",
     access: organizationReader,
     responses: { 200: json("The attestations; none is an empty list", AttestationResponse) },
+  }),
+  get_attestation_evidence: endpoint({
+    method: "GET",
+    path: "/attestations/{org}/{flow_name}/trail/{trail_name}/attestation/{attestation_id}/evidence",
+    tag: "Attestation",
+    summary: "Download the file that came with an attestation",
+    description: "Byte for byte as it was sent, under the name it was sent with.",
+    access: organizationReader,
+    responses: { 200: { description: "The file", contentType: "application/octet-stream" } },
   }),
   get_artifact_attestation: endpoint({
     method: "GET",

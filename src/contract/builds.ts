@@ -69,8 +69,8 @@ const filters = {
   repo_inner_id: textParameter().optional(),
   start_ts: timestampParameter().optional(),
   end_ts: timestampParameter().optional(),
-  "start-ts": timestampParameter().optional(),
-  "end-ts": timestampParameter().optional(),
+  "start-ts": timestampParameter().optional().meta({ deprecated: true }),
+  "end-ts": timestampParameter().optional().meta({ deprecated: true }),
 };
 
 const windowDescription =

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { maxNameLength } from "../domain/names.ts";
+import { notAnInteger } from "./input-errors.ts";
 
 /** Every error body: a sentence, and for failed validations what is wrong where (architecture 5, contract 1.4). */
 export const ErrorBody = z
@@ -15,6 +16,11 @@ export const LinksBody = z.record(z.string(), z.object({ href: z.string() })).me
 
 /** The body of writes whose outcome the status tells. */
 export const Ok = z.literal("OK");
+
+/** A whole number in a body. Without its own text, what is no number at all would be called a bad number. */
+export function integer() {
+  return z.int({ error: ({ code }) => (code === "invalid_type" ? notAnInteger : undefined) });
+}
 
 /** A name a database index has to hold. */
 export function indexedText() {

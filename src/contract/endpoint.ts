@@ -24,19 +24,28 @@ export type Access =
   | { kind: "instance_admin" }
   | { kind: "signature" };
 
-/** A file part of a multipart body. Files are optional; the handler says what a missing one means. */
-export interface FilePart {
+/** A file that is handed over in memory. */
+export interface BytesPart {
+  kind?: "bytes";
   maxBytes: number;
   /** Answered with 413 when the file is larger. */
   tooLarge: string;
 }
 
+/** A file that goes straight to where evidence is kept, while it arrives. How large it may be is configured. */
+export interface EvidencePart {
+  kind: "evidence";
+}
+
+/** A file part of a multipart body. Files are optional; the handler says what a missing one means. */
+export type FilePart = BytesPart | EvidencePart;
+
 export type RequestBody =
   | { kind: "json"; schema: z.ZodType }
   /** One form field holding JSON, and files. */
   | { kind: "multipart"; field: string; schema: z.ZodType; files: Record<string, FilePart> }
-  /** Any bytes, handed over as received. */
-  | { kind: "raw"; schema: z.ZodType };
+  /** Any bytes, handed over as received, before anybody knows who sent them: so they are few. */
+  | { kind: "raw"; schema: z.ZodType; maxBytes: number };
 
 export interface Response {
   description: string;
@@ -57,6 +66,8 @@ export interface Endpoint {
   access: Access;
   params?: z.ZodType;
   query?: z.ZodType;
+  /** Headers that only the handler reads: named in the document, not parsed. */
+  headers?: z.ZodType;
   body?: RequestBody;
   responses: Record<number, Response>;
   deprecated?: boolean;
@@ -85,12 +96,29 @@ export interface UploadedFile {
   bytes: Buffer;
 }
 
+/**
+ * Evidence that was received but is not kept yet. Unless the handler has it kept it is gone when the request has been
+ * answered, whatever the answer.
+ */
+export interface UploadedEvidence {
+  /** Safe to show and to store (`evidenceName`). */
+  filename: string;
+  /** The media type to hand it out under. */
+  content_type: string;
+  /** Lower-case hex. */
+  sha256: string;
+  /** In bytes. */
+  size: number;
+  /** Makes the bytes durable under their digest. Several calls are as good as one. */
+  keep(): Promise<void>;
+}
+
 type BodyOf<E extends Endpoint> = E["body"] extends { schema: infer S extends z.ZodType }
   ? z.output<S>
   : undefined;
 
 type FilesOf<E extends Endpoint> = E["body"] extends { kind: "multipart"; files: infer F }
-  ? { [Name in keyof F]?: UploadedFile }
+  ? { [Name in keyof F]?: F[Name] extends EvidencePart ? UploadedEvidence : UploadedFile }
   : undefined;
 
 /** What of a request the contract describes, parsed. */

@@ -5,6 +5,7 @@ import { environmentNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole, organizationRoleOr } from "./access.ts";
 import { json, LinksBody, nameText, Ok, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { listOf } from "./lists.ts";
 import {
   booleanParameter,
   choiceParameter,
@@ -52,8 +53,8 @@ export const EnvironmentList = z
 
 const description = z.string().max(10_000);
 const ignoredSwitch = z.boolean().nullish().meta({ deprecated: true });
-const policies = z.array(z.string()).max(1000).nullish();
-const includedEnvironments = z.array(z.string()).max(10_000).nullish();
+const policies = listOf(z.string(), { max: 1000 }).nullish();
+const includedEnvironments = listOf(z.string(), { max: 10_000 }).nullish();
 
 /** Body of a create or update. Null stands for absent. */
 export const CreateEnvironment = z
@@ -116,7 +117,10 @@ export const environmentEndpoints = {
     tag,
     summary: "List environments",
     description:
-      "All environments that match, as a bare array; with `page` or `per_page`, one page of them as an object.",
+      "All environments that match, as a bare array; with `page` or `per_page`, one page of them as an object, " +
+      "15 a page unless said otherwise. `name` is part of the name in any case, a tag is `key` or `key:value`, a space " +
+      "includes the spaces below it. `type`, `tag` and `space_id` may be repeated: any of the values will do. Different " +
+      "filters combine with AND.",
     access: organizationReader,
     query: EnvironmentListQuery,
     responses: { 200: json("The environments", z.union([EnvironmentList, z.array(Environment)])) },

@@ -4,6 +4,7 @@ import { attestationNamePattern, flowNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
 import { json, nameText, Ok, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { listOf } from "./lists.ts";
 import { optionalPaging, PaginationInfo } from "./pagination.ts";
 import { booleanParameter, choiceParameter, listParameter, textParameter } from "./parameters.ts";
 
@@ -31,7 +32,7 @@ export const LegacyCreateFlow = z
     name: nameText(flowNamePattern),
     description: z.string(),
     visibility: visibility.nullish(),
-    template: z.array(nameText(attestationNamePattern)).max(1000).nullish(),
+    template: listOf(nameText(attestationNamePattern), { max: 1000 }).nullish(),
   })
   .meta({ id: "LegacyCreateFlow" });
 
@@ -69,7 +70,7 @@ export type FlowGet = z.output<typeof FlowGet>;
 export const FlowList = FlowGet.extend({
   /** When its latest trail was last reported to; null without trails. */
   latest_activity_at: Timestamp.nullable(),
-  /** State of that trail. Null until verdicts on trails are computed. */
+  /** State of that trail. */
   latest_state: z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]).nullable(),
 }).meta({ id: "FlowList" });
 export type FlowList = z.output<typeof FlowList>;

@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
 import { EnvActionPutInput } from "./actions.ts";
-import { distinctList, hidingInput } from "./hidden-input.ts";
+import { hidingInput } from "./hidden-input.ts";
 import { inputErrors } from "./input-errors.ts";
+import { distinctList } from "./lists.ts";
 
 const Body = EnvActionPutInput;
 const action = { name: "alert", environments: ["prod"], triggers: ["ON_COMPLIANT_ENV"] };

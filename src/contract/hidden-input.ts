@@ -4,6 +4,9 @@ type Issue = z.core.$ZodIssue;
 
 const mask = "***";
 
+/** Unknown keys told of at most. */
+const mostKeys = 100;
+
 /** A discriminator that is missing or wrong, said like any other word; of other unions' alternatives nothing is told. */
 function explainUnion(issue: Issue & { code: "invalid_union" }): object {
   if (issue.discriminator === undefined) return { ...issue, errors: [], input: mask };
@@ -18,7 +21,7 @@ function hidden(issue: Issue, shown: readonly string[]): object[] {
   if (issue.code === "invalid_union") return [explainUnion(issue)];
   // One of its own for each key: an issue about keys alone would not keep the schema from running again.
   if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, mostKeys).map((key) => ({
       code: "custom",
       message: "Extra inputs are not permitted",
       path: [...issue.path, key],
@@ -40,26 +43,4 @@ export function hidingInput<S extends z.ZodType>(schema: S, shown: readonly stri
       for (const raw of hidden(issue, shown)) context.issues.push(raw as z.core.$ZodRawIssue);
     return z.NEVER;
   }, schema);
-}
-
-/** A list that names nothing twice. */
-export function distinctList<S extends z.ZodType>(item: S, limits: { min?: number; max: number }) {
-  return z
-    .array(item)
-    .min(limits.min ?? 0)
-    .max(limits.max)
-    .check((context) => {
-      const seen = new Set<unknown>();
-      for (const [index, value] of context.value.entries()) {
-        if (seen.has(value))
-          context.issues.push({
-            code: "custom",
-            message: "List should not contain the same item twice",
-            input: value,
-            path: [index],
-          });
-        seen.add(value);
-      }
-    })
-    .meta({ uniqueItems: true });
 }

@@ -4,6 +4,7 @@ import { attestationTypeEndpoints } from "./attestation-types.ts";
 import { attestationEndpoints } from "./attestations.ts";
 import { auditEndpoints } from "./audit.ts";
 import { buildEndpoints } from "./builds.ts";
+import { controlEndpoints } from "./controls.ts";
 import { environmentEndpoints } from "./environments.ts";
 import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
@@ -35,6 +36,7 @@ export const endpoints = {
   ...repoEndpoints,
   ...attestationEndpoints,
   ...attestationTypeEndpoints,
+  ...controlEndpoints,
   ...actionEndpoints,
   ...qualityEndpoints,
   ...systemEndpoints,

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 
 import { environmentNamePattern } from "../domain/names.ts";
-import { nameText } from "./common.ts";
+import { integer, nameText } from "./common.ts";
 import { inputErrors, showInput } from "./input-errors.ts";
 
 function errorsOf(schema: z.ZodType, value: unknown, prefix = "") {
@@ -35,7 +35,7 @@ describe("inputErrors", () => {
     text: z.string().min(2).max(3).optional(),
     number: z.number().min(1).max(5).optional(),
     open: z.number().gt(1).lt(5).optional(),
-    whole: z.int().optional(),
+    whole: integer().max(9).optional(),
     flag: z.boolean().optional(),
     list: z.array(z.string()).min(1).max(2).optional(),
     nested: z.array(z.object({ digests: z.record(z.string(), z.string()) })).optional(),
@@ -63,6 +63,9 @@ describe("inputErrors", () => {
     [{ open: 1 }, "open", "Input should be greater than 1 [input: 1]"],
     [{ open: 5 }, "open", "Input should be less than 5 [input: 5]"],
     [{ whole: 1.5 }, "whole", "Input should be a valid integer [input: 1.5]"],
+    [{ whole: null }, "whole", "Input should be a valid integer [input: None]"],
+    [{ whole: "1" }, "whole", "Input should be a valid integer [input: 1]"],
+    [{ whole: 10 }, "whole", "Input should be less than or equal to 9 [input: 10]"],
     [{ flag: "yes" }, "flag", "Input should be a valid boolean [input: yes]"],
     [{ list: "a" }, "list", "Input should be a valid list [input: a]"],
     [{ list: [] }, "list", "List should have at least 1 item [input: []]"],

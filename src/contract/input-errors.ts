@@ -8,13 +8,20 @@ type Path = readonly PropertyKey[];
 
 const longestShownInput = 200;
 
+/** Mistakes told of at most: a body can hold millions. */
+const mostErrors = 100;
+
+function shorten(text: string): string {
+  return text.length > longestShownInput ? `${text.slice(0, longestShownInput)}…` : text;
+}
+
 /** The offending value the way the public interface shows it: text bare, `None`, `True`, `False`, JSON for the rest. */
 export function showInput(value: unknown): string {
   if (value === undefined || value === null) return "None";
   if (value === true) return "True";
   if (value === false) return "False";
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? typeof value);
-  return text.length > longestShownInput ? `${text.slice(0, longestShownInput)}…` : text;
+  return shorten(text);
 }
 
 /** `artifacts[0].digests`; `prefix` alone when the value as a whole is meant. */
@@ -22,15 +29,18 @@ function showLocation(prefix: string, path: Path): string {
   let location = prefix;
   for (const part of path) {
     if (typeof part === "number") location += `[${part}]`;
-    else location += location === "" ? String(part) : `.${String(part)}`;
+    else location += `${location === "" ? "" : "."}${shorten(String(part))}`;
   }
   return location;
 }
 
+/** What is wrong with anything but a whole number. */
+export const notAnInteger = "Input should be a valid integer";
+
 const typeReasons: Record<string, string> = {
   string: "Input should be a valid string",
   number: "Input should be a valid number",
-  int: "Input should be a valid integer",
+  int: notAnInteger,
   boolean: "Input should be a valid boolean",
   array: "Input should be a valid list",
   object: "Input should be a valid dictionary",
@@ -62,9 +72,9 @@ function formatReason(issue: Issue & { code: "invalid_format" }): string {
 function reasonOf(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
-      return issue.input === undefined
-        ? "Field required"
-        : (typeReasons[issue.expected] ?? `Input should be a valid ${issue.expected}`);
+      if (issue.input === undefined) return "Field required";
+      if (issue.message === notAnInteger) return notAnInteger;
+      return typeReasons[issue.expected] ?? `Input should be a valid ${issue.expected}`;
     case "invalid_value":
       return `Input should be ${quotedChoices(issue.values)}`;
     case "too_small":
@@ -79,7 +89,8 @@ function reasonOf(issue: Issue): string {
 
 /** Of a union's alternatives, the one that came furthest is the one the caller meant. */
 function closestAlternative(alternatives: readonly Issue[][]): Issue[] {
-  const depth = (issues: Issue[]): number => Math.max(0, ...issues.map((issue) => issue.path.length));
+  const depth = (issues: Issue[]): number =>
+    issues.reduce((deepest, issue) => Math.max(deepest, issue.path.length), 0);
   return alternatives.reduce(
     (best, next) => (depth(next) > depth(best) ? next : best),
     alternatives[0] ?? [],
@@ -90,7 +101,7 @@ function collect(errors: InputErrors, prefix: string, path: Path, issue: Issue):
   const here = [...path, ...issue.path];
   if (issue.code === "unrecognized_keys") {
     const holder = issue.input;
-    for (const key of issue.keys)
+    for (const key of issue.keys.slice(0, mostErrors))
       errors[showLocation(prefix, [...here, key])] =
         `Extra inputs are not permitted [input: ${showInput(holder?.[key])}]`;
     return;
@@ -114,6 +125,6 @@ function collect(errors: InputErrors, prefix: string, path: Path, issue: Issue):
 export function inputErrors(prefix: string, error: z.core.$ZodError): InputErrors {
   // Without a prototype: callers choose the keys, `constructor` and `__proto__` included.
   const errors: InputErrors = Object.create(null) as InputErrors;
-  for (const issue of error.issues) collect(errors, prefix, [], issue);
+  for (const issue of error.issues.slice(0, mostErrors)) collect(errors, prefix, [], issue);
   return errors;
 }

@@ -89,6 +89,52 @@ describe("the OpenAPI document", () => {
     expect(JSON.stringify(document)).not.toContain("__");
   });
 
+  it("shows the limits and defaults of the lists", () => {
+    const query = (path: string): Record<string, Json> =>
+      Object.fromEntries(
+        document.paths[`/api/v2${path}`]!["get"]!.parameters.map(({ name, schema }) => [name, schema]),
+      );
+    const page = { type: "integer", minimum: 1, maximum: 1_000_000 };
+    const ofEnvironments = query("/environments/{org}");
+    expect(ofEnvironments["page"]).toEqual(page);
+    expect(ofEnvironments["per_page"]).toEqual({ type: "integer", minimum: 1, maximum: 50 });
+    expect(ofEnvironments["sort"]).toMatchObject({ default: "name" });
+    expect(ofEnvironments["sort_direction"]).toMatchObject({ enum: ["asc", "desc"], default: "asc" });
+    expect(ofEnvironments["archived"]).toEqual({ type: "boolean", default: false });
+    const ofBuilds = query("/builds/{org}");
+    expect(ofBuilds["page"]).toEqual({ ...page, default: 1 });
+    expect(ofBuilds["per_page"]).toEqual({ type: "integer", minimum: 0, maximum: 50, default: 15 });
+    expect(ofBuilds["start-ts"]).toMatchObject({ type: "number", deprecated: true });
+    // A default is of the parameter's own type.
+    for (const { operation } of operations)
+      for (const { name, schema } of operation.parameters)
+        if (schema["type"] === "integer" && "default" in schema)
+          expect(typeof schema["default"], `${operation.operationId} ${name}`).toBe("number");
+  });
+
+  it("gives every paged list limits", () => {
+    const paging = operations.flatMap(({ operation }) =>
+      operation.parameters.filter(({ name }) => name === "page" || name === "per_page"),
+    );
+    expect(paging.length).toBeGreaterThan(10);
+    const limits = { type: "integer", minimum: expect.any(Number), maximum: expect.any(Number) };
+    for (const { schema } of paging) expect(schema).toMatchObject(limits);
+  });
+
+  it("shows the webhook's header, and numbers in paths as such", () => {
+    for (const name of ["Quality", "Sonar"]) {
+      const path = `/api/v2/webhooks/${name.toLowerCase()}/{hook_uid}`;
+      expect(document.paths[path]!["post"]!.parameters).toContainEqual({
+        name: `X-${name}-Webhook-HMAC-SHA256`,
+        in: "header",
+        required: false,
+        schema: { type: ["string", "null"] },
+      });
+    }
+    const removal = document.paths["/api/v2/actions/{org}/{action_number}"]!["delete"]!;
+    expect(removal.parameters.at(-1)).toMatchObject({ name: "action_number", schema: { type: "integer" } });
+  });
+
   it("names only security schemes it has", () => {
     const schemes = Object.keys(document.components.securitySchemes);
     for (const { operation } of operations)
@@ -142,6 +188,10 @@ describe("a document of made-up endpoints", () => {
       info,
     ) as typeof document;
     expect(paths["/api/v2/things/{org}/{name}"]!["post"]!.security).toEqual([]);
-    expect(paths["/api/v2/signed"]!["post"]!.security).toEqual([{ bearer: [] }, { signature: [] }]);
+    expect(paths["/api/v2/signed"]!["post"]!.security).toEqual([
+      { bearer: [] },
+      { basic: [] },
+      { signature: [] },
+    ]);
   });
 });

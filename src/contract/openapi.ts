@@ -42,6 +42,11 @@ class Schemas {
       io: "input",
       uri: componentUri,
       unrepresentable: "any",
+      // Left out where something below is transformed on its way in, as lists are that are looked at beforehand.
+      override: ({ zodSchema, jsonSchema }) => {
+        if (zodSchema._zod.def.type === "default")
+          jsonSchema.default ??= zodSchema._zod.def.defaultValue as Json;
+      },
     });
     const { __shared: shared, ...own } = schemas as Record<string, Json>;
     const nested = (shared?.["$defs"] ?? {}) as Record<string, Json>;
@@ -56,7 +61,7 @@ class Schemas {
 
 function securityOf(access: Access): Json[] | undefined {
   if (access.kind === "public") return [];
-  if (access.kind === "signature") return [{ bearer: [] }, { signature: [] }];
+  if (access.kind === "signature") return [{ bearer: [] }, { basic: [] }, { signature: [] }];
   if (access.kind === "organization" && access.anonymous) return [{ bearer: [] }, { basic: [] }, {}];
   return undefined;
 }
@@ -81,16 +86,26 @@ const errorTexts: Record<string, string> = {
   "401": "Credentials are missing or do not work",
   "403": "The caller may not do this",
   "404": "Not found",
+  default: "Any other failure, such as a request that is too large or may be tried again",
 };
 
+/** What a parameter that is left out counts as. */
+function defaultOf(schema: z.ZodType): Json {
+  return schema instanceof z.ZodDefault ? { default: schema.def.defaultValue } : {};
+}
+
 /** Shape of a Zod object as OpenAPI parameters. */
-function objectParameters(schemas: Schemas, place: "path" | "query", schema: z.ZodType | undefined): Json[] {
+function objectParameters(
+  schemas: Schemas,
+  place: "path" | "query" | "header",
+  schema: z.ZodType | undefined,
+): Json[] {
   if (!(schema instanceof z.ZodObject)) return [];
   return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, value]) => ({
     name,
     in: place,
     required: place === "path",
-    schema: { $ref: componentUri(schemas.add(value)) },
+    schema: { $ref: componentUri(schemas.add(value)), ...defaultOf(value) },
   }));
 }
 
@@ -140,7 +155,7 @@ function responses(schemas: Schemas, endpoint: Endpoint): Json {
     return [status, { description: response.description, content }];
   });
   const failures = Object.keys(errorTexts)
-    .filter((status) => endpoint.access.kind !== "public" || status === "404")
+    .filter((status) => endpoint.access.kind !== "public" || ["404", "default"].includes(status))
     .map((status) => [status, { description: errorTexts[status], content: error }]);
   return { ...Object.fromEntries(failures), ...Object.fromEntries(declared) };
 }
@@ -153,7 +168,11 @@ function operation(schemas: Schemas, id: string, endpoint: Endpoint): Json {
     summary: endpoint.summary,
     description: [endpoint.description, accessText(endpoint.access)].filter(Boolean).join("\n\n"),
     ...(endpoint.deprecated === true ? { deprecated: true } : {}),
-    parameters: [...pathParameters(schemas, endpoint), ...objectParameters(schemas, "query", endpoint.query)],
+    parameters: [
+      ...pathParameters(schemas, endpoint),
+      ...objectParameters(schemas, "query", endpoint.query),
+      ...objectParameters(schemas, "header", endpoint.headers),
+    ],
     ...(endpoint.body === undefined ? {} : { requestBody: requestBody(schemas, endpoint.body) }),
     responses: responses(schemas, endpoint),
     ...(security === undefined ? {} : { security }),

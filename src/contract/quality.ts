@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { maxDeliveryBytes } from "../domain/quality/payload.ts";
 import { isStorable } from "../lib/json.ts";
 import { organizationRole, signed } from "./access.ts";
 import { json, LinksBody, okResponse, Timestamp } from "./common.ts";
@@ -107,7 +108,7 @@ const webhook = {
   method: "POST",
   tag: "Webhooks",
   access: signed,
-  body: { kind: "raw", schema: Payload },
+  body: { kind: "raw", schema: Payload, maxBytes: maxDeliveryBytes },
   responses: { 200: json("What is done about it", QualityWebhookAnswer) },
   description:
     "The signature is the lower-case hex HMAC-SHA256 of the body under the integration's secret, in X-Quality-Webhook-HMAC-SHA256 or X-Sonar-Webhook-HMAC-SHA256. The delivery is stored before the answer and processed after it.",
@@ -117,11 +118,13 @@ export const qualityEndpoints = {
   quality_webhook: endpoint({
     ...webhook,
     path: "/webhooks/quality/{hook_uid}",
+    headers: z.object({ "X-Quality-Webhook-HMAC-SHA256": z.string().nullish() }),
     summary: "Receive a code-quality analysis",
   }),
   sonar_qube_webhook: endpoint({
     ...webhook,
     path: "/webhooks/sonar/{hook_uid}",
+    headers: z.object({ "X-Sonar-Webhook-HMAC-SHA256": z.string().nullish() }),
     summary: "Receive a code-quality analysis, under the path older set-ups have",
   }),
   list_integrations: endpoint({
@@ -170,12 +173,10 @@ export const qualityEndpoints = {
     description: "Newest first.",
     access: member,
     query: z.object({
-      page: pageParameter().prefault("1"),
-      per_page: integerParameter({ min: 1, max: 100 }).prefault("20"),
+      page: pageParameter().default(1),
+      per_page: integerParameter({ min: 1, max: 100 }).default(20),
       status: listParameter(choiceParameter(deliveryStatuses)),
-      project_key: textParameter()
-        .refine(isStorable, "Text must not contain NUL or unpaired surrogates")
-        .optional(),
+      project_key: textParameter().optional(),
     }),
     responses: { 200: json("One page", QualityDeliveryList) },
   }),

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { annotationKeyPattern, externalUrlLabelPattern, fingerprintPattern } from "../domain/names.ts";
 import { indexedText } from "./common.ts";
+import { listOf, mapOf } from "./lists.ts";
 
 /** What reports about trails, artifacts and attestations have in common. */
 
@@ -33,7 +34,7 @@ export const GitCommit = z
     branch: z.string().nullish(),
     timestamp: ReportedTimestamp.nullish(),
     url: z.string().nullish(),
-    parents: z.array(z.string()).nullish(),
+    parents: listOf(z.string()).nullish(),
     verified: z.boolean().nullish(),
     signature_state: z.string().nullish(),
   })
@@ -51,7 +52,7 @@ export const RepoInfoPostInput = z
     url: z.string().max(maxUrlLength),
     description: z.string().nullish(),
     provider: z.enum(repoProviders).nullish(),
-    namespace_path: z.array(indexedText()).max(50).nullish(),
+    namespace_path: listOf(indexedText(), { max: 50 }).nullish(),
     additional_info: z.record(z.string(), z.unknown()).nullish(),
   })
   .meta({ id: "RepoInfoPostInput" });
@@ -64,11 +65,11 @@ export const ExternalAttachmentUrl = z
 export type ExternalAttachmentUrl = z.output<typeof ExternalAttachmentUrl>;
 
 /** Links by label. */
-export const ExternalUrls = z.record(z.string().regex(externalUrlLabelPattern), ExternalAttachmentUrl);
+export const ExternalUrls = mapOf(z.string().regex(externalUrlLabelPattern), ExternalAttachmentUrl);
 export type ExternalUrls = z.output<typeof ExternalUrls>;
 
 /** Short facts by name, for people. */
-export const Annotations = z.record(z.string().regex(annotationKeyPattern), z.string());
+export const Annotations = mapOf(z.string().regex(annotationKeyPattern), z.string());
 export type Annotations = z.output<typeof Annotations>;
 
 /** Whatever JSON the reporter wants to keep with the report: an object or a list. */

@@ -5,16 +5,17 @@ import { tagLimits } from "../domain/tags.ts";
 import { organizationRole } from "./access.ts";
 import { okResponse } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { listOf, mapOf } from "./lists.ts";
 
 const key = z.string().max(tagLimits.keyLength).regex(tagKeyPattern);
 
 /** Body of a change of tags. Keys are removed first, so one that is both removed and set ends up set. */
 export const PatchTags = z
   .strictObject({
-    set_tags: z.record(key, z.string().max(tagLimits.valueLength)).nullish(),
+    set_tags: mapOf(key, z.string().max(tagLimits.valueLength)).nullish(),
     /** Older clients send an empty text for an empty list. */
     remove_tags: z
-      .preprocess((value) => (value === "" ? [] : value), z.array(z.string()).max(1000).nullish())
+      .preprocess((value) => (value === "" ? [] : value), listOf(z.string(), { max: 1000 }).nullish())
       .optional(),
   })
   .meta({ id: "TagPatchInput" });

@@ -92,10 +92,57 @@ export const TrailEvent = z
   .meta({ id: "TrailEvent" });
 export type TrailEvent = z.output<typeof TrailEvent>;
 
-/**
- * A trail in a list (contract flows 6.1). `compliance_status`, `compliance_state` and `is_compliant` are added when
- * verdicts on trails are computed, which is a later release.
- */
+const ComplianceState = z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]);
+
+/** What became of one attestation name in one place: the trail, or an artifact (contract flows 6.2). */
+export const AttestationComplianceStatus = z
+  .object({
+    attestation_name: z.string(),
+    /** As reported; the template's while it is missing. */
+    attestation_type: z.string(),
+    /** The latest report; null while missing. */
+    attestation_id: z.string().nullable(),
+    /** The report whose verdict an override replaced. */
+    overridden_attestation_id: z.string().nullable(),
+    status: z.enum(["COMPLETE", "MISSING"]),
+    is_compliant: z.boolean().nullable(),
+    /** Not in the template. */
+    unexpected: z.boolean(),
+  })
+  .meta({ id: "AttestationComplianceStatus" });
+
+/** What became of one artifact name. */
+export const ArtifactComplianceStatus = z
+  .object({
+    artifact_fingerprint: z.string().nullable(),
+    artifact_id: z.string().nullable(),
+    status: z.enum([...ComplianceState.options, "MISSING"]),
+    is_compliant: z.boolean().nullable(),
+    attestations_statuses: z.array(AttestationComplianceStatus),
+    unexpected: z.boolean(),
+    /** Left out while the artifact is missing. */
+    evaluated_at: Timestamp.optional(),
+    flow_template_id: z.string().optional(),
+  })
+  .meta({ id: "ArtifactComplianceStatus" });
+
+/** The verdict on a trail, with what it rests on. */
+export const TrailComplianceStatus = z
+  .object({
+    status: ComplianceState,
+    /** False for an incomplete one, too. */
+    is_compliant: z.boolean(),
+    /** Expected ones in the template's order, then others in the order of their first report. */
+    attestations_statuses: z.array(AttestationComplianceStatus),
+    /** By the name in the template, in the same order. */
+    artifacts_statuses: z.record(z.string(), ArtifactComplianceStatus),
+    /** The time of the report that led to it. */
+    evaluated_at: Timestamp,
+    flow_template_id: z.string(),
+  })
+  .meta({ id: "TrailComplianceStatus" });
+
+/** A trail in a list (contract flows 6.1). */
 export const ListTrailItem = z
   .object({
     name: z.string(),
@@ -107,7 +154,10 @@ export const ListTrailItem = z
     repo_ids: z.array(z.string()),
     last_modified_at: Timestamp,
     created_at: Timestamp,
+    compliance_status: TrailComplianceStatus,
     template: Template,
+    compliance_state: ComplianceState,
+    is_compliant: z.boolean(),
     created_by: z.string(),
     flow: FlowInfo,
     external_urls: z.record(z.string(), ExternalUrl).nullable(),

@@ -68,7 +68,10 @@ export function connect(options: ConnectOptions): Database {
     max: options.max,
     types,
     application_name: "waybill",
-    options: "-c timezone=UTC -c client_min_messages=warning -c statement_timeout=60000",
+    options:
+      "-c timezone=UTC -c client_min_messages=warning -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000",
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
   });

@@ -37,6 +37,16 @@ async function tables(): Promise<string[]> {
 }
 
 describe("migrate", () => {
+  it("sets no limit of time to a migration, and leaves the usual one behind", async () => {
+    await addMigration(
+      "0001-slow.sql",
+      "create table limits as select current_setting('statement_timeout') as value",
+    );
+    await migrate(db.pool, folder);
+    expect((await db.pool.query("select value from limits")).rows).toEqual([{ value: "0" }]);
+    expect((await db.pool.query("show statement_timeout")).rows).toEqual([{ statement_timeout: "1min" }]);
+  });
+
   it("applies files in order of their names, once", async () => {
     await addMigration("0002-b.sql", "create table b (a integer references a (id));");
     await addMigration("0001-a.sql", "create table a (id integer primary key);");

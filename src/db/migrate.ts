@@ -49,6 +49,8 @@ export async function migrate(pool: pg.Pool, directory: string): Promise<string[
   const migrations = await readMigrations(directory);
   const client = await pool.connect();
   try {
+    // Large tables take their time, and so do others who migrate.
+    await client.query("set statement_timeout = 0");
     await client.query("select pg_advisory_lock($1)", [migrationLock]);
     await client.query(
       `create table if not exists migrations (
@@ -71,6 +73,7 @@ export async function migrate(pool: pg.Pool, directory: string): Promise<string[
     return pending.map((migration) => migration.name);
   } finally {
     await client.query("select pg_advisory_unlock_all()").catch(() => {});
+    await client.query("reset statement_timeout").catch(() => {});
     client.release();
   }
 }

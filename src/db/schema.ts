@@ -87,15 +87,19 @@ export interface Artifacts {
 export interface Attestations {
   annotations: JsonColumn | null;
   artifact_fingerprint: string | null;
+  control_identifier: string | null;
+  control_version: number | null;
   created_at: TimestampColumn;
   created_by_name: string;
   description: string | null;
+  evidence_id: string | null;
   external_urls: JsonColumn | null;
   flow_id: string;
   git_commit: string | null;
   git_commit_info: JsonColumn | null;
   id: string;
   is_compliant: boolean;
+  is_override: Generated<boolean>;
   name: string;
   org_id: string;
   origin_url: string | null;
@@ -156,6 +160,33 @@ export interface Builds {
   repo_number: number | null;
 }
 
+export interface Controls {
+  archived: Generated<boolean>;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  id: string;
+  identifier: string;
+  links: JsonColumn;
+  name: string;
+  org_id: string;
+  tags: Generated<JsonColumn>;
+  version: number;
+}
+
+export interface ControlVersions {
+  archived: boolean;
+  control_id: string;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string | null;
+  links: JsonColumn;
+  name: string;
+  org_id: string;
+  status: string;
+  version: number;
+}
+
 export interface EnvironmentCounts {
   archived: boolean;
   count: number;
@@ -196,6 +227,16 @@ export interface Environments {
   state: boolean | null;
   tags: Generated<JsonColumn>;
   type: string;
+}
+
+export interface Evidence {
+  content_type: string;
+  created_at: TimestampColumn;
+  filename: string;
+  id: string;
+  org_id: string;
+  sha256: string;
+  size: number;
 }
 
 export interface FlowFormerNames {
@@ -348,6 +389,13 @@ export interface Spaces {
   parent_id: string | null;
 }
 
+export interface TrailCompliance {
+  org_id: string;
+  state: string;
+  status: JsonColumn;
+  trail_id: string;
+}
+
 export interface TrailEvents {
   data: JsonColumn;
   id: string;
@@ -398,10 +446,13 @@ export interface DB {
   attestations: Attestations;
   audit_log: AuditLog;
   builds: Builds;
+  control_versions: ControlVersions;
+  controls: Controls;
   environment_counts: EnvironmentCounts;
   environment_former_names: EnvironmentFormerNames;
   environment_members: EnvironmentMembers;
   environments: Environments;
+  evidence: Evidence;
   flow_former_names: FlowFormerNames;
   flows: Flows;
   instance_settings: InstanceSettings;
@@ -416,6 +467,7 @@ export interface DB {
   repos: Repos;
   service_accounts: ServiceAccounts;
   spaces: Spaces;
+  trail_compliance: TrailCompliance;
   trail_events: TrailEvents;
   trails: Trails;
   users: Users;

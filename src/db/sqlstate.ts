@@ -20,14 +20,34 @@ export function violates(error: unknown, constraint: string): boolean {
   return error instanceof pg.DatabaseError && error.constraint === constraint;
 }
 
-/** Whether the database is away: not yet up, shutting down, or restarting after a crash. */
+/**
+ * Away or overloaded: connection failures, no resources left, cancelled (by a time limit, too), shutting down or
+ * starting, a standby, a transaction that was idle for too long.
+ */
+const unavailableStates = /^(?:08|53|57P|57014$|25006$|25P0[34]$)/;
+
+const unreachable = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "ENOENT",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "EHOSTDOWN",
+  "ENETUNREACH",
+  "ENETDOWN",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+]);
+
+/** Whether the database is away: not yet up, shutting down, restarting after a crash, or with no room for more. */
 export function isConnectionFailure(error: unknown): boolean {
   const code = sqlStateOf(error);
-  if (code !== undefined) return code.startsWith("08") || code.startsWith("57P");
+  if (code !== undefined) return unavailableStates.test(code);
   if (!(error instanceof Error)) return false;
   const systemCode = (error as NodeJS.ErrnoException).code;
-  if (systemCode !== undefined && ["ECONNREFUSED", "ECONNRESET", "ENOENT", "EPIPE"].includes(systemCode))
-    return true;
+  if (systemCode !== undefined && unreachable.has(systemCode)) return true;
   return /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error/i.test(
     error.message,
   );

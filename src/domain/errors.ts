@@ -41,6 +41,11 @@ export function invalidInput(errors: InputErrors): AppError {
   return new AppError("invalid", "Input payload validation failed", { errors });
 }
 
+/** 503 for a request that would have to wait behind too many others. */
+export function overloaded(): AppError {
+  return new AppError("unavailable", "The server has too much to do, try again");
+}
+
 /** 403 for a caller whose role is too low. */
 export function forbidden(message = "You don't have permission to access this resource"): AppError {
   return new AppError("forbidden", message);

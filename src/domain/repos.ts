@@ -1,3 +1,5 @@
+import { parseUrl } from "../lib/url.ts";
+
 /** `user@host:path`, the short form of an SSH address. */
 const scpAddress = /^(?:[^@/\s]+@)?([^:/@\s]+\.[^:/@\s]+):(?!\/\/)/;
 
@@ -6,6 +8,6 @@ const longestHost = 253;
 /** The host a repo lives on, from its address in any of the usual forms; null when it has none. */
 export function vcsInstanceOf(url: string): string | null {
   const short = scpAddress.exec(url.slice(0, 2000))?.[1];
-  const host = short ?? (URL.canParse(url) ? new URL(url).host : "");
+  const host = short ?? parseUrl(url)?.host ?? "";
   return host === "" || host.length > longestHost ? null : host.toLowerCase();
 }

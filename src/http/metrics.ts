@@ -4,6 +4,7 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client
 import type { Config } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
 import { equalInConstantTime } from "../lib/hash.ts";
+import { wireId } from "../lib/ids.ts";
 
 function mayRead(request: FastifyRequest, token: string | undefined): boolean {
   const given = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
@@ -11,6 +12,11 @@ function mayRead(request: FastifyRequest, token: string | undefined): boolean {
   // Without a token only this machine may look; a proxy in front is not this machine's user.
   const local = request.ip === "127.0.0.1" || request.ip === "::1" || request.ip === "::ffff:127.0.0.1";
   return local && request.headers["x-forwarded-for"] === undefined && request.headers.forwarded === undefined;
+}
+
+function loggedPath(request: FastifyRequest): string | undefined {
+  const { config, url } = request.routeOptions;
+  return config.secretPath === true ? url : request.url.split("?", 1)[0];
 }
 
 /** `/metrics` in Prometheus' text format, and one log line for each request. */
@@ -37,14 +43,16 @@ export function registerMetrics(app: FastifyInstance, config: Pick<Config, "metr
       reply.elapsedTime / 1000,
     );
     if (reply.statusCode >= 500) errors.inc();
+    const keyId = request.caller?.principal?.api_key_id;
     request.log.info(
       {
         method: request.method,
-        path: request.url.split("?", 1)[0],
+        path: loggedPath(request),
         operation,
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 100) / 100,
-        api_key_id: request.caller?.principal?.api_key_id,
+        // As answers and the audit log show it.
+        api_key_id: keyId === undefined ? undefined : wireId(keyId),
       },
       "request",
     );

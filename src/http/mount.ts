@@ -6,7 +6,7 @@ import {
   type Endpoints,
   JsonText,
   type Reply,
-  type UploadedFile,
+  type RequestBody,
 } from "../contract/endpoint.ts";
 import { inputErrors } from "../contract/input-errors.ts";
 import { invalidInput } from "../domain/errors.ts";
@@ -17,7 +17,7 @@ import { authorize, type Caller } from "../modules/access/service.ts";
 import type { KeyUse } from "../modules/access/key-use.ts";
 import type { Call } from "../modules/call.ts";
 import type { Deps } from "../modules/deps.ts";
-import { readMultipart } from "./multipart.ts";
+import { type AnyFile, readMultipart } from "./multipart.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -25,6 +25,8 @@ declare module "fastify" {
   }
   interface FastifyContextConfig {
     operationId?: string;
+    /** The path says something that only its callers know. */
+    secretPath?: boolean;
   }
 }
 
@@ -63,22 +65,22 @@ function parse(schema: z.ZodType | undefined, prefix: string, value: unknown): u
   return parsed.data;
 }
 
-interface ReadBody {
-  body: unknown;
-  files: Record<string, UploadedFile> | undefined;
+interface ReceivedBody {
+  value: unknown;
+  files: Record<string, AnyFile> | undefined;
   digest: Buffer | null;
+  /** Forgets files that nobody wanted to keep. */
+  discard?: () => Promise<void>;
 }
 
-async function readBody(endpoint: Endpoint, request: FastifyRequest): Promise<ReadBody> {
-  const spec = endpoint.body;
-  if (spec?.kind === "multipart") {
-    const { body, files, digest } = await readMultipart(request, spec);
-    return { body: parse(spec.schema, "", body), files, digest };
-  }
+async function receiveBody(
+  deps: Deps,
+  spec: RequestBody | undefined,
+  request: FastifyRequest,
+): Promise<ReceivedBody> {
+  if (spec?.kind === "multipart") return readMultipart(request, spec, deps);
   const digest = request.rawBody === null ? null : sha256(request.rawBody);
-  // A body sent where none is asked for carries nothing: clients send `null` there.
-  if (spec === undefined) return { body: undefined, files: undefined, digest };
-  return { body: parse(spec.schema, "", request.body ?? undefined), files: undefined, digest };
+  return { value: request.body ?? undefined, files: undefined, digest };
 }
 
 function actorOf(request: FastifyRequest, operationId: string, digest: Buffer | null): Actor {
@@ -102,7 +104,11 @@ function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint):
   const contentType = endpoint.responses[answer.status]?.contentType;
   reply.code(answer.status);
   if (answer.headers !== undefined) reply.headers(answer.headers);
-  if (contentType !== undefined) return reply.type(contentType).send(answer.body);
+  if (contentType !== undefined) {
+    // What the handler knows of this one body goes before what the contract says of all.
+    if (!reply.hasHeader("content-type")) reply.type(contentType);
+    return reply.send(answer.body);
+  }
   const text = answer.body instanceof JsonText ? answer.body.text : JSON.stringify(answer.body);
   return reply.type("application/json; charset=utf-8").send(text);
 }
@@ -117,20 +123,27 @@ function routeHandler(deps: Deps, mounted: Mounted, operationId: string): RouteH
     const named = pathParams(endpoint, request);
     const params = { ...named, ...(parse(endpoint.params, "path", named) as object | undefined) };
     const query = parse(endpoint.query, "query", request.query);
-    const { body, files, digest } = await readBody(endpoint, request);
-    const call = {
-      params,
-      query,
-      body,
-      files,
-      org: request.caller?.org,
-      principal: request.caller?.principal,
-      actor: actorOf(request, operationId, digest),
-      url: deps.config.publicUrl + request.url,
-      path: pathOf(request),
-      headers: request.headers,
-    } as Call<Endpoint>;
-    return send(reply, await handler(deps, call), endpoint);
+    const received = await receiveBody(deps, endpoint.body, request);
+    let answer: Reply<Endpoint>;
+    try {
+      const call = {
+        params,
+        query,
+        // A body sent where none is asked for carries nothing: clients send `null` there.
+        body: parse(endpoint.body?.schema, "", received.value),
+        files: received.files,
+        org: request.caller?.org,
+        principal: request.caller?.principal,
+        actor: actorOf(request, operationId, received.digest),
+        url: deps.config.publicUrl + request.url,
+        path: pathOf(request),
+        headers: request.headers,
+      } as Call<Endpoint>;
+      answer = await handler(deps, call);
+    } finally {
+      await received.discard?.();
+    }
+    return send(reply, answer, endpoint);
   };
 }
 
@@ -145,7 +158,12 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
     app.route({
       method: endpoint.method,
       url: routeUrl(endpoint.path),
-      config: { operationId, raw: endpoint.body?.kind === "raw" },
+      ...(endpoint.body?.kind === "raw" ? { bodyLimit: endpoint.body.maxBytes } : {}),
+      config: {
+        operationId,
+        raw: endpoint.body?.kind === "raw",
+        secretPath: endpoint.access.kind === "signature",
+      },
       onRequest: async (request) => {
         const params = request.params as { org?: string };
         request.caller = await authorize(deps, {

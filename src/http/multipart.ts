@@ -1,23 +1,34 @@
 import { createHash } from "node:crypto";
 
+import type { MultipartFile } from "@fastify/multipart";
 import type { FastifyRequest } from "fastify";
 
-import type { RequestBody, UploadedFile } from "../contract/endpoint.ts";
+import type { FilePart, RequestBody, UploadedEvidence, UploadedFile } from "../contract/endpoint.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
 import { sha256 } from "../lib/hash.ts";
 import { JsonError, parseJson } from "../lib/json.ts";
+import type { Deps } from "../modules/deps.ts";
+import { createIntake, type EvidenceIntake } from "./evidence-part.ts";
 
 type MultipartBody = Extract<RequestBody, { kind: "multipart" }>;
 
+export type AnyFile = UploadedFile | UploadedEvidence;
+
 export interface Multipart {
-  body: unknown;
-  files: Record<string, UploadedFile>;
+  /** The JSON field. */
+  value: unknown;
+  files: Record<string, AnyFile>;
   /** SHA-256 over the JSON field and the digests of the files, in order of their names. */
   digest: Buffer;
+  /** Forgets evidence that was not kept. To be called whatever becomes of the request. */
+  discard: () => Promise<void>;
 }
 
 /** JSON fields may be as large as files: some clients inline what others attach. */
 const maxFieldBytes = 10 * 1024 * 1024;
+
+/** Fields and dropped files together; each file that is wanted has a limit of its own. */
+const maxBodyBytes = 22 * 1024 * 1024;
 
 function parseField(field: string, text: string): unknown {
   try {
@@ -32,49 +43,109 @@ function parseField(field: string, text: string): unknown {
 function translate(error: unknown): unknown {
   if (error instanceof AppError) return error;
   const code = error instanceof Error ? (error as { code?: string }).code : undefined;
-  if (code === "FST_REQ_FILE_TOO_LARGE") return new AppError("too_large", "File size exceeds 10MB limit");
+  if (code === "FST_REQ_FILE_TOO_LARGE")
+    return new AppError("too_large", "Request body has a file that is too large");
   if (code?.endsWith("_LIMIT") === true) return new AppError("too_large", "Request body has too many parts");
   return new AppError("invalid", "Request body is not valid multipart/form-data", { cause: error });
+}
+
+async function readFile(file: MultipartFile, part: FilePart, intake: EvidenceIntake): Promise<AnyFile> {
+  if (part.kind === "evidence") return intake.receive(file.file, file.filename);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of file.file as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > part.maxBytes) throw new AppError("too_large", part.tooLarge);
+    chunks.push(chunk);
+  }
+  return { filename: file.filename, bytes: Buffer.concat(chunks) };
+}
+
+/** Field values of the type JSON arrive parsed. */
+function fieldText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+interface Parts {
+  text: string;
+  files: Record<string, AnyFile>;
 }
 
 async function readParts(
   request: FastifyRequest,
   spec: MultipartBody,
-): Promise<Omit<Multipart, "digest"> & { text: string }> {
-  const files: Record<string, UploadedFile> = {};
+  { intake, largest }: { intake: EvidenceIntake; largest: number },
+): Promise<Parts> {
+  const files: Record<string, AnyFile> = {};
   let text: string | undefined;
-  const largest = Math.max(0, ...Object.values(spec.files).map((file) => file.maxBytes));
-  const parts = request.parts({
-    limits: { fieldSize: maxFieldBytes, fileSize: largest, files: 4, fields: 20, parts: 24 },
-  });
-  for await (const part of parts) {
+  let received = 0;
+  const receive = (length: number): void => {
+    received += length;
+    if (received > maxBodyBytes) throw new AppError("too_large", "Request body is too large");
+  };
+  const limits = { fieldSize: maxFieldBytes, fileSize: largest + 1, files: 4, fields: 20, parts: 24 };
+  for await (const part of request.parts({ limits }))
     if (part.type === "file") {
-      const limit = spec.files[part.fieldname];
-      const bytes = await part.toBuffer();
-      if (limit === undefined) continue;
-      if (bytes.length > limit.maxBytes) throw new AppError("too_large", limit.tooLarge);
-      files[part.fieldname] = { filename: part.filename, bytes };
-    } else if (part.fieldname === spec.field) {
+      const known = Object.hasOwn(spec.files, part.fieldname) ? spec.files[part.fieldname] : undefined;
+      if (known === undefined)
+        for await (const chunk of part.file as AsyncIterable<Buffer>) receive(chunk.length);
+      else if (files[part.fieldname] !== undefined)
+        throw invalidInput({ [part.fieldname]: "Only one file may be sent here" });
+      else files[part.fieldname] = await readFile(part, known, intake);
+    } else {
+      const value = fieldText(part.value);
+      receive(value.length);
+      if (part.fieldname !== spec.field) continue;
       if (part.valueTruncated) throw new AppError("too_large", `Field ${spec.field} is too large`);
-      text = String(part.value);
+      text = value;
     }
-  }
   if (text === undefined) throw invalidInput({ [spec.field]: "Field required [input: None]" });
-  return { body: parseField(spec.field, text), files, text };
+  return { text, files };
+}
+
+/** The most that any file of the body may have; each is held to its own limit when it is read. */
+function largestFile(spec: MultipartBody, maxEvidenceBytes: number): number {
+  const sizes = Object.values(spec.files).map((part) =>
+    part.kind === "evidence" ? maxEvidenceBytes : part.maxBytes,
+  );
+  return Math.max(0, ...sizes);
+}
+
+function digestOf({ text, files }: Parts): Buffer {
+  const digest = createHash("sha256").update(text);
+  for (const name of Object.keys(files).sort()) {
+    const file = files[name]!;
+    digest.update("bytes" in file ? sha256(file.bytes) : Buffer.from(file.sha256, "hex"));
+  }
+  return digest.digest();
 }
 
 /**
- * Reads a multipart body: one form field of JSON, and the files the endpoint knows. Others are read and dropped.
+ * Reads a multipart body: one form field of JSON, and the files the endpoint knows, in any order. Others are read and
+ * dropped. Evidence goes to the store while it arrives.
  * @throws AppError invalid when the field is missing, is not JSON, or the body is not multipart; too_large past a limit.
  */
-export async function readMultipart(request: FastifyRequest, spec: MultipartBody): Promise<Multipart> {
+export async function readMultipart(
+  request: FastifyRequest,
+  spec: MultipartBody,
+  deps: Pick<Deps, "evidence" | "config">,
+): Promise<Multipart> {
   if (!request.isMultipart()) throw invalidInput({ [spec.field]: "Field required [input: None]" });
+  const intake = createIntake(deps);
   try {
-    const { text, ...parts } = await readParts(request, spec);
-    const digest = createHash("sha256").update(text);
-    for (const name of Object.keys(parts.files).sort()) digest.update(sha256(parts.files[name]!.bytes));
-    return { ...parts, digest: digest.digest() };
+    const largest = largestFile(spec, deps.config.evidence.maxBytes);
+    const parts = await readParts(request, spec, { intake, largest });
+    return {
+      value: parseField(spec.field, parts.text),
+      files: parts.files,
+      digest: digestOf(parts),
+      discard: () => intake.discard(),
+    };
   } catch (error) {
+    // The rest of the body has to go somewhere, or the client never gets to read the answer.
+    request.raw.unpipe();
+    request.raw.resume();
+    await intake.discard();
     throw translate(error);
   }
 }

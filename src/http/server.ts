@@ -41,9 +41,13 @@ function prefixOf(publicUrl: string): string {
   return new URL(publicUrl).pathname.replace(/\/+$/, "");
 }
 
+/** Requests may name the whole URL (RFC 9112 section 3.2.2); links in answers are made from its path. */
+const absoluteForm = /^https?:\/\/[^/?#]*/i;
+
 function stripPrefix(prefix: string): (request: { url?: string | undefined }) => string {
   return (request) => {
-    const url = request.url ?? "/";
+    const path = (request.url ?? "/").replace(absoluteForm, "");
+    const url = path === "" || path.startsWith("?") ? `/${path}` : path;
     return prefix !== "" && url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url;
   };
 }

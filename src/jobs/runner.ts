@@ -1,4 +1,6 @@
-import { Logger as WorkerLogger, makeWorkerUtils, run, type TaskList } from "graphile-worker";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { Logger as WorkerLogger, makeWorkerUtils, run, type Runner, type TaskList } from "graphile-worker";
 import type pg from "pg";
 
 import type { Logger } from "../lib/log.ts";
@@ -11,7 +13,11 @@ export interface JobRunner {
 
 function workerLogger(log: Logger): WorkerLogger {
   const levels = { error: "error", warning: "warn", info: "debug", debug: "trace" } as const;
-  return new WorkerLogger(() => (level, message, meta) => log[levels[level]]({ jobs: meta }, message));
+  return new WorkerLogger(() => (level, message, meta) => {
+    // The job's payload and the pool are in there too.
+    const err: unknown = meta?.["error"] ?? meta?.["fatalError"];
+    log[levels[level]](err === undefined ? { jobs: true } : { jobs: true, err }, message);
+  });
 }
 
 /** Creates or updates the queue's own tables. Safe to run by several processes at once. */
@@ -44,20 +50,81 @@ export interface JobOptions {
   log: Logger;
   /** Nobody else works on this queue: whatever is held at the start is abandoned. */
   alone: boolean;
+  /** Tasks queued by the clock, in the form of a crontab. */
+  schedule?: string;
+}
+
+/** With the database away the end of a job may stay unwritten for long; the job will run again instead. */
+const stopWithinMs = 20_000;
+
+/**
+ * Keeps background work going: a runner that ended by itself, because it could not write down what became of a job,
+ * is followed by another one.
+ * @param start begins work; tried again until it succeeds.
+ */
+export function superviseRunner(
+  start: () => Promise<Pick<Runner, "promise" | "stop">>,
+  first: Pick<Runner, "promise" | "stop">,
+  options: { log: Logger; restartAfterMs: number },
+): JobRunner {
+  const { log, restartAfterMs } = options;
+  const stopping = new AbortController();
+  let runner: Pick<Runner, "stop"> | undefined = first;
+
+  async function next(): Promise<Pick<Runner, "promise" | "stop"> | undefined> {
+    for (;;) {
+      await delay(restartAfterMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return undefined;
+      try {
+        return await start();
+      } catch (err) {
+        log.warn({ err }, "background work cannot start yet");
+      }
+    }
+  }
+
+  async function supervise(): Promise<void> {
+    for (let current: Pick<Runner, "promise" | "stop"> | undefined = first; current !== undefined;) {
+      runner = current;
+      // Asked to stop while it was being started.
+      if (stopping.signal.aborted) await current.stop();
+      await current.promise.catch(() => {});
+      runner = undefined;
+      if (stopping.signal.aborted) return;
+      log.warn("background work was interrupted, starting it again");
+      current = await next();
+    }
+  }
+
+  const supervision = supervise();
+  return {
+    stop: async () => {
+      stopping.abort();
+      const stopped = Promise.resolve(runner?.stop()).then(() => supervision);
+      await Promise.race([stopped, delay(stopWithinMs, undefined, { ref: false })]);
+    },
+  };
 }
 
 /** Starts working on queued jobs. A job that throws is tried again, later and later. */
 export async function startJobs(pool: pg.Pool, tasks: TaskList, options: JobOptions): Promise<JobRunner> {
   const { log, alone } = options;
-  await releaseAbandonedJobs(pool, alone ? 0 : abandonedAfterSeconds);
-  const runner = await run({
-    pgPool: pool,
-    taskList: tasks,
-    concurrency: 4,
-    pollInterval: 2_000,
-    noHandleSignals: true,
-    logger: workerLogger(log),
-  });
+  const start = async (): Promise<Runner> => {
+    await releaseAbandonedJobs(pool, alone ? 0 : abandonedAfterSeconds);
+    return run({
+      // With a delay, even of nothing, a database that goes away while the end of a job is written down ends the
+      // runner; without, it is an unhandled rejection and ends the process.
+      preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+      pgPool: pool,
+      taskList: tasks,
+      concurrency: 4,
+      pollInterval: 2_000,
+      noHandleSignals: true,
+      crontab: options.schedule ?? "",
+      logger: workerLogger(log),
+    });
+  };
+  const runner = superviseRunner(start, await start(), { log, restartAfterMs: 2_000 });
   const timer = setInterval(() => {
     releaseAbandonedJobs(pool, abandonedAfterSeconds).catch((err: unknown) =>
       log.warn({ err }, "could not look for abandoned jobs"),

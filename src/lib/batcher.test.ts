@@ -1,15 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { createBatcher } from "./batcher.ts";
+import { createBatcher, type Room } from "./batcher.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+const room = { maxWaiting: 10_000, full: () => new Error("full") };
 
 describe("createBatcher", () => {
   it("writes a lone item at once and alone", async () => {
     const batches: number[][] = [];
     const batcher = createBatcher<number, number>({
       maxItems: 10,
+      room,
       concurrency: 1,
       write: async (items) => {
         batches.push(items);
@@ -24,6 +27,7 @@ describe("createBatcher", () => {
     const batches: number[][] = [];
     const batcher = createBatcher<number, number>({
       maxItems: 3,
+      room,
       concurrency: 1,
       write: async (items) => {
         batches.push(items);
@@ -40,6 +44,7 @@ describe("createBatcher", () => {
   it("retries a failed batch item by item, so that only faulty items fail", async () => {
     const batcher = createBatcher<number, number>({
       maxItems: 10,
+      room,
       concurrency: 1,
       write: async (items) => {
         if (items.includes(2)) throw new Error("two");
@@ -54,6 +59,7 @@ describe("createBatcher", () => {
     let writes = 0;
     const batcher = createBatcher<number, number>({
       maxItems: 10,
+      room,
       concurrency: 1,
       isShared: () => true,
       write: async () => {
@@ -80,6 +86,7 @@ describe("createBatcher", () => {
         const written: number[] = [];
         const batcher = createBatcher<number, string>({
           maxItems,
+          room,
           concurrency,
           write: async (batch) => {
             writing += 1;
@@ -116,5 +123,53 @@ describe("createBatcher", () => {
         );
       }),
     );
+  });
+
+  /** A batcher whose writes end when they are told to. */
+  function blocked(limits: Partial<Room<number>>) {
+    const batches: number[][] = [];
+    let release: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const batcher = createBatcher<number, number>({
+      maxItems: 10,
+      concurrency: 1,
+      room: { ...room, ...limits },
+      write: async (items) => {
+        batches.push(items);
+        await gate;
+        return items;
+      },
+    });
+    return { batcher, batches, release };
+  }
+
+  it("refuses what finds no room, and takes more when there is room again", async () => {
+    const { batcher, release } = blocked({ maxWaiting: 2 });
+    const first = batcher.submit(1);
+    await turn();
+    const waiting = [batcher.submit(2), batcher.submit(3)];
+    await expect(batcher.submit(4)).rejects.toThrow("full");
+    release();
+    expect(await Promise.all([first, ...waiting])).toEqual([1, 2, 3]);
+    expect(await batcher.submit(5)).toBe(5);
+  });
+
+  it("bounds the weight of what waits and of what is written at once", async () => {
+    const { batcher, batches, release } = blocked({
+      weigh: (item) => item,
+      maxBatchWeight: 10,
+      maxWaitingWeight: 20,
+    });
+    const first = batcher.submit(1);
+    await turn();
+    const waiting = [6, 4, 5, 5].map((item) => batcher.submit(item));
+    await expect(batcher.submit(1)).rejects.toThrow("full");
+    release();
+    await Promise.all([first, ...waiting]);
+    expect(batches).toEqual([[1], [6, 4], [5, 5]]);
+    // However heavy, when nothing else waits.
+    expect(await batcher.submit(100)).toBe(100);
   });
 });

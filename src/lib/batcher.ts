@@ -8,6 +8,7 @@ export interface Batcher<In, Out> {
 
 interface Waiting<In, Out> {
   item: In;
+  weight: number;
   resolve(result: Out): void;
   reject(error: unknown): void;
 }
@@ -20,6 +21,19 @@ export interface BatchOptions<In, Out> {
   concurrency: number;
   /** Whether an error would hit every item alike, for instance because the database is away. Then none is retried. */
   isShared?(error: unknown): boolean;
+  /** How much may wait; what comes beyond it is refused at once. */
+  room: Room<In>;
+}
+
+/** Bounds what waits, and what is written at once, in items and in weight. */
+export interface Room<In> {
+  maxWaiting: number;
+  /** What an item takes of memory, in any unit; nothing unless given. */
+  weigh?(item: In): number;
+  maxBatchWeight?: number;
+  maxWaitingWeight?: number;
+  /** The error of a call that finds no room. */
+  full(): Error;
 }
 
 /**
@@ -27,7 +41,10 @@ export interface BatchOptions<In, Out> {
  * faulty item spoils no other. Every call settles exactly once.
  */
 export function createBatcher<In, Out>(options: BatchOptions<In, Out>): Batcher<In, Out> {
+  const { room } = options;
+  const { maxBatchWeight = Infinity, maxWaitingWeight = Infinity } = room;
   const queue: Waiting<In, Out>[] = [];
+  let waitingWeight = 0;
   let running = 0;
   let scheduled = false;
 
@@ -51,10 +68,24 @@ export function createBatcher<In, Out>(options: BatchOptions<In, Out>): Batcher<
     }
   }
 
+  /** As many as may be written at once, and always one. */
+  function takeBatch(): Waiting<In, Out>[] {
+    let weight = 0;
+    let count = 0;
+    while (count < queue.length && count < options.maxItems) {
+      weight += queue[count]!.weight;
+      if (count > 0 && weight > maxBatchWeight) break;
+      count += 1;
+    }
+    const batch = queue.splice(0, count);
+    for (const waiting of batch) waitingWeight -= waiting.weight;
+    return batch;
+  }
+
   function pump(): void {
     scheduled = false;
     while (running < options.concurrency && queue.length > 0) {
-      const batch = queue.splice(0, options.maxItems);
+      const batch = takeBatch();
       running += 1;
       void writeBatch(batch).finally(() => {
         running -= 1;
@@ -66,7 +97,12 @@ export function createBatcher<In, Out>(options: BatchOptions<In, Out>): Batcher<
   return {
     submit: (item) =>
       new Promise<Out>((resolve, reject) => {
-        queue.push({ item, resolve, reject });
+        const weight = room.weigh?.(item) ?? 0;
+        const isFull = queue.length >= room.maxWaiting || waitingWeight + weight > maxWaitingWeight;
+        // A lone item is taken however heavy it is: nothing else will make room for it.
+        if (isFull && queue.length > 0) return reject(room.full());
+        waitingWeight += weight;
+        queue.push({ item, weight, resolve, reject });
         if (scheduled) return;
         scheduled = true;
         // One turn of the event loop lets requests that arrived together be written together.

@@ -60,7 +60,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new JsonError("Text is not valid JSON");
+    throw new JsonError("Syntax error");
   }
   // Only escapes can hide what is to be refused; most bodies have none.
   if (/\\u|__proto__/.test(text)) checkStorable(value);

@@ -1,7 +1,50 @@
-import type { Logger as PinoLogger } from "pino";
+import { type Logger as PinoLogger, pino } from "pino";
 
 /** The structured logger every layer takes as an argument. */
 export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error" | "fatal" | "trace">;
+
+/** What of an error is logged besides message and stack. The rest may hold rows, values, or whole connections. */
+const safeFields = [
+  "code",
+  "syscall",
+  "severity",
+  "schema",
+  "table",
+  "column",
+  "constraint",
+  "routine",
+] as const;
+
+const deepestCause = 5;
+
+/**
+ * An error as it may be logged. Errors of the database carry the row that was refused, and what was bound to the
+ * statement; others carry the object they happened to.
+ */
+export function loggableError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return error;
+  const fields = error as unknown as Record<string, unknown>;
+  return {
+    type: error.constructor.name,
+    message: error.message,
+    stack: error.stack,
+    ...Object.fromEntries(
+      safeFields.flatMap((name) => (typeof fields[name] === "string" ? [[name, fields[name]]] : [])),
+    ),
+    ...(error.cause === undefined || depth >= deepestCause
+      ? {}
+      : { cause: loggableError(error.cause, depth + 1) }),
+  };
+}
+
+/** The program's log: JSON lines, errors without the data they happened to. */
+export function createLogger(
+  level: PinoLogger["level"],
+  destination?: { write(line: string): void },
+): PinoLogger {
+  const options = { level, serializers: { err: loggableError } };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}
 
 /** Discards everything; for tests and one-shot commands that print for themselves. */
 export const silentLog: Logger = {

@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import type { Database } from "../db/connect.ts";
+import type { EvidenceStore } from "../evidence/store.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Links } from "../lib/links.ts";
@@ -16,6 +17,7 @@ export interface Deps {
   log: Logger;
   links: Links;
   secrets: SecretBox;
+  evidence: EvidenceStore;
   /** Where programs and schemas given by users run. */
   sandbox: Sandbox;
 }

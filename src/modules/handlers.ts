@@ -5,6 +5,7 @@ import { attestationTypeHandlers } from "./attestation-types/handlers.ts";
 import { attestationHandlers } from "./attestations/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { buildHandlers } from "./builds/handlers.ts";
+import { controlHandlers } from "./controls/handlers.ts";
 import { environmentHandlers } from "./environments/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
@@ -36,6 +37,7 @@ export const handlers: Handlers<typeof endpoints> = {
   ...repoHandlers,
   ...attestationHandlers,
   ...attestationTypeHandlers,
+  ...controlHandlers,
   ...actionHandlers,
   ...qualityHandlers,
   ...systemHandlers,

@@ -13,9 +13,9 @@ afterAll(() => app.close());
 
 describe("names", () => {
   it("refuses unknown and archived environments and one named twice", async () => {
-    const { org, prod } = await fixtures.org();
-    const old = await fixtures.environment(org, "old");
-    await fixtures.archive("environments", org, old, "old");
+    const { org } = await fixtures.org();
+    await fixtures.environment(org, "old");
+    await fixtures.archive("environments", org, "old");
     const other = await app.org();
     await fixtures.environment(other, "elsewhere");
     const missing = (name: string) =>
@@ -24,7 +24,7 @@ describe("names", () => {
       const answer = await putEnv(org, { environments: ["prod", name] });
       expect([answer.status, answer.json]).toEqual([400, { message: missing(name) }]);
     }
-    await fixtures.rename("environments", org, prod, ["prod", "production"]);
+    await fixtures.rename("environments", org, "prod", "production");
     const twice = await putEnv(org, { environments: ["prod", "production"] });
     expect([twice.status, twice.json]).toEqual([
       400,
@@ -33,14 +33,14 @@ describe("names", () => {
   });
 
   it("resolves former names and shows present ones, also after a later rename", async () => {
-    const { org, prod } = await fixtures.org();
-    await fixtures.rename("environments", org, prod, ["prod", "production"]);
+    const { org } = await fixtures.org();
+    await fixtures.rename("environments", org, "prod", "production");
     expect((await putEnv(org, { environments: ["stage", "prod"] })).status).toBe(201);
     expect((await org.reader.get(`/actions/${org.name}/1`)).json.environments).toEqual([
       "stage",
       "production",
     ]);
-    await fixtures.rename("environments", org, prod, ["production", "live"]);
+    await fixtures.rename("environments", org, "production", "live");
     expect((await org.reader.get(`/actions/${org.name}/1`)).json.environments).toEqual(["stage", "live"]);
     expect((await putEnv(org, { environments: ["stage", "live"] })).status).toBe(200);
     // Taken by another one, the old name means the other.
@@ -52,11 +52,11 @@ describe("names", () => {
 
 describe("archiving", () => {
   it("takes the environment out of its actions and deletes those that watched nothing else", async () => {
-    const { org, prod } = await fixtures.org();
+    const { org } = await fixtures.org();
     await putEnv(org, { name: "only", environments: ["prod"] });
     await putEnv(org, { name: "both", environments: ["prod", "stage"] });
     await putEnv(org, { name: "other", environments: ["stage"] });
-    await fixtures.archive("environments", org, prod, "prod");
+    await fixtures.archive("environments", org, "prod");
     const list = (await org.reader.get(`/actions/${org.name}`)).json;
     expect(
       list.map((action: { name: string; environments: string[] }) => [action.name, action.environments]),
@@ -71,30 +71,35 @@ describe("archiving", () => {
   });
 
   it("does the same for flows", async () => {
-    const { org, web } = await fixtures.org();
+    const { org } = await fixtures.org();
     await fixtures.flow(org, "api");
     await org.member.put(`/actions/${org.name}/flows`, flowAction({ name: "only" }));
     await org.member.put(`/actions/${org.name}/flows`, flowAction({ name: "both", flows: ["api", "web"] }));
-    await fixtures.archive("flows", org, web, "web");
+    await fixtures.archive("flows", org, "web");
     const list = (await org.reader.get(`/actions/${org.name}`)).json;
     expect(list.map((action: { name: string; flows: string[] }) => [action.name, action.flows])).toEqual([
       ["both", ["api"]],
     ]);
   });
 
-  it("leaves no action behind when one is made at the same moment", async () => {
-    const { org } = await fixtures.org();
-    for (let round = 0; round < 10; round += 1) {
-      const name = `env-${round}`;
-      const id = await fixtures.environment(org, name);
-      const [answers] = await Promise.all([
-        Promise.all(
-          Array.from({ length: 4 }, (_, index) => putEnv(org, { name: `n${index}`, environments: [name] })),
-        ),
-        fixtures.archive("environments", org, id, name),
-      ]);
-      for (const { status } of answers) expect([201, 400]).toContain(status);
-    }
-    expect((await org.reader.get(`/actions/${org.name}`)).json).toEqual([]);
-  });
+  it.each(["environments", "flows"] as const)(
+    "leaves no action of %s behind when one is made at the same moment",
+    async (kind) => {
+      const { org } = await fixtures.org();
+      const make = (name: string, watched: string) =>
+        kind === "flows"
+          ? org.member.put(`/actions/${org.name}/flows`, flowAction({ name, flows: [watched] }))
+          : putEnv(org, { name, environments: [watched] });
+      for (let round = 0; round < 10; round += 1) {
+        const watched = `w-${round}`;
+        await (kind === "flows" ? fixtures.flow(org, watched) : fixtures.environment(org, watched));
+        const [answers] = await Promise.all([
+          Promise.all(Array.from({ length: 4 }, (_, index) => make(`n${index}`, watched))),
+          fixtures.archive(kind, org, watched),
+        ]);
+        for (const { status } of answers) expect([201, 400]).toContain(status);
+      }
+      expect((await org.reader.get(`/actions/${org.name}`)).json).toEqual([]);
+    },
+  );
 });

@@ -162,7 +162,7 @@ describe("PUT /actions/{org}/environments", () => {
 
 describe("PUT /actions/{org}/flows", () => {
   it("creates a flow action, with every trigger", async () => {
-    const { org, web } = await fixtures.org();
+    const { org } = await fixtures.org();
     const triggers = [
       "ON_STARTED_TRAIL",
       "ON_ATTESTED_PROVENANCE",
@@ -173,12 +173,13 @@ describe("PUT /actions/{org}/flows", () => {
     const path = `/actions/${org.name}/flows`;
     expect((await org.admin.put(path, flowAction({ triggers }))).status).toBe(201);
     expect((await org.admin.put(path, flowAction({ triggers }))).status).toBe(200);
-    await fixtures.rename("flows", org, web, ["web", "shop"]);
+    await fixtures.rename("flows", org, "web", "shop");
     expect((await org.admin.put(path, flowAction({ triggers }))).status).toBe(200);
     const [shown] = (await org.reader.get(`/actions/${org.name}`)).json;
     expect(shown).toMatchObject({ number: 1, type: "flow", flows: ["shop"], environments: null, triggers });
     expect(await fixtures.audited(org)).toEqual([
       { action: "create_or_update_flow_action", resource_type: "action", resource: "1" },
+      { action: "rename_flow", resource_type: "flow", resource: "web" },
     ]);
   });
 

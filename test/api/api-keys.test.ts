@@ -84,7 +84,7 @@ describe("POST …/api-keys", () => {
     [{ description: "x", expires_at: 1 }, "expires_at", "Input should be a time in the future [input: 1]"],
     [{ description: "x", expires_at: -5 }, "expires_at", "Input should be a time in the future [input: -5]"],
     [{ description: "x", expires_at: 1.5 }, "expires_at", "Input should be a valid integer [input: 1.5]"],
-    [{ description: "x", expires_at: "1" }, "expires_at", "Input should be a valid"],
+    [{ description: "x", expires_at: "1" }, "expires_at", "Input should be a valid integer [input: 1]"],
     [{}, "description", "Field required [input: None]"],
     [{ description: "" }, "description", "String should have at least 1 character [input: ]"],
     [{ description: "x".repeat(257) }, "description", "String should have at most 256 characters"],
@@ -207,7 +207,7 @@ describe("POST …/api-keys/{key_id}/rotate", () => {
       "grace_period_hours",
       "Input should be less than or equal to 720 [input: 721]",
     ],
-    [{ grace_period_hours: null }, "grace_period_hours", "Input should be a valid number [input: None]"],
+    [{ grace_period_hours: null }, "grace_period_hours", "Input should be a valid integer [input: None]"],
     [{ expires_at: 1 }, "expires_at", "Input should be a time in the future [input: 1]"],
   ])("refuses %j and leaves no half-made key", async (body, location, reason) => {
     const { org, keys } = await setting();

@@ -83,6 +83,37 @@ describe("paths as clients write them", () => {
   });
 });
 
+describe("requests in absolute form", () => {
+  it("are answered like others, with links from our own address", async () => {
+    const answer = await rawGet(`http://elsewhere.test:99/api/v2/environments/${org.name}?page=1`);
+    expect([answer.status, JSON.parse(answer.text)._links.self.href]).toEqual([
+      200,
+      `http://waybill.test/api/v2/environments/${org.name}?page=1`,
+    ]);
+    expect((await rawGet("http://elsewhere.test")).status).toBe(404);
+    expect((await rawGet("http://elsewhere.test?x=1")).status).toBe(404);
+  });
+});
+
+describe("a path that only its callers know", () => {
+  it("does not go to the log", async () => {
+    const secret = "hook-nobody-must-know";
+    expect((await app.anonymous.post(`/webhooks/quality/${secret}`, {})).status).toBe(404);
+    expect(app.logged()).toContain("/webhooks/quality/");
+    expect(app.logged()).not.toContain(secret);
+  });
+});
+
+describe("a multipart body", () => {
+  it("is bounded as a whole, whatever its parts are", async () => {
+    const part = "x".repeat(9 * 1024 * 1024);
+    const answer = await org.admin.request("PUT", `/flows/${org.name}/template_file`, {
+      parts: { data_json: '{"name":"large","description":""}', a: part, b: part, c: part },
+    });
+    expect([answer.status, answer.json]).toEqual([413, { message: "Request body is too large" }]);
+  });
+});
+
 describe("every answer", () => {
   it("carries a request id, the caller's own when it is a harmless one", async () => {
     const path = `/organizations/${org.name}`;
@@ -93,9 +124,27 @@ describe("every answer", () => {
     expect(hostile.headers["x-request-id"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  it("leaves a log line with the key's id as answers show it", async () => {
+    const user = await app.user();
+    const { json } = await user.client.get("/user/api-keys", { headers: { "x-request-id": "whose-key" } });
+    // The line is written when the answer is out.
+    await user.client.get("/user/api-keys");
+    const line = app
+      .logged()
+      .split("\n")
+      .find((text) => text.includes('"whose-key"'));
+    expect(JSON.parse(line!)).toMatchObject({ api_key_id: json[0].id, operation: "list_user_api_keys" });
+  });
+
   it("is not to be cached or sniffed", async () => {
     const { headers } = await org.admin.get(`/organizations/${org.name}`);
     expect(headers).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+  });
+
+  it("takes no cookie for a credential", async () => {
+    const user = await app.user();
+    const headers = { cookie: `session=${user.key}; authorization=Bearer ${user.key}` };
+    expect((await app.anonymous.get("/user/api-keys", { headers })).status).toBe(401);
   });
 
   it("never allows another origin", async () => {
@@ -103,6 +152,40 @@ describe("every answer", () => {
       headers: { origin: "https://evil.test" },
     });
     expect(Object.keys(answer.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+});
+
+describe("bodies", () => {
+  it("that are too large are a 413", async () => {
+    const answer = await org.member.request("PUT", `/environments/${org.name}`, {
+      payload: Buffer.alloc(13 * 1024 * 1024, 0x20),
+      headers: { "content-type": "application/json" },
+    });
+    expect([answer.status, answer.json]).toEqual([413, { message: "Request body is too large" }]);
+  });
+
+  it.each(["null", ""])("may be %j, or absent, where there is nothing to say", async (payload) => {
+    const user = await app.user();
+    const answer = await user.client.request("PUT", `/user/${user.name}`, {
+      payload,
+      headers: { "content-type": "application/json" },
+    });
+    expect([answer.status, answer.json]).toEqual([200, "OK"]);
+    expect((await user.client.put(`/user/${user.name}`)).status).toBe(200);
+  });
+
+  it("in other content types are a 415, in other encodings too", async () => {
+    for (const type of [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "application/json; charset=utf-16",
+    ]) {
+      const answer = await org.member.request("PUT", `/environments/${org.name}`, {
+        payload: "{}",
+        headers: { "content-type": type },
+      });
+      expect([answer.status, Object.keys(answer.json)], type).toEqual([415, ["message"]]);
+    }
   });
 });
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { wireId } from "../../src/lib/ids.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { createControl } from "../support/controls.ts";
 import { auditedResources, createEnvironment } from "../support/environments.ts";
 
 let app: TestApp;
@@ -225,8 +226,11 @@ describe("tags of other resources", () => {
     expect((await patch(other, `${kind}/${id}`, { set_tags: { a: "b" } })).status).toBe(404);
   });
 
-  it.each(["control", "controls"])("%s: there are none", async (kind) => {
+  it.each(["control", "controls"])("%s: by identifier", async (kind) => {
     const org = await app.org();
+    await createControl(org, "CTL-1");
+    expect((await patch(org, `${kind}/CTL-1`, { set_tags: { a: "b" } })).text).toBe('"OK"');
+    expect((await org.reader.get(`/controls/${org.name}/CTL-1`)).json.tags).toEqual({ a: "b" });
     const none = await patch(org, `${kind}/no-such-control`, { set_tags: { a: "b" } });
     expect([none.status, none.json]).toEqual([
       404,

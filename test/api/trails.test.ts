@@ -98,6 +98,12 @@ describe("PUT /trails/{org}/{flow}: begin", () => {
       repo_ids: [wireId(row.repo_id)],
       last_modified_at: shown.created_at,
       created_at: shown.created_at,
+      compliance_status: expect.objectContaining({
+        evaluated_at: shown.created_at,
+        flow_template_id: wireId(row.template_id),
+      }),
+      compliance_state: "INCOMPLETE",
+      is_compliant: false,
       template: {
         version: 1,
         trail: {

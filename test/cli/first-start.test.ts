@@ -32,7 +32,7 @@ const usersThere = async (): Promise<string[]> =>
 
 describe("the first start of an empty server", () => {
   it("makes an administrator and an organization, prints the key once and keeps it for the owner alone", async () => {
-    await startFirstTime(app.deps);
+    await startFirstTime(app.deps, true);
     const key = await keptKey();
     expect(printed.split(key)).toHaveLength(2);
     expect(printed).toContain(file);
@@ -73,6 +73,13 @@ describe("the first start of an empty server", () => {
     expect(await usersThere()).toEqual(["admin"]);
   });
 
+  it("tells only where the key is when nobody sits at a terminal", async () => {
+    await startFirstTime(app.deps, false);
+    expect(printed).toContain("This is the first start");
+    expect(printed).toContain(file);
+    expect(printed).not.toContain(await keptKey());
+  });
+
   it("leaves a server alone that has users", async () => {
     await app.user();
     await startFirstTime(app.deps);
@@ -81,7 +88,7 @@ describe("the first start of an empty server", () => {
   });
 
   it("happens once when several processes start together; the kept key is the one that works", async () => {
-    await Promise.all(Array.from({ length: 5 }, () => startFirstTime(app.deps)));
+    await Promise.all(Array.from({ length: 5 }, () => startFirstTime(app.deps, true)));
     expect(await usersThere()).toEqual(["admin"]);
     const key = await keptKey();
     expect(printed.split(key)).toHaveLength(2);

@@ -137,14 +137,17 @@ describe("starting and stopping", { timeout: 90_000 }, () => {
     const postgres = inject("postgres");
     const database = uniqueName("waybill_external").replaceAll("-", "_");
     await createDatabase(postgres, database);
-    await withDataDir(async (dataDir) => {
-      const environment = { DATABASE_URL: asUrl(withDatabase(postgres, database)) };
-      const servers = [await startServer(dataDir, environment), await startServer(dataDir, environment)];
-      for (const server of servers) expect((await fetch(`${server.url}/ready`)).status).toBe(200);
-      for (const server of servers) expect(await server.stop()).toBe(0);
-      expect(postmasterPid(dataDir)).toBeUndefined();
-    });
-    await dropDatabase(postgres, database);
+    try {
+      await withDataDir(async (dataDir) => {
+        const environment = { DATABASE_URL: asUrl(withDatabase(postgres, database)) };
+        const servers = [await startServer(dataDir, environment), await startServer(dataDir, environment)];
+        for (const server of servers) expect((await fetch(`${server.url}/ready`)).status).toBe(200);
+        for (const server of servers) expect(await server.stop()).toBe(0);
+        expect(postmasterPid(dataDir)).toBeUndefined();
+      });
+    } finally {
+      await dropDatabase(postgres, database);
+    }
   });
 
   it("says that an external PostgreSQL does not answer", async () => {

@@ -1,8 +1,5 @@
 import { sql } from "kysely";
 
-import { transaction } from "../../src/db/transaction.ts";
-import { archivedName } from "../../src/domain/names.ts";
-import { forgetEnvironment, forgetFlow } from "../../src/modules/actions/forget.ts";
 import type { TestApp, TestOrg } from "./app.ts";
 import type { Answer } from "./client.ts";
 
@@ -36,7 +33,13 @@ export function putEnv(org: TestOrg, change: Record<string, unknown> = {}): Prom
   return org.member.put(`/actions/${org.name}/environments`, envAction(change));
 }
 
-/** Makes environments and flows that actions can watch, straight in the database. */
+/** What actions watch, as its paths begin. */
+export type Watched = "environments" | "flows";
+
+/**
+ * Environments and flows that actions can watch: made straight in the database, so that the audit log begins with the
+ * test, and changed as clients do it.
+ */
 export class ActionFixtures {
   readonly #app: TestApp;
 
@@ -45,12 +48,11 @@ export class ActionFixtures {
   }
 
   /** An organization with environments `prod` and `stage` and a flow `web`. */
-  async org(options: { public?: boolean } = {}) {
+  async org(options: { public?: boolean } = {}): Promise<{ org: TestOrg }> {
     const org = await this.#app.org(options);
-    const prod = await this.environment(org, "prod");
-    const stage = await this.environment(org, "stage");
-    const web = await this.flow(org, "web");
-    return { org, prod, stage, web };
+    for (const name of ["prod", "stage"]) await this.environment(org, name);
+    await this.flow(org, "web");
+    return { org };
   }
 
   /** The organization's audit log, oldest first. */
@@ -61,46 +63,27 @@ export class ActionFixtures {
     return rows;
   }
 
-  async environment(org: TestOrg, name: string): Promise<string> {
+  async environment(org: TestOrg, name: string): Promise<void> {
     const id = this.#app.deps.ids.next();
     await sql`insert into environments (org_id, id, name, type, created_at, last_modified_at)
       values (${org.id}, ${id}, ${name}, 'K8S', now(), now())`.execute(this.#app.deps.db.query);
-    return id;
   }
 
-  async flow(org: TestOrg, name: string): Promise<string> {
+  async flow(org: TestOrg, name: string): Promise<void> {
     const id = this.#app.deps.ids.next();
     await sql`insert into flows (org_id, id, name, template, template_id, created_at, created_by_name)
       values (${org.id}, ${id}, ${name}, 'version: 1', ${id}, now(), 'test')`.execute(
       this.#app.deps.db.query,
     );
-    return id;
   }
 
-  async rename(
-    table: "environments" | "flows",
-    org: TestOrg,
-    id: string,
-    names: [string, string],
-  ): Promise<void> {
-    const [before, after] = names;
-    const former = sql.table(table === "flows" ? "flow_former_names" : "environment_former_names");
-    await transaction(this.#app.deps.db.query, async (tx) => {
-      await sql`insert into ${former} values (${org.id}, ${before}, ${id})`.execute(tx);
-      await sql`update ${sql.table(table)} set name = ${after} where org_id = ${org.id} and id = ${id}`.execute(
-        tx,
-      );
-    });
+  async rename(kind: Watched, org: TestOrg, name: string, new_name: string): Promise<void> {
+    const { status } = await org.member.put(`/${kind}/${org.name}/${name}/rename`, { new_name });
+    if (status !== 200) throw new Error(`${name} was not renamed: ${status}`);
   }
 
-  /** As the archive operations do it: the record first, then what watched it. */
-  async archive(table: "environments" | "flows", org: TestOrg, id: string, name: string): Promise<void> {
-    const forget = table === "flows" ? forgetFlow : forgetEnvironment;
-    const at = this.#app.clock.now();
-    await transaction(this.#app.deps.db.query, async (tx) => {
-      await sql`update ${sql.table(table)} set name = ${archivedName(name, at)}, original_name = name,
-        archived_at = now() where org_id = ${org.id} and id = ${id}`.execute(tx);
-      await forget(tx, org.id, id);
-    });
+  async archive(kind: Watched, org: TestOrg, name: string): Promise<void> {
+    const { status } = await org.member.put(`/${kind}/${org.name}/${name}/archive`);
+    if (status !== 200) throw new Error(`${name} was not archived: ${status}`);
   }
 }

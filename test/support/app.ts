@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 import type { FastifyInstance } from "fastify";
-import { pino } from "pino";
 import { inject } from "vitest";
 
 import { assembleApp, createDeps } from "../../src/app.ts";
@@ -10,6 +12,7 @@ import { connect } from "../../src/db/connect.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { type Role, roles } from "../../src/domain/roles.ts";
 import { sha256 } from "../../src/lib/hash.ts";
+import { createLogger } from "../../src/lib/log.ts";
 import { insertApiKey } from "../../src/modules/access/key-store.ts";
 import type { Deps } from "../../src/modules/deps.ts";
 import { insertMembership } from "../../src/modules/members/store.ts";
@@ -69,14 +72,16 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
   const postgres = inject("postgres");
   const database = uniqueName("waybill_test").replaceAll("-", "_");
   await createDatabase(postgres, database, inject("template"));
+  const evidenceDir = join(tmpdir(), uniqueName("waybill-evidence"));
   const config = readConfig({
     WAYBILL_LOG_LEVEL: "info",
     WAYBILL_SECRET_KEY: randomBytes(32).toString("hex"),
     WAYBILL_PUBLIC_URL: "http://waybill.test",
+    WAYBILL_EVIDENCE_DIR: evidenceDir,
     ...environment,
   });
   const lines: string[] = [];
-  const log = pino({ level: config.logLevel }, { write: (line: string) => void lines.push(line) });
+  const log = createLogger(config.logLevel, { write: (line) => void lines.push(line) });
   const db = connect({ connection: withDatabase(postgres, database), max: 8 });
   const clock = new TestClock();
   const deps = createDeps(config, db, { log, clock });
@@ -142,6 +147,7 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
     as: (key) => new Client(app.server, key),
     close: async () => {
       await app.stop();
+      await rm(evidenceDir, { recursive: true, force: true });
       await dropDatabase(postgres, database);
     },
   };

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -31,13 +31,40 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A data directory that PostgreSQL's user can reach, for the time of `work`. */
+/** Servers that were started and have not ended, by data directory. */
+const running = new Map<string, Set<ChildProcess>>();
+
+/** Ends what a failed test left running. */
+async function endAll(dataDir: string): Promise<void> {
+  for (const child of running.get(dataDir) ?? []) {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  }
+  running.delete(dataDir);
+  const postgres = postmasterPid(dataDir);
+  if (postgres === undefined || !isPostgresOf(dataDir, postgres)) return;
+  process.kill(postgres, "SIGQUIT");
+  while (isPostgresOf(dataDir, postgres)) await delay(25);
+}
+
+/** Whether a process is the PostgreSQL of a data directory: the note of one that was killed stays behind. */
+function isPostgresOf(dataDir: string, pid: number): boolean {
+  const command = spawnSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], { encoding: "utf8" });
+  return command.stdout.includes(dataDir);
+}
+
+/**
+ * A data directory that PostgreSQL's user can reach, for the time of `work`. Servers on it and their PostgreSQL end with
+ * it, whether `work` stopped them or failed before.
+ */
 export async function withDataDir<T>(work: (dataDir: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "waybill-server-"));
   chmodSync(folder, 0o755);
+  const dataDir = join(folder, "data");
   try {
-    return await work(join(folder, "data"));
+    return await work(dataDir);
   } finally {
+    await endAll(dataDir);
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -78,6 +105,9 @@ export async function startServer(
     stream?.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk));
   const output = (): string => chunks.join("");
   const ended = once(child, "exit");
+  const siblings = running.get(dataDir) ?? new Set();
+  running.set(dataDir, siblings.add(child));
+  child.once("exit", () => siblings.delete(child));
   const url = `http://127.0.0.1:${port}`;
   await waitUntilReady(url, child, output);
   return {

@@ -9,7 +9,7 @@ import { createIdSource } from "../../lib/ids.ts";
 import type { CommandDeps } from "../command-deps.ts";
 
 /** What the program's own services need, beside the server, and the organization they are to write to. */
-export type BesideServer = Omit<CommandDeps, "config"> & { orgId: string };
+export type BesideServer = Omit<CommandDeps, "config" | "evidence"> & { orgId: string };
 
 /** The organization as both ways to it know it. */
 export interface DemoOrg {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { parseUrl } from "../../lib/url.ts";
 import { parseAddress } from "./address.ts";
 
 const octets = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255));
@@ -95,7 +96,7 @@ describe("parseAddress", () => {
       fc.property(text, (candidate) => {
         const address = parseAddress(candidate);
         if (!candidate.includes(":")) return;
-        expect(address !== undefined).toBe(URL.canParse(`http://[${candidate}]`));
+        expect(address !== undefined).toBe(parseUrl(`http://[${candidate}]`) !== undefined);
       }),
       { numRuns: 2000 },
     );

@@ -1,3 +1,4 @@
+import { parseUrl } from "../../lib/url.ts";
 import { isPublicHost } from "./reach.ts";
 
 const absoluteHttp = /^https?:\/\/[^/?#\\]/i;
@@ -13,9 +14,8 @@ function hasUnsafeCharacter(text: string): boolean {
  * @param allowPrivate lets it point into the operator's own network.
  */
 export function targetUrlProblem(text: string, allowPrivate: boolean): string | undefined {
-  if (!absoluteHttp.test(text) || hasUnsafeCharacter(text) || !URL.canParse(text))
-    return "Input should be a valid URL starting with http:// or https://";
-  const url = new URL(text);
+  const url = absoluteHttp.test(text) && !hasUnsafeCharacter(text) ? parseUrl(text) : undefined;
+  if (url === undefined) return "Input should be a valid URL starting with http:// or https://";
   if (url.username !== "" || url.password !== "") return "URL should not contain credentials";
   if (!allowPrivate && !isPublicHost(url.hostname)) return "URL should not lead to a private network";
   return undefined;
@@ -23,7 +23,6 @@ export function targetUrlProblem(text: string, allowPrivate: boolean): string | 
 
 /** As much of a secret URL as error texts may show: scheme and host. */
 export function maskUrl(text: string): string {
-  if (!absoluteHttp.test(text) || !URL.canParse(text)) return "***";
-  const url = new URL(text);
-  return `${url.protocol}//${url.host}/***`;
+  const url = absoluteHttp.test(text) ? parseUrl(text) : undefined;
+  return url === undefined ? "***" : `${url.protocol}//${url.host}/***`;
 }

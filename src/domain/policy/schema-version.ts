@@ -1,3 +1,4 @@
+import { parseUrl } from "../../lib/url.ts";
 import type { YamlInput } from "./reader.ts";
 
 const versionPattern = /\/v(\d+)$/;
@@ -9,7 +10,7 @@ const versionPattern = /\/v(\d+)$/;
 export function schemaProblem(value: YamlInput): string | undefined {
   if (value === undefined) return "Field required";
   if (typeof value !== "string") return "Input should be a valid string";
-  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const url = parseUrl(value);
   if (url?.protocol !== "https:" && url?.protocol !== "http:") return "Input should be a valid URL";
   const version = versionPattern.exec(url.pathname)?.[1];
   if (version === undefined) return "The URL's path should end with /v1";

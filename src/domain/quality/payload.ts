@@ -1,9 +1,21 @@
 import { z } from "zod";
 
+/** Largest body of a delivery: an analysis with hundreds of conditions has a tenth of it. */
+export const maxDeliveryBytes = 1024 * 1024;
+
 /** Why a delivery leads to no attestation, in a sentence for the person who set the webhook up. */
 export class NoPlan extends Error {}
 
 const text = z.string().nullish();
+
+/** Only the first wrong one is told of: a delivery has room for half a million. */
+const Conditions = z.array(z.unknown()).check((context) => {
+  const at = context.value.findIndex(
+    (item) => typeof item !== "object" || item === null || Array.isArray(item),
+  );
+  if (at === -1) return;
+  context.issues.push({ code: "invalid_type", expected: "object", input: context.value[at], path: [at] });
+});
 
 /**
  * The parts of an analysis that are read. Senders of several makes and years are understood, so everything may be
@@ -18,9 +30,7 @@ const Analysis = z.looseObject({
   revision: text,
   project: z.looseObject({ key: text, name: text, url: text }).nullish(),
   branch: z.looseObject({ name: text, type: text, url: text }).nullish(),
-  qualityGate: z
-    .looseObject({ name: text, status: text, conditions: z.array(z.looseObject({})).nullish() })
-    .nullish(),
+  qualityGate: z.looseObject({ name: text, status: text, conditions: Conditions.nullish() }).nullish(),
   properties: z.looseObject({}).nullish(),
 });
 

@@ -334,6 +334,10 @@ describe("fields of the wrong kind", () => {
     [{ qualityGate: { status: true } }, "Field qualityGate.status should be text"],
     [{ qualityGate: { conditions: {} } }, "Field qualityGate.conditions should be a list"],
     [{ qualityGate: { conditions: ["x"] } }, "Field qualityGate.conditions.0 should be an object"],
+    [
+      { qualityGate: { conditions: [{}, ...Array.from({ length: 200_000 }, () => 0)] } },
+      "Field qualityGate.conditions.1 should be an object",
+    ],
     [{ properties: [] }, "Field properties should be an object"],
     [{ taskId: "x".repeat(513) }, "Field taskId has more than 512 characters"],
   ])("%j", (changes, text) => {

@@ -1,3 +1,4 @@
+import { parseUrl } from "../../lib/url.ts";
 import { fingerprintPattern, gitCommitPattern } from "../names.ts";
 import { attestationName, type AttestationName, flowName, type FlowNameOptions, trailName } from "./names.ts";
 import { type Analysis, checkTaskId, NoPlan, quoted, readAnalysis } from "./payload.ts";
@@ -72,7 +73,9 @@ function artifactFingerprint(analysis: Analysis): string | null {
 }
 
 function isWebUrl(value: string | null | undefined): value is string {
-  return value !== null && value !== undefined && /^https?:\/\//i.test(value) && URL.canParse(value);
+  return (
+    value !== null && value !== undefined && /^https?:\/\//i.test(value) && parseUrl(value) !== undefined
+  );
 }
 
 function planAttestation(analysis: Analysis, payload: Record<string, unknown>): PlannedAttestation {

@@ -1,3 +1,5 @@
+import { parseUrl } from "../../lib/url.ts";
+
 /** A commit's page, taken apart. */
 interface CommitPage {
   /** What the pages of two commits of one repo have in common. */
@@ -45,8 +47,9 @@ const maxLength = 2000;
 
 /** The address without what does not belong to the page: query, fragment, a slash at the end. */
 function plainAddress(text: string): string | undefined {
-  if (text.length > maxLength || !URL.canParse(text)) return undefined;
-  const { protocol, username, password, origin, pathname } = new URL(text);
+  const url = text.length > maxLength ? undefined : parseUrl(text);
+  if (url === undefined) return undefined;
+  const { protocol, username, password, origin, pathname } = url;
   const isWeb = (protocol === "https:" || protocol === "http:") && username === "" && password === "";
   return isWeb ? origin + pathname.replace(/\/$/, "") : undefined;
 }

@@ -1,4 +1,5 @@
 import type { PreparedExecutor } from "../../db/connect.ts";
+import { overloaded } from "../../domain/errors.ts";
 import type { Role } from "../../domain/roles.ts";
 import { type Batcher, createBatcher } from "../../lib/batcher.ts";
 import type { Timestamp } from "../../lib/clock.ts";
@@ -58,12 +59,16 @@ interface Asked {
 /** Lookups made in one statement at most. */
 const maxLookups = 100;
 
+/** Some seconds' worth: who waits longer has given up. */
+const maxWaitingLookups = 10_000;
+
 const lookups = new WeakMap<PreparedExecutor, Batcher<Asked, CallerRow>>();
 
 function createLookup(db: PreparedExecutor): Batcher<Asked, CallerRow> {
   return createBatcher({
     maxItems: maxLookups,
     concurrency: 2,
+    room: { maxWaiting: maxWaitingLookups, full: overloaded },
     // Nothing a caller sends makes the statement fail: if it does, for all alike.
     isShared: () => true,
     write: (asked) =>

@@ -6,8 +6,10 @@ import type { Actor } from "../../domain/principal.ts";
 import { type Batcher, createBatcher } from "../../lib/batcher.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { recordedTogether } from "../audit/service.ts";
+import { evaluateTrails } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { ensureFlows } from "../flows/ensure.ts";
+import { maxReportsInBatch, reportRoom } from "../report-room.ts";
 import { captureRepos, type RepoInfo } from "../repos/service.ts";
 import { ensureTrails, trailKey } from "../trails/ensure.ts";
 import { insertArtifacts, lockNumbering, type NewArtifact } from "./store.ts";
@@ -81,7 +83,7 @@ function newArtifact(id: string, trailId: string, report: Placed): NewArtifact {
 
 /**
  * Writes reports of artifacts of one organization: creates what flows, trails and repos they need, moves the trails on,
- * and records a build for each fingerprint that is new to the organization. A handful of statements, whatever the
+ * judges them, and records a build for each fingerprint that is new to the organization. A handful of statements, whatever the
  * number of reports; a few thousand at a time are fine. Not idempotent by nature: each report is a record of its own.
  * Rows are locked in the order flows, repos, trails, numbering.
  * @returns ids of the reports, in their order.
@@ -135,6 +137,7 @@ async function writePlaced(
   );
   await lockNumbering(tx, orgId);
   await insertArtifacts(tx, orgId, artifacts);
+  await evaluateTrails(tx, orgId, trails.values());
   return artifacts.map(({ id }) => id);
 }
 
@@ -142,14 +145,12 @@ interface LiveReport extends ArtifactReport {
   actor: Actor;
 }
 
-/** Reports written in one transaction at most: enough to spread its cost, few enough to keep it short. */
-const maxBatch = 200;
-
 function createReporter(deps: Deps, orgId: string): Batcher<LiveReport, string> {
   return createBatcher({
-    maxItems: maxBatch,
+    maxItems: maxReportsInBatch,
     // The numbering is locked to the end of a transaction: a second one would only wait for the first.
     concurrency: 1,
+    room: reportRoom(({ artifact }) => artifact),
     isShared: isConnectionFailure,
     write: (reports) =>
       recordedTogether(deps, orgId, async (tx, record) => {

@@ -1,15 +1,25 @@
 import type { attestationEndpoints } from "../../contract/attestations.ts";
 import { JsonText } from "../../contract/endpoint.ts";
 import { notFound } from "../../domain/errors.ts";
+import { parseWireId } from "../../lib/ids.ts";
 import type { Links } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
-import { findArtifactAttestations, findTrailAttestations, type UrlBases } from "./read-store.ts";
+import { openEvidence } from "../evidence/service.ts";
+import { attestationReportHandlers } from "./report-handlers.ts";
+import {
+  findArtifactAttestations,
+  findAttestationEvidence,
+  findTrailAttestations,
+  type UrlBases,
+} from "./read-store.ts";
 
 function urlBases(links: Links): UrlBases {
   return { api: links.api(""), web: links.web("") };
 }
 
 export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
+  ...attestationReportHandlers,
+
   get_trail_attestation: async (deps, { org, params }) => {
     const body = await findTrailAttestations(deps.db, org, urlBases(deps.links), {
       flow: params.flow_name,
@@ -21,6 +31,14 @@ export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
         `Trail with name '${params.trail_name}' does not exist for Organization '${org.name}' and Flow '${params.flow_name}'`,
       );
     return { status: 200, body: new JsonText(body) };
+  },
+
+  get_attestation_evidence: async (deps, { org, params }) => {
+    const attestation_id = parseWireId(params.attestation_id);
+    const at = { flow: params.flow_name, trail: params.trail_name };
+    const id = attestation_id && (await findAttestationEvidence(deps.db, org.id, { ...at, attestation_id }));
+    if (!id) throw notFound(`Attestation '${params.attestation_id}' has no evidence on this trail`);
+    return { status: 200, ...(await openEvidence(deps, deps.db.query, org.id, id)) };
   },
 
   get_artifact_attestation: async (deps, { org, params }) => {

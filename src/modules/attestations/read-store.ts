@@ -12,13 +12,32 @@ export interface ReadScope {
   name: string;
 }
 
+/** The control of `a` attestations that are decisions. */
+const decisionKeys = `case when a.type = 'system:decision' and not a.is_override
+  then jsonb_build_object('control', a.control_identifier, 'control_version', a.control_version) else '{}' end`;
+
+/** What `a` attestations override: the latest report of the name in the same place before them, if there was one. */
+const overrideKeys = `case when a.is_override then jsonb_build_object('overridden_attestation_id', (
+    select wire_id(o.id) from attestations o
+    where o.org_id = a.org_id and o.trail_id = a.trail_id and o.name = a.name and o.id < a.id and not o.is_override
+      and case
+        when a.artifact_fingerprint is null
+        then o.artifact_fingerprint is null and (a.target_artifacts is null and o.target_artifacts is null
+          or a.target_artifacts && o.target_artifacts and a.git_commit = o.git_commit)
+        else a.artifact_fingerprint = o.artifact_fingerprint or o.artifact_fingerprint is null and exists (
+          select 1 from artifacts r where r.org_id = o.org_id and r.trail_id = o.trail_id
+            and r.fingerprint = a.artifact_fingerprint and r.template_reference_name = any (o.target_artifacts)
+            and r.git_commit = o.git_commit)
+      end
+    order by o.id desc limit 1)) else '{}' end`;
+
 /**
- * The attestation object of the public interface, from `a` attestations, `t` trails and `f` flows; `$2` is the
+ * The attestation object of the public interface, from `a` attestations, `t` trails, `f` flows and `e` (`itsEvidence`); `$2` is the
  * organization's name, `$3` and `$4` the bases of API and web URLs, `self` the URL it is read by. The common keys come
  * last, so that nothing in a type's own data can take their place.
  */
 function attestationObject(self: string): string {
-  return `a.type_data || jsonb_build_object(
+  return `a.type_data || ${decisionKeys} || ${overrideKeys} || jsonb_build_object(
     'schema_version', 2,
     'attestation_id', wire_id(a.id),
     'attestation_name', a.name,
@@ -27,9 +46,12 @@ function attestationObject(self: string): string {
     'origin_url', a.origin_url,
     'artifact_fingerprint', a.artifact_fingerprint,
     'target_artifacts', to_jsonb(a.target_artifacts),
-    'git_commit_info', a.git_commit_info,
-    'evidence_archive_path', null,
-    'evidence_archive_fingerprint', null,
+    'git_commit_info', case when a.git_commit_info is not null then jsonb_build_object(
+      'sha1', a.git_commit_info -> 'sha1', 'message', a.git_commit_info -> 'message',
+      'author', a.git_commit_info -> 'author', 'branch', a.git_commit_info -> 'branch',
+      'timestamp', a.git_commit_info -> 'timestamp', 'url', a.git_commit_info -> 'url') end,
+    'evidence_archive_path', e.path,
+    'evidence_archive_fingerprint', e.sha256,
     'user_data', coalesce(a.user_data, '{}'),
     'description', a.description,
     'annotations', a.annotations,
@@ -40,11 +62,19 @@ function attestationObject(self: string): string {
     'flow_name', f.name,
     'trail_name', t.name,
     'reported_by', a.created_by_name,
-    'has_audit_package', false,
+    'has_audit_package', a.evidence_id is not null,
     '_links', jsonb_build_object('self', jsonb_build_object('href', $3::text || '/attestations/' || $2::text || '/'
-      || f.name || ${self}))
+      || f.name || ${self})) || case when a.evidence_id is not null then jsonb_build_object('evidence',
+        jsonb_build_object('href', $3::text || '/attestations/' || $2::text || '/' || f.name || '/trail/' || t.name
+          || '/attestation/' || wire_id(a.id) || '/evidence')) else '{}' end
   )`;
 }
+
+/** The file that came with `a` attestations, if any. */
+const itsEvidence = `left join lateral (
+  select file.sha256, wire_id(file.org_id) || case when a.artifact_fingerprint is null then '/trail_attestation/'
+    else '/artifact_attestation/' end || wire_id(file.id) || '/' || file.filename as path
+  from evidence file where file.org_id = a.org_id and file.id = a.evidence_id) e on true`;
 
 /**
  * Whether `a` was made for the artifact `r` of the same trail: same template name, same commit, whichever came first
@@ -58,7 +88,7 @@ const ofTrail = {
   text: `
     select coalesce((
       select jsonb_agg(${attestationObject("'/trail/' || t.name || '/' || a.name")} order by a.id)
-      from attestations a
+      from attestations a ${itsEvidence}
       where a.org_id = t.org_id and a.trail_id = t.id and a.name = $7 and a.artifact_fingerprint is null
         and (a.target_artifacts is null or not exists (select 1 from artifacts r where ${meantBy}))
     ), '[]')::text as body
@@ -86,7 +116,7 @@ const ofArtifact = {
   text: `
     select coalesce((
       select jsonb_agg(${attestationObject("'/artifact/' || $6::text || '/' || a.name")} order by a.id)
-      from attestations a join trails t on t.org_id = a.org_id and t.id = a.trail_id
+      from attestations a join trails t on t.org_id = a.org_id and t.id = a.trail_id ${itsEvidence}
       where a.org_id = $1 and a.id in (
         select a.id from attestations a
         where a.org_id = $1 and a.artifact_fingerprint >= $6 and a.artifact_fingerprint < $6::text || 'g'
@@ -116,4 +146,25 @@ export async function findArtifactAttestations(
   const values = [org.id, org.name, urls.api, urls.web, at.flow, at.fingerprint, at.name];
   const [row] = await db.prepared<{ body: string }>(ofArtifact, values);
   return row?.body;
+}
+
+const evidenceOf = {
+  name: "evidence-of-attestation",
+  text: `
+    select a.evidence_id
+    from attestations a
+    join trails t on t.org_id = a.org_id and t.id = a.trail_id and t.name = $3
+    join flows f on f.org_id = t.org_id and f.id = t.flow_id and f.name = $2
+    where a.org_id = $1 and a.id = $4 and a.evidence_id is not null`,
+};
+
+/** The id of the file that came with an attestation; undefined when there is none. */
+export async function findAttestationEvidence(
+  db: PreparedExecutor,
+  orgId: string,
+  at: { flow: string; trail: string; attestation_id: string },
+): Promise<string | undefined> {
+  const values = [orgId, at.flow, at.trail, at.attestation_id];
+  const [row] = await db.prepared<{ evidence_id: string }>(evidenceOf, values);
+  return row?.evidence_id;
 }

@@ -1,5 +1,6 @@
-import { jsonb, jsonbOrNull, moment } from "../../db/columns.ts";
-import type { Executor, Tx } from "../../db/connect.ts";
+import { sql } from "kysely";
+
+import type { Tx } from "../../db/connect.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** An attestation as it is stored. Whatever is bound to a fingerprint names its artifact in `target_artifacts`. */
@@ -8,9 +9,10 @@ export interface NewAttestation {
   flow_id: string;
   trail_id: string;
   name: string;
-  /** As reads show it: `generic`, `sonar`, `custom:<name>`, … */
+  /** As reads show it: `generic`, `sonar`, `custom:<name>`, … An override has the type it overrides. */
   type: string;
   is_compliant: boolean;
+  is_override: boolean;
   artifact_fingerprint: string | null;
   target_artifacts: string[] | null;
   git_commit_info: { sha1: string } | null;
@@ -22,44 +24,60 @@ export interface NewAttestation {
   user_data: unknown;
   /** What is particular to the type, under the key that reads show it by. */
   type_data: Record<string, unknown>;
+  /** The control that a decision is about; it need not exist. */
+  control_identifier: string | null;
+  /** The file that came with it. */
+  evidence_id: string | null;
   created_at: Timestamp;
   created_by_name: string;
 }
 
-/** Inserts an attestation. Its trail must exist, and its artifact, if any, must be on the trail. */
-export async function insertAttestation(tx: Tx, orgId: string, attestation: NewAttestation): Promise<void> {
-  const { git_commit_info, external_urls, annotations, user_data, type_data, created_at, ...rest } =
-    attestation;
-  await tx
-    .insertInto("attestations")
-    .values({
-      ...rest,
-      org_id: orgId,
-      git_commit: git_commit_info?.sha1 ?? null,
-      git_commit_info: jsonbOrNull(git_commit_info),
-      external_urls: jsonbOrNull(external_urls),
-      annotations: jsonbOrNull(annotations),
-      user_data: jsonbOrNull(user_data),
-      type_data: jsonb(type_data),
-      created_at: moment(created_at),
-    })
-    .execute();
+/**
+ * Inserts attestations in one statement; decisions keep the version that their control has now. Their trails must exist,
+ * and their artifacts, if any, must be on the trails.
+ */
+export async function insertAttestations(
+  tx: Tx,
+  orgId: string,
+  attestations: readonly NewAttestation[],
+): Promise<void> {
+  const input = JSON.stringify(attestations);
+  await sql`/* insert-attestations */
+    insert into attestations (org_id, id, flow_id, trail_id, name, type, is_compliant, is_override,
+      artifact_fingerprint, target_artifacts, git_commit, git_commit_info, repo_id, description, origin_url,
+      external_urls, annotations, user_data, type_data, control_identifier, control_version, evidence_id, created_at,
+      created_by_name)
+    select ${orgId}, id, flow_id, trail_id, name, type, is_compliant, is_override, artifact_fingerprint,
+      target_artifacts, git_commit_info ->> 'sha1', git_commit_info, repo_id, description, origin_url, external_urls,
+      annotations, user_data, type_data, control_identifier,
+      (select c.version from controls c where c.org_id = ${orgId} and c.identifier = i.control_identifier),
+      evidence_id, to_timestamp(created_at), created_by_name
+    from jsonb_to_recordset(${input}::jsonb) as i (id uuid, flow_id uuid, trail_id uuid, name text, type text,
+      is_compliant boolean, is_override boolean, artifact_fingerprint text, target_artifacts text[],
+      git_commit_info jsonb, repo_id uuid, description text, origin_url text, external_urls jsonb, annotations jsonb,
+      user_data jsonb, type_data jsonb, control_identifier text, evidence_id uuid, created_at float8, created_by_name text)
+    order by id`.execute(tx);
 }
 
-/** The template name under which a trail last reported an artifact; undefined when it never did. */
-export async function findArtifactName(
-  db: Executor,
+/** An artifact on a trail. */
+export interface TrailArtifact {
+  trail_id: string;
+  fingerprint: string;
+}
+
+/** The template names under which trails last reported artifacts, in one statement. Those never reported are left out. */
+export async function listArtifactNames(
+  tx: Tx,
   orgId: string,
-  artifact: { trail_id: string; fingerprint: string },
-): Promise<string | undefined> {
-  const row = await db
-    .selectFrom("artifacts")
-    .select("template_reference_name")
-    .where("org_id", "=", orgId)
-    .where("trail_id", "=", artifact.trail_id)
-    .where("fingerprint", "=", artifact.fingerprint)
-    .orderBy("id", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.template_reference_name;
+  artifacts: readonly TrailArtifact[],
+): Promise<(TrailArtifact & { name: string })[]> {
+  const { rows } = await sql<TrailArtifact & { name: string }>`/* attested-artifacts */
+    select asked.trail_id, asked.fingerprint, a.name
+    from unnest(${artifacts.map((one) => one.trail_id)}::uuid[], ${artifacts.map((one) => one.fingerprint)}::text[])
+      as asked (trail_id, fingerprint)
+    cross join lateral (
+      select a.template_reference_name as name from artifacts a
+      where a.org_id = ${orgId} and a.trail_id = asked.trail_id and a.fingerprint = asked.fingerprint
+      order by a.id desc limit 1) a`.execute(tx);
+  return rows;
 }

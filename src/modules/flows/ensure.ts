@@ -2,6 +2,7 @@ import type { Tx } from "../../db/connect.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import type { Deps } from "../deps.ts";
 import { insertMissingFlows, listFlowsByName } from "./ensure-store.ts";
+import { archivedFlow, collision } from "./service.ts";
 
 /** The template of flows and trails that come into being through a report: nothing is expected. */
 export const emptyTemplate = "version: 1\n";
@@ -20,6 +21,7 @@ export interface WantedFlow {
  * Finds flows by name and creates those that do not exist, with an empty template (contract flows 3.8). Works for any
  * number in at most three statements; of several with one name the first counts.
  * @returns ids by name.
+ * @throws AppError invalid for the name of an archived flow.
  */
 export async function ensureFlows(
   deps: Pick<Deps, "ids">,
@@ -32,7 +34,11 @@ export async function ensureFlows(
   const names = [...wanted.keys()];
   const ids = new Map<string, string>();
   const find = async (): Promise<void> => {
-    for (const flow of await listFlowsByName(tx, orgId, names)) ids.set(flow.name, flow.id);
+    for (const { name, id, by_name, archived } of await listFlowsByName(tx, orgId, names)) {
+      if (!archived) ids.set(name, id);
+      // Else it was archived while we waited for it, and the name is free.
+      else if (by_name) throw archivedFlow(name);
+    }
   };
   await find();
   if (ids.size === names.length) return ids;
@@ -49,5 +55,7 @@ export async function ensureFlows(
     emptyTemplate,
   );
   await find();
+  // Inserted by somebody else, who renamed or archived it at once.
+  if (ids.size < names.length) throw collision();
   return ids;
 }

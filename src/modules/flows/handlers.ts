@@ -27,7 +27,7 @@ function filterOf(query: FlowsQuery): FlowFilter {
 }
 
 function listed(org: string): (row: ListedFlowRow) => FlowList {
-  return (row) => ({ ...row, org, latest_state: null });
+  return (row) => ({ ...row, org });
 }
 
 export const flowHandlers: Handlers<typeof flowEndpoints> = {

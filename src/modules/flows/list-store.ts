@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Executor } from "../../db/connect.ts";
+import type { ComplianceState } from "../../domain/compliance/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** A flow as it is shown, but for the organization's name. */
@@ -19,6 +20,8 @@ export interface ShownFlowRow {
 
 export interface ListedFlowRow extends ShownFlowRow {
   latest_activity_at: Timestamp | null;
+  /** Of the trail last reported to. */
+  latest_state: ComplianceState | null;
 }
 
 const shown = sql`wire_id(f.id) as id, f.name, f.description, f.visibility, f.template, f.tags,
@@ -94,10 +97,14 @@ export async function listFlows(
     order.limit === undefined ? sql`` : sql`limit ${order.limit}::bigint offset ${order.offset ?? 0}::bigint`;
   const { rows } = await sql<ListedFlowRow>`
     ${spaces(orgId, filter)}
-    select ${shown}, (
-      select max(t.last_modified_at) from trails t where t.org_id = f.org_id and t.flow_id = f.id
-    ) as latest_activity_at
-    from flows f where f.org_id = ${orgId} and ${sql.join(conditions(filter), sql` and `)}
+    select ${shown}, latest.last_modified_at as latest_activity_at, latest.state as latest_state
+    from flows f left join lateral (
+      select t.last_modified_at, (
+        select c.state from trail_compliance c where c.org_id = t.org_id and c.trail_id = t.id) as state
+      from trails t where t.org_id = f.org_id and t.flow_id = f.id
+      order by t.last_modified_at desc, t.id desc limit 1
+    ) latest on true
+    where f.org_id = ${orgId} and ${sql.join(conditions(filter), sql` and `)}
     order by ${ordering(order)} ${page}`.execute(db);
   return rows;
 }

@@ -6,6 +6,7 @@ import { archivedName } from "../../domain/names.ts";
 import type { OrgAccess } from "../../domain/principal.ts";
 import { emptyTemplateText } from "../../domain/template/model.ts";
 import { parseWireId } from "../../lib/ids.ts";
+import { forgetFlow } from "../actions/forget.ts";
 import { recorded, type Recorder, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { getShownFlow, type ShownFlowRow } from "./list-store.ts";
@@ -14,7 +15,7 @@ import {
   findFlowLocked,
   type FlowRow,
   getFlowLocked,
-  getFlowRow,
+  getFlowHeld,
   insertFlow,
   isFlowNameTaken,
   renameFlow as storeNewName,
@@ -70,11 +71,12 @@ export async function getFlow(
 }
 
 /** Clients try again. */
-function collision(cause?: unknown): AppError {
+export function collision(cause?: unknown): AppError {
   return new AppError("conflict", "Another request changed the same records, try again", { cause });
 }
 
-function isArchived(name: string): AppError {
+/** 400 for a report to an archived flow. */
+export function archivedFlow(name: string): AppError {
   return invalid(`Flow '${name}' is archived`);
 }
 
@@ -111,7 +113,7 @@ export function putFlow(
     const flow = await findFlowLocked(tx, scope.org.id, input.name);
     // Renamed or archived since it was in our way.
     if (flow === undefined) throw collision();
-    if (flow.archived_at !== null) throw isArchived(input.name);
+    if (flow.archived_at !== null) throw archivedFlow(input.name);
     if (await updateFromInput(deps, tx, scope.org.id, { flow, input })) record("flow", input.name);
     return "updated";
   });
@@ -148,7 +150,7 @@ export type FlowForTrail = Pick<FlowRow, "id" | "name" | "template" | "template_
 /**
  * The flow a trail is reported to, by its name or a former one. A flow that does not exist is created and expects nothing
  * (contract flows 3.8).
- * @throws AppError invalid for an archived flow.
+ * @throws AppError invalid for an archived flow, conflict for one that is just being archived.
  */
 export async function getFlowForTrail(
   deps: Pick<Deps, "clock" | "ids">,
@@ -161,8 +163,9 @@ export async function getFlowForTrail(
     await createFlow(deps, writing, { name, description: "", visibility: "private", template: undefined });
     id = await getFlowId(tx, scope.org, name);
   }
-  const flow = await getFlowRow(tx, scope.org.id, id);
-  if (flow.archived_at !== null) throw isArchived(name);
+  const flow = await getFlowHeld(tx, scope.org.id, id);
+  // Under another name it was archived while we waited for it, and the name is free.
+  if (flow.archived_at !== null) throw flow.name === name ? archivedFlow(name) : collision();
   return flow;
 }
 
@@ -194,7 +197,7 @@ async function getLiveFlowLocked(tx: Tx, scope: FlowScope, name: string): Promis
   return flow;
 }
 
-/** Archives a flow under a name with the time in it, the first second from now on that is free. */
+/** Archives a flow under a name with the time in it, the first second from now on that is free. It leaves actions. */
 export async function archiveFlow(
   deps: Pick<Deps, "db" | "clock">,
   scope: FlowScope,
@@ -208,6 +211,7 @@ export async function archiveFlow(
       // The same name may have been archived this very second, or be in use on its own.
       while (await isFlowNameTaken(tx, scope.org.id, archivedName(flow.name, second))) second += 1;
       await updateFlowArchived(tx, scope.org.id, flow, { name: archivedName(flow.name, second), at });
+      await forgetFlow(tx, scope.org.id, flow.id);
       record("flow", flow.name);
     });
   } catch (error) {

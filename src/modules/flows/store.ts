@@ -43,13 +43,17 @@ export async function findFlowId(db: Executor, orgId: string, name: string): Pro
   return rows[0]?.id;
 }
 
-/** The flow with this id, which must exist. */
-export function getFlowRow(db: Executor, orgId: string, id: string): Promise<FlowRow> {
-  return db
+/**
+ * The flow with this id, which must exist. It is neither renamed nor archived until the transaction ends: whoever does
+ * is waited for.
+ */
+export function getFlowHeld(tx: Tx, orgId: string, id: string): Promise<FlowRow> {
+  return tx
     .selectFrom("flows")
     .select(columns)
     .where("org_id", "=", orgId)
     .where("id", "=", id)
+    .forKeyShare()
     .executeTakeFirstOrThrow();
 }
 

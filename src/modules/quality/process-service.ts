@@ -54,7 +54,7 @@ async function ensurePlace(deps: Deps, tx: Tx, { job, delivery, plan }: Work) {
     created_by: { id: null, name: created_by_name },
   };
   const trails = await ensureTrails(deps, tx, job.org_id, [trail]);
-  return { flow_id, trail_id: trails.get(trailKey(trail))! };
+  return { flow_id, trail_id: trails.get(trailKey(trail))!, reported_at: now };
 }
 
 /** Makes what is missing and records the attestation. @returns its id. */
@@ -77,6 +77,7 @@ async function carryOut(deps: Deps, tx: Tx, record: Recorder, work: Work): Promi
       target_artifacts: target_artifact === null ? null : [target_artifact],
       type_data: { sonar_results },
       reported_by: delivery.reported_by_name,
+      reported_at: place.reported_at,
     },
   );
   record("attestation", wireId(id));

@@ -1,6 +1,6 @@
 import { enqueue } from "../../db/jobs.ts";
 import type { Tx } from "../../db/connect.ts";
-import { AppError, invalid, notFound } from "../../domain/errors.ts";
+import { type AppError, invalid, notFound } from "../../domain/errors.ts";
 import type { Actor, OrgAccess, Principal } from "../../domain/principal.ts";
 import type { FlowNameOptions } from "../../domain/quality/names.ts";
 import { deliveryKeys } from "../../domain/quality/payload.ts";
@@ -35,9 +35,6 @@ export interface WebhookCall {
 export type WebhookAnswer = { status: "accepted" } | { status: "duplicate" | "ignored"; reason: string };
 
 const signatureHeaders = ["x-quality-webhook-hmac-sha256", "x-sonar-webhook-hmac-sha256"] as const;
-
-/** An analysis with hundreds of conditions has a tenth of it. */
-const maxBodyBytes = 1024 * 1024;
 
 const decoys = new WeakMap<SecretBox, Buffer>();
 
@@ -143,12 +140,11 @@ async function storeDelivery(deps: Deps, tx: Tx, record: Recorder, incoming: Inc
  * Takes a call of the webhook: checks it, stores it with its job in one transaction, and says what will become of it.
  * Of several deliveries of one analysis the first counts; one without a task id is never a duplicate.
  * @throws AppError not_found for an unknown hook, unauthenticated for a call that is not genuine, invalid for a body
- * that is no JSON object, too_large for one beyond a mebibyte.
+ * that is no JSON object.
  */
 export async function receiveDelivery(deps: Deps, call: WebhookCall): Promise<WebhookAnswer> {
   const body = call.body ?? Buffer.alloc(0);
   const { hook, by } = await authenticate(deps, call, body);
-  if (body.length > maxBodyBytes) throw new AppError("too_large", "Request body is too large");
   readPayload(body);
   const actor: Actor =
     by === "api_key"

@@ -6,7 +6,7 @@ import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { getReadableEnvironment } from "../environments/service.ts";
 import { getFlowId } from "../flows/service.ts";
-import { findRepo, type TaggedTable, updateTags } from "./store.ts";
+import { findControl, findRepo, type TaggedTable, updateTags } from "./store.ts";
 
 interface OrgScope extends Scope {
   org: { id: string; name: string };
@@ -47,8 +47,11 @@ const find: Record<TaggedKind, Find> = {
     if (repo === undefined) throw notFound(quotedUnknown("Repo", wire, org.name));
     return { table: "repo", id: repo.id };
   },
-  // Controls cannot be made yet, so none exists.
-  control: (_tx, org, identifier) => Promise.reject(notFound(quotedUnknown("Control", identifier, org.name))),
+  control: async (tx, org, identifier) => {
+    const control = await findControl(tx, org.id, identifier);
+    if (control === undefined) throw notFound(quotedUnknown("Control", identifier, org.name));
+    return { table: "control", id: control.id };
+  },
 };
 
 /**

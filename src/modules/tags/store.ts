@@ -12,17 +12,20 @@ export interface TagChange {
   at: Timestamp;
 }
 
-/** Tables whose rows carry tags; flows do not tell when they were modified. */
+/** Tables whose rows carry tags. */
 const tables = {
   environment: sql`environments`,
   flow: sql`flows`,
   repo: sql`repos`,
+  control: sql`controls`,
 } as const;
 
 export type TaggedTable = keyof typeof tables;
 
+/** Flows and controls do not tell when they were modified. */
 function modifiedAt(table: TaggedTable, at: Timestamp): RawBuilder<unknown> {
-  return table === "flow" ? sql`` : sql`, last_modified_at = to_timestamp(${at}::float8)`;
+  if (table === "flow" || table === "control") return sql``;
+  return sql`, last_modified_at = to_timestamp(${at}::float8)`;
 }
 
 /**
@@ -50,5 +53,19 @@ export async function findRepo(db: Executor, orgId: string, id: string): Promise
     .select("id")
     .where("org_id", "=", orgId)
     .where("id", "=", id)
+    .executeTakeFirst();
+}
+
+/** The id behind a control's identifier. */
+export async function findControl(
+  db: Executor,
+  orgId: string,
+  identifier: string,
+): Promise<{ id: string } | undefined> {
+  return db
+    .selectFrom("controls")
+    .select("id")
+    .where("org_id", "=", orgId)
+    .where("identifier", "=", identifier)
     .executeTakeFirst();
 }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { Tx } from "../../db/connect.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { repoInEvent } from "./repo-in-event.ts";
 
 /** A trail in its flow. */
 export interface TrailKey {
@@ -57,6 +58,8 @@ export interface NewTrail extends TrailTouch {
   event_id: string;
   description: string;
   git_commit_info: unknown;
+  /** The commit as trails show it. */
+  shown_commit: unknown;
   created_at: Timestamp;
   created_by_name: string;
   /** Wire id of the creator. */
@@ -76,8 +79,8 @@ export async function insertMissingTrails(
   const { rows } = await sql<StoredTrail>`
     with input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(trails)}::jsonb)
-        as i (id uuid, event_id uuid, flow_id uuid, name text, description text, git_commit_info jsonb, repo_ids uuid[],
-          created_at float8, last_modified_at float8, created_by_name text, creating_user_id text)
+        as i (id uuid, event_id uuid, flow_id uuid, name text, description text, git_commit_info jsonb,
+          shown_commit jsonb, repo_ids uuid[], created_at float8, last_modified_at float8, created_by_name text, creating_user_id text)
     ), begun as (
       insert into trails as t (org_id, id, flow_id, name, description, git_commit_info, template, template_id, repo_ids, created_at,
         created_by_name, last_modified_at)
@@ -92,10 +95,12 @@ export async function insertMissingTrails(
     ), recorded as (
       insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
       select ${orgId}, b.id, i.event_id, to_timestamp(i.created_at), 'trail_reported', jsonb_build_object(
+        'git_commit_info', i.git_commit_info,
+        'repo_info', (select ${repoInEvent} from repos r where r.org_id = ${orgId} and r.id = i.repo_ids[1]),
         'setting_user_id', i.creating_user_id,
         'trail_data_json', jsonb_build_object(
           'org_id', wire_id(${orgId}::uuid), 'flow_id', wire_id(b.flow_id), 'name', b.name,
-          'creating_user_id', i.creating_user_id, 'description', i.description, 'git_commit_info', i.git_commit_info,
+          'creating_user_id', i.creating_user_id, 'description', i.description, 'git_commit_info', i.shown_commit,
           'template_id', wire_id(b.template_id), 'origin_url', null, 'user_data', '{}',
           'repo_ids', (select coalesce(jsonb_agg(wire_id(id)), '[]') from unnest(b.repo_ids) as id)))
       from begun b join input i on i.id = b.id

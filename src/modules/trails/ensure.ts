@@ -3,6 +3,7 @@ import { type Timestamp } from "../../lib/clock.ts";
 import { wireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
 import { insertMissingTrails, type StoredTrail, touchTrails, type TrailKey } from "./ensure-store.ts";
+import { showCommit } from "./show.ts";
 
 /** A trail that a report belongs to. */
 export interface WantedTrail extends TrailKey {
@@ -85,6 +86,7 @@ function newTrail(deps: Pick<Deps, "ids">) {
     event_id: deps.ids.next(),
     description: trail.first.description ?? "",
     git_commit_info: trail.first.git_commit_info,
+    shown_commit: showCommit(trail.first.git_commit_info),
     created_at: trail.created_at,
     created_by_name: trail.first.created_by.name,
     creating_user_id: trail.first.created_by.id === null ? null : wireId(trail.first.created_by.id),

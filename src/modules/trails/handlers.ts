@@ -1,18 +1,19 @@
-import type { ListTrailItem, trailEndpoints } from "../../contract/trails.ts";
-import { paginationOf, type PaginationInfo } from "../../contract/pagination.ts";
+import { JsonText } from "../../contract/endpoint.ts";
+import type { trailEndpoints } from "../../contract/trails.ts";
+import { paginationOf } from "../../contract/pagination.ts";
 import { fingerprintPrefixPattern } from "../../domain/names.ts";
 import type { OrgAccess } from "../../domain/principal.ts";
 import type { Handlers } from "../call.ts";
 import type { Deps } from "../deps.ts";
 import { findFlowIdByName, getFlowId } from "../flows/service.ts";
 import { complainInOneText, readTemplateFile } from "../flows/template-text.ts";
-import { countTrails, listTrails, type TrailFilter } from "./list-store.ts";
+import { countTrails, listTrails, type ReadTrailRow, type TrailFilter } from "./list-store.ts";
 import { getTrail, putTrail } from "./service.ts";
-import { showTrail, trailShower } from "./show.ts";
+import { printTrail, trailPrinter } from "./show.ts";
 
-interface TrailPage {
-  data: ListTrailItem[];
-  pagination: PaginationInfo;
+function printTrails(deps: Deps, org: OrgAccess, rows: readonly ReadTrailRow[]): string {
+  const print = trailPrinter(deps, org);
+  return `[${rows.map((row) => print(row)).join(",")}]`;
 }
 
 async function pageOfTrails(
@@ -20,13 +21,14 @@ async function pageOfTrails(
   org: OrgAccess,
   filter: TrailFilter,
   page: { page: number; per_page: number },
-): Promise<TrailPage> {
+): Promise<JsonText> {
   const limits = { limit: page.per_page, offset: (page.page - 1) * page.per_page };
   const [rows, total] = await Promise.all([
     listTrails(deps.db.query, org.id, filter, limits),
     countTrails(deps.db.query, org.id, filter),
   ]);
-  return { data: rows.map(trailShower(deps, org)), pagination: paginationOf(page, total) };
+  const data = printTrails(deps, org, rows);
+  return new JsonText(`{"data":${data},"pagination":${JSON.stringify(paginationOf(page, total))}}`);
 }
 
 /** `key=value` or `key`. */
@@ -68,7 +70,7 @@ export const trailHandlers: Handlers<typeof trailEndpoints> = {
     if (per_page !== undefined)
       return { status: 200, body: await pageOfTrails(deps, org, filter, { page, per_page }) };
     const rows = await listTrails(deps.db.query, org.id, filter, undefined);
-    return { status: 200, body: rows.map(trailShower(deps, org)) };
+    return { status: 200, body: new JsonText(printTrails(deps, org, rows)) };
   },
   create_trail: async (deps, call) => {
     const template = readTemplateFile(call.files.template_file, complainInOneText);
@@ -81,6 +83,6 @@ export const trailHandlers: Handlers<typeof trailEndpoints> = {
   },
   get_trail: async (deps, { org, params }) => ({
     status: 200,
-    body: showTrail(deps, org, await getTrail(deps, org, params)),
+    body: new JsonText(printTrail(deps, org, await getTrail(deps, org, params))),
   }),
 };

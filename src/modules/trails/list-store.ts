@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Executor } from "../../db/connect.ts";
+import type { ComplianceState } from "../../domain/compliance/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** A trail as it is read, with what is shown of its flow. */
@@ -22,14 +23,20 @@ export interface ReadTrailRow {
   last_modified_at: Timestamp;
   flow_name: string;
   flow_tags: Record<string, string>;
+  compliance_state: ComplianceState;
+  /** JSON text, because parsing would not keep the order of artifacts. */
+  compliance_status: string;
 }
 
 const columns = sql`t.id, t.flow_id, t.name, t.description, t.git_commit_info, t.origin_url, t.external_urls, t.user_data,
   t.template, t.template_id, array(
     select wire_id(repo.id) from unnest(t.repo_ids) with ordinality as repo (id, position) order by repo.position
-  ) as repo_ids, t.created_at, t.created_by_name, t.last_modified_at, f.name as flow_name, f.tags as flow_tags`;
+  ) as repo_ids, t.created_at, t.created_by_name, t.last_modified_at, f.name as flow_name, f.tags as flow_tags,
+  c.state as compliance_state, c.status::text as compliance_status`;
 
 const trailsAndFlows = sql`trails t join flows f on f.org_id = t.org_id and f.id = t.flow_id`;
+// Every trail has its verdict: it is judged in the transaction that begins it.
+const judgedTrails = sql`${trailsAndFlows} join trail_compliance c on c.org_id = t.org_id and c.trail_id = t.id`;
 
 /** The trail of this name in a flow, or undefined. */
 export async function findTrail(
@@ -38,27 +45,9 @@ export async function findTrail(
   key: { flow_id: string; name: string },
 ): Promise<ReadTrailRow | undefined> {
   const { rows } = await sql<ReadTrailRow>`
-    select ${columns} from ${trailsAndFlows}
+    select ${columns} from ${judgedTrails}
     where t.org_id = ${orgId} and t.flow_id = ${key.flow_id} and t.name = ${key.name}`.execute(db);
   return rows[0];
-}
-
-export interface TrailEventRow {
-  type: string;
-  occurred_at: Timestamp;
-  data: unknown;
-}
-
-/** What happened to a trail itself, oldest first. */
-export function listTrailEvents(db: Executor, orgId: string, trailId: string): Promise<TrailEventRow[]> {
-  return db
-    .selectFrom("trail_events")
-    .select(["type", "occurred_at", "data"])
-    .where("org_id", "=", orgId)
-    .where("trail_id", "=", trailId)
-    .orderBy("occurred_at")
-    .orderBy("id")
-    .execute();
 }
 
 export interface TrailFilter {
@@ -96,7 +85,7 @@ export async function listTrails(
 ): Promise<ReadTrailRow[]> {
   const slice = page === undefined ? sql`` : sql`limit ${page.limit}::bigint offset ${page.offset}::bigint`;
   const { rows } = await sql<ReadTrailRow>`
-    select ${columns} from ${trailsAndFlows} where t.org_id = ${orgId} and ${conditions(filter)}
+    select ${columns} from ${judgedTrails} where t.org_id = ${orgId} and ${conditions(filter)}
     order by t.created_at desc, t.id desc ${slice}`.execute(db);
   return rows;
 }

@@ -6,10 +6,12 @@ import { type AppError, notFound } from "../../domain/errors.ts";
 import type { OrgAccess, Principal } from "../../domain/principal.ts";
 import { wireId } from "../../lib/ids.ts";
 import { recorded, type Scope } from "../audit/service.ts";
+import { evaluateTrails } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { findFlowIdByName, type FlowForTrail, getFlowForTrail } from "../flows/service.ts";
 import { captureRepos } from "../repos/service.ts";
-import { findTrail, listTrailEvents, type ReadTrailRow, type TrailEventRow } from "./list-store.ts";
+import { listTrailEvents, type TrailEventRow } from "./event-store.ts";
+import { findTrail, type ReadTrailRow } from "./list-store.ts";
 import { showCommit } from "./show.ts";
 import {
   getTrailLocked,
@@ -76,6 +78,7 @@ async function beginTrail(deps: Needed, report: Report): Promise<boolean> {
     data: reportedData(report, trail),
     repo_id,
   });
+  await evaluateTrails(tx, scope.org.id, [trail.id]);
   return true;
 }
 
@@ -153,6 +156,7 @@ async function updateExisting(deps: Needed, report: Report): Promise<boolean> {
     },
     repo_id,
   });
+  await evaluateTrails(tx, scope.org.id, [before.id]);
   return true;
 }
 

@@ -1,16 +1,10 @@
-import type { GitCommit, UserData } from "../../contract/reports.ts";
-import type {
-  EventGitCommitInfo,
-  GetTrail,
-  GitCommitInfo,
-  ListTrailItem,
-  Template,
-  TrailEvent,
-} from "../../contract/trails.ts";
+import type { GitCommit } from "../../contract/reports.ts";
+import type { EventGitCommitInfo, GitCommitInfo, Template, TrailEvent } from "../../contract/trails.ts";
 import { storedTemplate } from "../../domain/template/stored.ts";
 import { wireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
-import type { ReadTrailRow, TrailEventRow } from "./list-store.ts";
+import type { TrailEventRow } from "./event-store.ts";
+import type { ReadTrailRow } from "./list-store.ts";
 
 /** A commit as trails show it. Clients print message and author as they are, so these are texts in any case. */
 export function showCommit(stored: unknown): GitCommitInfo | null {
@@ -53,27 +47,39 @@ export function createTemplateReader(): (trail: { template: string; template_id:
   };
 }
 
-/** Shows trails of one organization. */
-export function trailShower(
+/**
+ * Prints trails of one organization as JSON text (contract flows 6.1), with their events if given. Text, because verdicts
+ * are stored as text, in an order that an object would not keep.
+ */
+export function trailPrinter(
   deps: Pick<Deps, "links">,
   org: { name: string },
-): (row: ReadTrailRow) => ListTrailItem {
+): (row: ReadTrailRow, events?: TrailEvent[]) => string {
   const templateOf = createTemplateReader();
-  return (row) => ({
-    name: row.name,
-    description: row.description,
-    git_commit_info: showCommit(row.git_commit_info),
-    origin_url: row.origin_url,
-    user_data: row.user_data as UserData,
-    repo_ids: row.repo_ids,
-    last_modified_at: row.last_modified_at,
-    created_at: row.created_at,
-    template: templateOf(row),
-    created_by: row.created_by_name,
-    flow: { name: row.flow_name, tags: row.flow_tags },
-    external_urls: row.external_urls as ListTrailItem["external_urls"],
-    html_url: deps.links.web(`/${org.name}/flows/${row.flow_name}/trails/${row.name}`),
-  });
+  return (row, events) => {
+    const before = {
+      name: row.name,
+      description: row.description,
+      git_commit_info: showCommit(row.git_commit_info),
+      origin_url: row.origin_url,
+      user_data: row.user_data,
+      repo_ids: row.repo_ids,
+      last_modified_at: row.last_modified_at,
+      created_at: row.created_at,
+    };
+    const after = {
+      template: templateOf(row),
+      compliance_state: row.compliance_state,
+      is_compliant: row.compliance_state === "COMPLIANT",
+      events,
+      created_by: row.created_by_name,
+      flow: { name: row.flow_name, tags: row.flow_tags },
+      external_urls: row.external_urls,
+      html_url: deps.links.web(`/${org.name}/flows/${row.flow_name}/trails/${row.name}`),
+    };
+    const opened = JSON.stringify(before).slice(0, -1);
+    return `${opened},"compliance_status":${row.compliance_status},${JSON.stringify(after).slice(1)}`;
+  };
 }
 
 interface EventData extends Record<string, unknown> {
@@ -82,7 +88,7 @@ interface EventData extends Record<string, unknown> {
   trail_data_json?: { git_commit_info?: unknown };
 }
 
-/** An event of the trail itself. */
+/** Shows events of one trail (contract flows 6.3). */
 function showEvent(orgId: string, trail: ReadTrailRow): (event: TrailEventRow) => TrailEvent {
   return ({ type, occurred_at, data }) => {
     const { git_commit_info, repo_info, ...rest } = data as EventData;
@@ -99,14 +105,11 @@ function showEvent(orgId: string, trail: ReadTrailRow): (event: TrailEventRow) =
   };
 }
 
-/** A trail in full. */
-export function showTrail(
+/** A trail in full, as JSON text. */
+export function printTrail(
   deps: Pick<Deps, "links">,
   org: { id: string; name: string },
   trail: { row: ReadTrailRow; events: TrailEventRow[] },
-): GetTrail {
-  return {
-    ...trailShower(deps, org)(trail.row),
-    events: trail.events.map(showEvent(org.id, trail.row)),
-  };
+): string {
+  return trailPrinter(deps, org)(trail.row, trail.events.map(showEvent(org.id, trail.row)));
 }

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import { jsonb, jsonbOrNull, moment } from "../../db/columns.ts";
 import type { Tx } from "../../db/connect.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { repoInEvent } from "./repo-in-event.ts";
 
 /** What reports say about a trail, as it is kept. */
 export interface TrailFacts {
@@ -119,9 +120,7 @@ export async function insertTrailEvent(tx: Tx, orgId: string, event: NewTrailEve
     insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
     values (${orgId}, ${event.trail_id}, ${event.id}, ${moment(event.occurred_at)}, ${event.type},
       ${jsonb(event.data)} || jsonb_build_object('repo_info', (
-        select jsonb_build_object('inner_id', wire_id(r.id), 'org_id', wire_id(r.org_id), 'repo_id', r.repo_id,
-          'name', r.name, 'url', r.url, 'provider', r.provider, 'description', r.description,
-          'vcs_instance', r.vcs_instance, 'namespace_path', r.namespace_path, 'additional_info', r.additional_info,
-          'created_at', epoch(r.created_at), 'last_modified_at', epoch(r.last_modified_at), 'tags', r.tags)
-        from repos r where r.org_id = ${orgId} and r.id = ${event.repo_id}::uuid)))`.execute(tx);
+        select ${repoInEvent} from repos r where r.org_id = ${orgId} and r.id = ${event.repo_id}::uuid)))`.execute(
+    tx,
+  );
 }

@@ -1,0 +1,112 @@
+import { z } from "zod";
+
+import { attestationNamePattern, controlIdentifierPattern, fingerprintPattern } from "../domain/names.ts";
+import { attestationTypes, customTypePattern } from "../domain/template/model.ts";
+import { JsonError, parseJson } from "../lib/json.ts";
+import {
+  FoundPullRequestV1,
+  FoundPullRequestV2,
+  JiraItem,
+  JUnitResult,
+  SnykResultsSummary,
+  SonarResults,
+} from "./attestation-results.ts";
+import { indexedText, nameText } from "./common.ts";
+import { Annotations, ExternalUrls, GitCommit, RepoInfoPostInput, UserData } from "./reports.ts";
+
+/** Bodies of attestations, by kind (contract flows 7.2, catalog 2.3). */
+
+/** What attestations of every kind may say. */
+const commonFields = {
+  attestation_name: nameText(attestationNamePattern),
+  origin_url: z.string().nullish(),
+  description: z.string().nullish(),
+  artifact_fingerprint: z.string().regex(fingerprintPattern).nullish(),
+  target_artifacts: z.array(nameText(attestationNamePattern)).max(1000).nullish(),
+  git_commit_info: GitCommit.nullish(),
+  repo_info: RepoInfoPostInput.nullish(),
+  external_urls: ExternalUrls.nullish(),
+  annotations: Annotations.nullish(),
+  user_data: UserData.nullish(),
+};
+
+const CommonFields = z.object(commonFields);
+export type CommonAttestationInput = z.output<typeof CommonFields>;
+
+export const GenericAttestationPostInput = z
+  .strictObject({ ...commonFields, is_compliant: z.boolean() })
+  .meta({ id: "GenericAttestationPostInput" });
+
+export const JUnitAttestationPostInput = z
+  .strictObject({ ...commonFields, junit_results: z.array(JUnitResult) })
+  .meta({ id: "JUnitAttestationPostInput" });
+
+export const SnykAttestationPostInput = z
+  .strictObject({ ...commonFields, snyk_results: SnykResultsSummary })
+  .meta({ id: "SnykAttestationPostInput" });
+
+export const SonarAttestationPostInput = z
+  .strictObject({ ...commonFields, sonar_results: SonarResults })
+  .meta({ id: "SonarAttestationPostInput" });
+
+export const JiraAttestationPostInput = z
+  .strictObject({ ...commonFields, jira_results: z.array(JiraItem) })
+  .meta({ id: "JiraAttestationPostInput" });
+
+export const PullRequestAttestationPostInput = z
+  .strictObject({
+    ...commonFields,
+    git_provider: z.enum(["github", "gitlab", "bitbucket", "azure"]),
+    pull_requests: z.array(z.union([FoundPullRequestV1, FoundPullRequestV2])),
+  })
+  .meta({ id: "PullRequestAttestationPostInput" });
+
+/** JSON given as text is taken for what the text says; text that is not JSON stays text. */
+function unpacked(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    return parseJson(Buffer.from(value, "utf8")) ?? value;
+  } catch (error) {
+    if (error instanceof JsonError) return value;
+    throw error;
+  }
+}
+
+/** Any JSON value, but there has to be one. */
+const AttestationData = z
+  .unknown()
+  .refine((value) => value !== undefined, { error: "Field required" })
+  .transform(unpacked);
+
+/** `type_name` may name a version: `coverage@v2`. */
+export const CustomAttestationPostInput = z
+  .strictObject({
+    ...commonFields,
+    type_name: indexedText(),
+    attestation_data: AttestationData,
+  })
+  .meta({ id: "CustomAttestationPostInput" });
+
+/** A decision about a control, which need not exist. Other keys are ignored. */
+export const SystemAttestationPostInput = z
+  .looseObject({
+    ...commonFields,
+    type_name: z.enum(["decision"]),
+    control: z.string().max(256).regex(controlIdentifierPattern).nullish(),
+    attestation_data: z.preprocess(unpacked, z.looseObject({ is_compliant: z.boolean() })),
+  })
+  .meta({ id: "SystemAttestationPostInput" });
+
+/** The verdict to take the place of the one that counts now, if there is one. */
+export const OverrideAttestationPostInput = z
+  .strictObject({
+    ...commonFields,
+    reason: z.string(),
+    new_compliance_status: z.boolean(),
+    original_attestation_type: z.union([
+      z.enum(attestationTypes),
+      indexedText().regex(customTypePattern),
+      indexedText().regex(/^system:.*$/),
+    ]),
+  })
+  .meta({ id: "OverrideAttestationPostInput" });

@@ -1,0 +1,97 @@
+import { z } from "zod";
+
+type Context = z.core.ParsePayload;
+
+/** Lists and maps up to this size are left to the validator, which tells everything that is wrong in them. */
+const small = 1000;
+
+/** Of longer ones no more entries than this are found to be wrong: each mistake costs memory, and bodies are large. */
+const enough = 20;
+
+interface Entry {
+  at: PropertyKey;
+  value: unknown;
+}
+
+/** Says what is wrong with the first entries that do not fit. @returns whether any did not. */
+function complain(context: Context, schema: z.ZodType, entries: Iterable<Entry>): boolean {
+  let wrong = 0;
+  for (const { at, value } of entries) {
+    const parsed = schema.safeParse(value, { reportInput: true });
+    if (parsed.success) continue;
+    for (const issue of parsed.error.issues)
+      context.issues.push({ ...issue, path: [at, ...issue.path] } as unknown as z.core.$ZodRawIssue);
+    wrong += 1;
+    if (wrong === enough) break;
+  }
+  return wrong > 0;
+}
+
+function tooLong(context: Context, origin: "array" | "object", maximum: number, input: unknown): never {
+  context.issues.push({ code: "too_big", origin, maximum, inclusive: true, input });
+  return z.NEVER;
+}
+
+function* itemsOf(list: unknown[]): Iterable<Entry> {
+  for (const [at, value] of list.entries()) yield { at, value };
+}
+
+/**
+ * A list in a body. The length is looked at before the items, and a long list is given up at the first wrong ones, so
+ * that no body costs more to refuse than to read.
+ */
+export function listOf<S extends z.ZodType>(item: S, limits: { min?: number; max?: number } = {}) {
+  const { min, max } = limits;
+  let list = z.array(item);
+  if (min !== undefined) list = list.min(min);
+  if (max !== undefined) list = list.max(max);
+  return z.preprocess((value, context) => {
+    if (!Array.isArray(value) || value.length <= small) return value;
+    if (max !== undefined && value.length > max) return tooLong(context, "array", max, value);
+    return complain(context, item, itemsOf(value)) ? z.NEVER : value;
+  }, list);
+}
+
+/** The same for a map from texts to values. */
+export function mapOf<K extends z.ZodString, V extends z.ZodType>(key: K, value: V) {
+  return z.preprocess(
+    (given, context) => {
+      if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
+      const entries = Object.entries(given);
+      if (entries.length <= small) return given;
+      const keys = entries.map(([name]) => ({ at: name, value: name }));
+      const values = entries.map(([name, item]) => ({ at: name, value: item as unknown }));
+      return complain(context, key, keys) || complain(context, value, values) ? z.NEVER : given;
+    },
+    z.record(key, value),
+  );
+}
+
+/** A list that names nothing twice. */
+export function distinctList<S extends z.ZodType>(item: S, limits: { min?: number; max: number }) {
+  const list = z
+    .array(item)
+    .min(limits.min ?? 0)
+    .max(limits.max)
+    .check((context) => {
+      const seen = new Set<unknown>();
+      for (const [index, value] of context.value.entries()) {
+        if (seen.has(value))
+          context.issues.push({
+            code: "custom",
+            message: "List should not contain the same item twice",
+            input: value,
+            path: [index],
+          });
+        seen.add(value);
+      }
+    })
+    .meta({ uniqueItems: true });
+  return z.preprocess(
+    (value, context) =>
+      Array.isArray(value) && value.length > Math.max(small, limits.max)
+        ? tooLong(context, "array", limits.max, value)
+        : value,
+    list,
+  );
+}

@@ -1,0 +1,50 @@
+import type { Timestamp } from "../../lib/clock.ts";
+import { wireId } from "../../lib/ids.ts";
+import type { ArtifactStatus, AttestationStatus, TrailCompliance } from "./model.ts";
+
+/** When and by which template a verdict was reached. */
+export interface Evaluation {
+  evaluated_at: Timestamp;
+  /** As stored. */
+  template_id: string;
+}
+
+function shownId(id: string | null): string | null {
+  return id === null ? null : wireId(id);
+}
+
+function shownAttestation(row: AttestationStatus): AttestationStatus {
+  return {
+    ...row,
+    attestation_id: shownId(row.attestation_id),
+    overridden_attestation_id: shownId(row.overridden_attestation_id),
+  };
+}
+
+function printArtifact(artifact: ArtifactStatus, evaluation: Record<string, unknown>): string {
+  return JSON.stringify({
+    ...artifact,
+    artifact_id: shownId(artifact.artifact_id),
+    attestations_statuses: artifact.attestations_statuses.map(shownAttestation),
+    // What is missing was not judged.
+    ...(artifact.status === "MISSING" ? {} : evaluation),
+  });
+}
+
+/**
+ * A verdict as JSON text, with ids in their wire form (contract flows 6.2). Text, because an object would not keep the
+ * order of artifacts whose names look like numbers.
+ */
+export function printCompliance(
+  compliance: TrailCompliance,
+  { evaluated_at, template_id }: Evaluation,
+): string {
+  const evaluation = { evaluated_at, flow_template_id: wireId(template_id) };
+  const artifacts = [...compliance.artifacts_statuses]
+    .map(([name, artifact]) => `${JSON.stringify(name)}:${printArtifact(artifact, evaluation)}`)
+    .join(",");
+  const { status, is_compliant } = compliance;
+  const attestations_statuses = compliance.attestations_statuses.map(shownAttestation);
+  const before = JSON.stringify({ status, is_compliant, attestations_statuses }).slice(0, -1);
+  return `${before},"artifacts_statuses":{${artifacts}},${JSON.stringify(evaluation).slice(1)}`;
+}

@@ -1,0 +1,134 @@
+import { createReadStream } from "node:fs";
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+
+import { removeStale, stageFile, type StagedFile } from "./staging.ts";
+import {
+  addressPattern,
+  ContentMissing,
+  type EvidenceStore,
+  type ListedContent,
+  type StagedContent,
+} from "./store.ts";
+import { verifiedStream } from "./verify.ts";
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The entries of a folder, sorted; none when it is not there. */
+async function entriesOf(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+class FileStore implements EvidenceStore {
+  readonly #root: string;
+  readonly #incoming: string;
+  /** Folders this process has seen to be on disk for good. */
+  readonly #durable = new Set<string>();
+
+  constructor(root: string) {
+    this.#root = root;
+    this.#incoming = join(root, "incoming");
+  }
+
+  #folder(sha256: string): string {
+    if (!addressPattern.test(sha256)) throw new Error("not an address of content");
+    return join(this.#root, sha256.slice(0, 2));
+  }
+
+  #path(sha256: string): string {
+    return join(this.#folder(sha256), sha256);
+  }
+
+  async #makeFolder(folder: string): Promise<void> {
+    if (this.#durable.has(folder)) return;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    // Also when somebody else has just made it: whether they have flushed it is not known here.
+    await flush(this.#root);
+    this.#durable.add(folder);
+  }
+
+  /**
+   * Replaces what may be there already: it is the same content, and if it was damaged it no longer is. That it becomes
+   * the newest also tells those who look for orphans to wait.
+   */
+  async #keep(file: StagedFile): Promise<void> {
+    const folder = this.#folder(file.sha256);
+    await flush(file.path);
+    await this.#makeFolder(folder);
+    await rename(file.path, this.#path(file.sha256));
+    await flush(folder);
+  }
+
+  async stage(source: Readable, limits: { maxBytes: number }): Promise<StagedContent> {
+    const file = await stageFile(this.#incoming, source, limits.maxBytes);
+    let kept: Promise<void> | undefined;
+    return {
+      sha256: file.sha256,
+      size: file.size,
+      head: file.head,
+      keep: () => (kept ??= this.#keep(file)),
+      discard: () => rm(file.path, { force: true }).catch(() => {}),
+    };
+  }
+
+  async open(sha256: string): Promise<Readable> {
+    try {
+      const handle = await open(this.#path(sha256), "r");
+      return verifiedStream(createReadStream("", { fd: handle }), sha256);
+    } catch (error) {
+      throw isMissing(error) ? new ContentMissing(sha256) : error;
+    }
+  }
+
+  async has(sha256: string): Promise<boolean> {
+    return stat(this.#path(sha256)).then(
+      (found) => found.isFile(),
+      (error: unknown) => {
+        if (isMissing(error)) return false;
+        throw error;
+      },
+    );
+  }
+
+  async *list(): AsyncGenerator<ListedContent> {
+    for (const shard of (await entriesOf(this.#root)).filter((name) => /^[0-9a-f]{2}$/.test(name)))
+      for (const sha256 of await entriesOf(join(this.#root, shard))) {
+        if (!addressPattern.test(sha256)) continue;
+        const found = await stat(this.#path(sha256)).catch(() => undefined);
+        if (found !== undefined) yield { sha256, size: found.size, modified_at: found.mtimeMs / 1000 };
+      }
+  }
+
+  async remove(sha256: string): Promise<void> {
+    await rm(this.#path(sha256), { force: true });
+  }
+
+  removeAbandoned(olderThanSeconds: number): Promise<number> {
+    return removeStale(this.#incoming, olderThanSeconds);
+  }
+}
+
+/**
+ * Evidence as files: `<root>/<first two digits>/<sha256>`. An upload is written beside them, flushed, renamed to its
+ * address, and the folder flushed, so a file that has an address is complete.
+ */
+export function createFileStore(root: string): EvidenceStore {
+  return new FileStore(root);
+}

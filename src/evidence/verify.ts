@@ -1,0 +1,24 @@
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+
+import { ContentDamaged } from "./store.ts";
+
+/** Gives out `source` one piece late, so that nobody gets the last one before all have proved right. */
+async function* verified(source: Readable, sha256: string): AsyncGenerator<Buffer> {
+  const hash = createHash("sha256");
+  let held: Buffer | undefined;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    if (held !== undefined) yield held;
+    held = chunk;
+  }
+  if (hash.digest("hex") !== sha256) throw new ContentDamaged(sha256);
+  if (held !== undefined) yield held;
+}
+
+/** The same bytes, or a failure with `ContentDamaged` before the last of them. Closing it closes the source. */
+export function verifiedStream(source: Readable, sha256: string): Readable {
+  const stream = Readable.from(verified(source, sha256), { objectMode: false });
+  // One that is closed before it was read has not begun to run and would leave the source open.
+  return stream.once("close", () => source.destroy());
+}

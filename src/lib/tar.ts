@@ -1,0 +1,89 @@
+import type { Readable } from "node:stream";
+
+const block = 512;
+/** What eleven octal digits hold. */
+const largestSize = 8 ** 11 - 1;
+
+/** One file of an archive. */
+export interface TarEntry {
+  /** Relative, segments separated by slashes. */
+  path: string;
+  /** In bytes; exactly what `content` has. */
+  size: number;
+  /** Unix seconds. */
+  modified_at: number;
+  content: Readable | Buffer;
+}
+
+function octal(value: number, length: number): string {
+  return `${Math.floor(value)
+    .toString(8)
+    .padStart(length - 1, "0")}\0`;
+}
+
+interface Header {
+  name: string;
+  size: number;
+  modified_at: number;
+  type: "0" | "x";
+}
+
+/** A header block (POSIX.1-2001, ustar). */
+function header({ name, size, modified_at, type }: Header): Buffer {
+  const bytes = Buffer.alloc(block);
+  bytes.write(name, 0, 100, "latin1");
+  bytes.write(octal(0o644, 8), 100, "latin1");
+  bytes.write(octal(0, 8) + octal(0, 8), 108, "latin1");
+  bytes.write(octal(size, 12) + octal(modified_at, 12), 124, "latin1");
+  bytes.write(`        ${type}`, 148, "latin1");
+  bytes.write("ustar\u000000", 257, "latin1");
+  const sum = bytes.reduce((total, byte) => total + byte, 0);
+  bytes.write(`${octal(sum, 7)} `, 148, "latin1");
+  return bytes;
+}
+
+/** `length key=value\n`, where the length counts itself. */
+function record(key: string, value: string): string {
+  const rest = ` ${key}=${value}\n`;
+  const size = Buffer.byteLength(rest);
+  let length = size + 1;
+  while (String(length).length + size !== length) length = String(length).length + size;
+  return length + rest;
+}
+
+function padding(size: number): Buffer {
+  return Buffer.alloc((block - (size % block)) % block);
+}
+
+/** Names that do not fit the old field come before their file, in a header of their own (pax). */
+function* headers(entry: TarEntry): Generator<Buffer> {
+  const { path, size, modified_at } = entry;
+  if (size > largestSize) throw new Error(`${path} is too large for an archive`);
+  const plain = /^[\x20-\x7e]{1,100}$/.test(path);
+  const name = plain ? path : path.replace(/[^\x20-\x7e]/gu, "_").slice(-100);
+  if (!plain) {
+    const extra = Buffer.from(record("path", path));
+    yield header({ name: "pax-header", size: extra.length, modified_at, type: "x" });
+    yield Buffer.concat([extra, padding(extra.length)]);
+  }
+  yield header({ name, size, modified_at, type: "0" });
+}
+
+/**
+ * A tar archive, piece by piece, of files in the order they come. Only the piece in hand is in memory.
+ * @throws Error when a file does not have the size it announced: the archive is not valid then.
+ */
+export async function* tarArchive(entries: AsyncIterable<TarEntry>): AsyncGenerator<Buffer> {
+  for await (const entry of entries) {
+    yield* headers(entry);
+    let size = 0;
+    const pieces = Buffer.isBuffer(entry.content) ? [entry.content] : entry.content;
+    for await (const piece of pieces as AsyncIterable<Buffer>) {
+      size += piece.length;
+      yield piece;
+    }
+    if (size !== entry.size) throw new Error(`${entry.path} has ${size} bytes instead of ${entry.size}`);
+    yield padding(size);
+  }
+  yield Buffer.alloc(2 * block);
+}

@@ -1,0 +1,150 @@
+import type { CommonAttestationInput } from "../../contract/attestation-inputs.ts";
+import type { UploadedEvidence } from "../../contract/endpoint.ts";
+import type { Tx } from "../../db/connect.ts";
+import { isConnectionFailure } from "../../db/sqlstate.ts";
+import { invalid } from "../../domain/errors.ts";
+import type { Actor } from "../../domain/principal.ts";
+import { type Batcher, createBatcher } from "../../lib/batcher.ts";
+import { wireId } from "../../lib/ids.ts";
+import { recordedTogether } from "../audit/service.ts";
+import type { Deps } from "../deps.ts";
+import { storeEvidence } from "../evidence/service.ts";
+import { ensureFlows } from "../flows/ensure.ts";
+import { maxReportsInBatch, reportRoom } from "../report-room.ts";
+import { captureRepos } from "../repos/service.ts";
+import { ensureTrails, trailKey } from "../trails/ensure.ts";
+import { type AttestationInput, recordAttestations } from "./service.ts";
+
+/** What is particular to the kind of an attestation. */
+export type KindOfAttestation = Pick<
+  AttestationInput,
+  "type" | "is_compliant" | "type_data" | "is_override" | "control_identifier"
+>;
+
+/** One attestation as it was reported. */
+export interface ReportedAttestation {
+  flow_name: string;
+  trail_name: string;
+  common: CommonAttestationInput;
+  kind: KindOfAttestation;
+  /** The file that came with it. */
+  attachment?: UploadedEvidence | undefined;
+  actor: Actor;
+}
+
+interface Org {
+  id: string;
+  name: string;
+}
+
+/** An attestation for a template name alone would not say which artifacts it is for (contract flows 7.3). */
+function checkBinding({ common }: ReportedAttestation): void {
+  if (common.artifact_fingerprint || common.git_commit_info || !common.target_artifacts?.length) return;
+  throw invalid(
+    "An attestation for target_artifacts requires at least one of: artifact_fingerprint or git_commit_info.",
+  );
+}
+
+/** Internal ids of the reports' repos; null for reports that name none. */
+async function repoIdsOf(deps: Deps, tx: Tx, org: Org, reports: readonly ReportedAttestation[]) {
+  const infos = reports.flatMap(({ common }) => common.repo_info ?? []);
+  const ids = (await captureRepos(deps, tx, org.id, infos)).values();
+  return reports.map(({ common }) => (common.repo_info ? (ids.next().value ?? null) : null));
+}
+
+/** The flows and trails of reports, made where they are missing (contract flows 3.8). */
+async function placesOf(deps: Deps, tx: Tx, org: Org, reports: readonly ReportedAttestation[]) {
+  const now = deps.clock.now();
+  const flows = await ensureFlows(
+    deps,
+    tx,
+    org.id,
+    reports.map(({ flow_name, actor }) => ({
+      name: flow_name,
+      created_by_name: actor.name,
+      created_at: now,
+    })),
+  );
+  const repoIds = await repoIdsOf(deps, tx, org, reports);
+  const wanted = reports.map(({ flow_name, trail_name, common, actor }, index) => ({
+    flow_id: flows.get(flow_name)!,
+    name: trail_name,
+    repo_id: repoIds[index]!,
+    reported_at: now,
+    git_commit_info: common.git_commit_info ?? null,
+    created_by: actor,
+  }));
+  const trails = await ensureTrails(deps, tx, org.id, wanted);
+  return wanted.map((place) => ({ ...place, trail_id: trails.get(trailKey(place))! }));
+}
+
+/** Notes that the organization has the files that came with reports. @returns their ids, null where none came. */
+async function evidenceIdsOf(deps: Deps, tx: Tx, org: Org, reports: readonly ReportedAttestation[]) {
+  const uploads = reports.flatMap(({ attachment }) => attachment ?? []);
+  const files = (await storeEvidence(deps, tx, org.id, uploads)).values();
+  return reports.map(({ attachment }) => (attachment ? (files.next().value?.id ?? null) : null));
+}
+
+async function writeAll(
+  deps: Deps,
+  tx: Tx,
+  org: Org,
+  reports: readonly ReportedAttestation[],
+): Promise<string[]> {
+  const evidenceIds = await evidenceIdsOf(deps, tx, org, reports);
+  const places = await placesOf(deps, tx, org, reports);
+  const placed = reports.map(({ flow_name, trail_name, common, kind, actor }, index) => {
+    const { flow_id, trail_id, repo_id, reported_at } = places[index]!;
+    const { attestation_name, repo_info: _, ...said } = common;
+    return {
+      to: { org, flow: { id: flow_id, name: flow_name }, trail: { id: trail_id, name: trail_name } },
+      input: {
+        ...said,
+        ...kind,
+        name: attestation_name,
+        repo_id,
+        evidence_id: evidenceIds[index]!,
+        reported_at,
+        reported_by: actor.name,
+      },
+    };
+  });
+  return recordAttestations(deps, tx, org.id, placed);
+}
+
+function createReporter(deps: Deps, org: Org): Batcher<ReportedAttestation, string> {
+  return createBatcher({
+    maxItems: maxReportsInBatch,
+    // The audit log is locked to the end of a transaction: a second one would only wait for the first.
+    concurrency: 1,
+    room: reportRoom(({ common, kind }) => [common, kind]),
+    isShared: isConnectionFailure,
+    write: (reports) =>
+      recordedTogether(deps, org.id, async (tx, record) => {
+        const ids = await writeAll(deps, tx, org, reports);
+        for (const [index, { actor }] of reports.entries()) record(actor, "attestation", wireId(ids[index]!));
+        return ids;
+      }),
+  });
+}
+
+/** One for each organization that reports, for as long as the program runs. */
+const reporters = new WeakMap<Deps, Map<string, Batcher<ReportedAttestation, string>>>();
+
+/**
+ * Reports one attestation: flow, trail and repo are made as needed, the trail is judged anew. Reports that arrive while
+ * others of the organization are being written share a transaction; each is durable, and on the audit log, when its own
+ * promise resolves. Not idempotent: each report is a record of its own.
+ * @returns the attestation's id.
+ * @throws AppError invalid when nothing says which artifact is meant, not_found for one that is not on the trail.
+ */
+export async function reportAttestation(deps: Deps, org: Org, report: ReportedAttestation): Promise<string> {
+  checkBinding(report);
+  // Bytes before rows: a crash in between leaves at most bytes that nothing refers to.
+  await report.attachment?.keep();
+  const ofDeps = reporters.get(deps) ?? new Map<string, Batcher<ReportedAttestation, string>>();
+  reporters.set(deps, ofDeps);
+  const reporter = ofDeps.get(org.id) ?? createReporter(deps, org);
+  ofDeps.set(org.id, reporter);
+  return reporter.submit(report);
+}

@@ -1,0 +1,62 @@
+import { sql } from "kysely";
+
+import type { Tx } from "../../db/connect.ts";
+import type { ComplianceState, TrailReports } from "../../domain/compliance/model.ts";
+import type { Timestamp } from "../../lib/clock.ts";
+
+/** Everything that decides on a trail. */
+export interface TrailCase extends TrailReports {
+  trail_id: string;
+  template: string;
+  template_id: string;
+  last_modified_at: Timestamp;
+}
+
+/**
+ * The cases of trails, in one statement. Nobody else must be writing to these trails. "offset 0" keeps the planner from
+ * reading all of the organization in order of id, which it takes for cheap while it knows little of the tables.
+ */
+export async function listTrailCases(
+  tx: Tx,
+  orgId: string,
+  trailIds: readonly string[],
+): Promise<TrailCase[]> {
+  const { rows } = await sql<TrailCase>`/* trail-cases */
+    select t.id as trail_id, t.template, t.template_id, t.last_modified_at, (
+      select coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
+        a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
+        'reported_at', epoch(a.created_at)) order by a.id), '[]')
+      from (select * from artifacts where org_id = ${orgId} and trail_id = t.id offset 0) a
+    ) as artifacts, (
+      select coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
+        'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
+        'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
+        'reported_at', epoch(a.created_at)) order by a.id), '[]')
+      from (select * from attestations where org_id = ${orgId} and trail_id = t.id offset 0) a
+    ) as attestations
+    from unnest(${trailIds}::uuid[]) as asked (id)
+    cross join lateral (
+      select t.id, t.template, t.template_id, t.last_modified_at from trails t
+      where t.org_id = ${orgId} and t.id = asked.id limit 1) t`.execute(tx);
+  return rows;
+}
+
+/** A verdict ready to be kept. */
+export interface Verdict {
+  trail_id: string;
+  state: ComplianceState;
+  /** JSON text of what reads show. */
+  status: string;
+}
+
+/** Keeps verdicts in place of those that trails had, in one statement. */
+export async function putVerdicts(tx: Tx, orgId: string, verdicts: readonly Verdict[]): Promise<void> {
+  await sql`/* put-verdicts */
+    insert into trail_compliance (org_id, trail_id, state, status)
+    select ${orgId}, v.trail_id, v.state, v.status::json
+    from jsonb_to_recordset(${JSON.stringify(verdicts)}::jsonb) as v (trail_id uuid, state text, status text)
+    order by v.trail_id
+    on conflict (org_id, trail_id) do update set state = excluded.state, status = excluded.status`.execute(
+    tx,
+  );
+}

@@ -1,0 +1,135 @@
+import type { ControlDecisionsQuery } from "../../contract/control-decisions.ts";
+import type { controlEndpoints, ControlsQuery } from "../../contract/controls.ts";
+import { parseTagFilter } from "../../domain/tags.ts";
+import { parseWireId } from "../../lib/ids.ts";
+import { type Link, type Links, pageLinks } from "../../lib/links.ts";
+import type { Handlers } from "../call.ts";
+import { countDecisions, type DecisionFilter, type DecisionRow, listDecisions } from "./decision-store.ts";
+import {
+  type ControlFilter,
+  countControls,
+  type ListPage,
+  listControls,
+  listTagChoices,
+} from "./list-store.ts";
+import {
+  createControl,
+  editControl,
+  getControl,
+  getControlVersion,
+  getDecision,
+  setControlArchived,
+} from "./service.ts";
+import { listControlVersions } from "./version-store.ts";
+
+/** A search for empty text is none; an empty tag is one that nothing has. */
+function filterOf({ archived, search, tag }: ControlsQuery): ControlFilter {
+  return {
+    archived,
+    search: search || undefined,
+    tags: tag === undefined ? undefined : parseTagFilter(tag),
+  };
+}
+
+type PageQuery = Pick<ControlsQuery, "page" | "per_page" | "sort_direction">;
+
+function partOf({ page, per_page, sort_direction }: PageQuery): ListPage {
+  return { sort_direction, limit: per_page, offset: (page - 1) * per_page };
+}
+
+interface PageHead {
+  _links: Record<string, Link>;
+  page: number;
+  per_page: number;
+  total_pages: number;
+  total_count: number;
+}
+
+function headOf(url: string, { page, per_page }: PageQuery, total_count: number): PageHead {
+  const total_pages = Math.ceil(total_count / per_page);
+  return { _links: pageLinks(url, page, total_pages), page, per_page, total_pages, total_count };
+}
+
+/** A text that is no id at all is a flow that does not exist. */
+function decisionFilter(query: ControlDecisionsQuery): DecisionFilter {
+  const { is_compliant, from_timestamp, to_timestamp, flow_id } = query;
+  const flow_ids = flow_id?.flatMap((wire) => parseWireId(wire) ?? []);
+  return { is_compliant, from_timestamp, to_timestamp, flow_ids };
+}
+
+/** A decision with the address of its page. */
+function showDecision<Row extends DecisionRow>(
+  row: Row,
+  org: { name: string },
+  links: Links,
+): Row & { html_url: string } {
+  const path = `/${org.name}/flows/${row.flow_name}/trails/${row.trail_name}`;
+  return { ...row, html_url: links.web(`${path}?attestation_id=${row.decision_id}`) };
+}
+
+export const controlHandlers: Handlers<typeof controlEndpoints> = {
+  list_controls: async (deps, { org, query, url }) => {
+    const filter = filterOf(query);
+    const [controls, total] = await Promise.all([
+      listControls(deps.db.query, org.id, filter, partOf(query)),
+      countControls(deps.db.query, org.id, filter),
+    ]);
+    return { status: 200, body: { ...headOf(url, query, total), controls } };
+  },
+
+  post_control: async (deps, call) => ({ status: 201, body: await createControl(deps, call, call.body) }),
+
+  list_control_tag_choices: async (deps, { org, url }) => ({
+    status: 200,
+    body: { tag_choices: await listTagChoices(deps.db.query, org.id), _links: { self: { href: url } } },
+  }),
+
+  get_control: async (deps, { org, params }) => {
+    const control = await getControl(deps.db.query, org, params.identifier);
+    // No policy can name a control yet.
+    return { status: 200, body: { ...control, policies_referencing: [] } };
+  },
+
+  put_control: async (deps, call) => ({
+    status: 200,
+    body: await editControl(deps, call, { ...call.body, identifier: call.params.identifier }),
+  }),
+
+  archive_control: async (deps, call) => ({
+    status: 200,
+    body: await setControlArchived(deps, call, call.params.identifier, true),
+  }),
+
+  unarchive_control: async (deps, call) => ({
+    status: 200,
+    body: await setControlArchived(deps, call, call.params.identifier, false),
+  }),
+
+  list_control_versions: async (deps, { org, params, query, url }) => {
+    const { version: total } = await getControl(deps.db.query, org, params.identifier);
+    const part = { ...partOf(query), total };
+    const versions = await listControlVersions(deps.db.query, org.id, params.identifier, part);
+    return { status: 200, body: { ...headOf(url, query, total), versions } };
+  },
+
+  get_control_version: async (deps, { org, params }) => ({
+    status: 200,
+    body: await getControlVersion(deps.db.query, org, params.identifier, params.version_number),
+  }),
+
+  list_control_decisions: async (deps, { org, params, query, url }) => {
+    const { identifier } = await getControl(deps.db.query, org, params.identifier);
+    const filter = { ...decisionFilter(query), identifier };
+    const [rows, total] = await Promise.all([
+      listDecisions(deps.db.query, org.id, filter, partOf(query)),
+      countDecisions(deps.db.query, org.id, filter),
+    ]);
+    const decisions = rows.map((row) => showDecision(row, org, deps.links));
+    return { status: 200, body: { ...headOf(url, query, total), decisions } };
+  },
+
+  get_control_decision: async (deps, { org, params }) => {
+    const decision = await getDecision(deps.db.query, org, params.identifier, params.decision_id);
+    return { status: 200, body: showDecision(decision, org, deps.links) };
+  },
+};

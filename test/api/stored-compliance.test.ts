@@ -1,0 +1,252 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import type { CreateArtifact } from "../../src/contract/artifacts.ts";
+import { transaction } from "../../src/db/transaction.ts";
+import { evaluateTrail } from "../../src/domain/compliance/evaluate.ts";
+import type { ArtifactReport, AttestationReport } from "../../src/domain/compliance/model.ts";
+import { printCompliance } from "../../src/domain/compliance/print.ts";
+import { storedTemplate } from "../../src/domain/template/stored.ts";
+import { reportArtifacts } from "../../src/modules/artifacts/service.ts";
+import { recordAttestations } from "../../src/modules/attestations/service.ts";
+import { ensureFlows } from "../../src/modules/flows/ensure.ts";
+import { ensureTrails, trailKey } from "../../src/modules/trails/ensure.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
+import { putFlow, putTrail } from "../support/flows.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const templates = [
+  "version: 1\n",
+  "version: 1\ntrail:\n  attestations:\n    - name: a\n      type: generic\n",
+  "version: 1\ntrail:\n  attestations:\n    - {name: a, type: junit}\n  artifacts:\n    - name: '2'\n      attestations: [{name: a, type: '*'}]\n    - name: '1'\n",
+];
+
+const trailName = fc.constantFrom("t1", "t2");
+const artifactName = fc.constantFrom("1", "2", "web");
+const text = fc.constantFrom("one", "two");
+
+const step = fc.oneof(
+  fc.record({
+    kind: fc.constant("begin" as const),
+    trail: trailName,
+    template: fc.option(fc.constantFrom(...templates)),
+  }),
+  fc.record({
+    kind: fc.constant("artifacts" as const),
+    reports: fc.array(
+      fc.record({ trail: trailName, name: artifactName, print: text, commit: fc.option(text) }),
+      {
+        minLength: 1,
+        maxLength: 3,
+      },
+    ),
+  }),
+  fc.record({
+    kind: fc.constant("attestations" as const),
+    reports: fc.array(
+      fc.record({
+        trail: trailName,
+        name: fc.constantFrom("a", "b"),
+        type: fc.constantFrom("generic", "junit"),
+        is_compliant: fc.boolean(),
+        is_override: fc.boolean(),
+        print: fc.option(text),
+        targets: fc.option(fc.uniqueArray(artifactName, { minLength: 1, maxLength: 2 })),
+        commit: fc.option(text),
+      }),
+      { minLength: 1, maxLength: 3 },
+    ),
+  }),
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+type Attest = Extract<Step, { kind: "attestations" }>["reports"][number];
+
+const actor = { id: null, name: "Ann" };
+
+function reportAll(org: TestOrg, reports: Extract<Step, { kind: "artifacts" }>["reports"]) {
+  return transaction(app.deps.db.query, (tx) =>
+    reportArtifacts(
+      app.deps,
+      tx,
+      org.id,
+      reports.map(({ trail, name, print, commit }) => ({
+        flow_name: "flow",
+        actor,
+        artifact: artifactBody({
+          fingerprint: fingerprintOf(print),
+          trail_name: trail,
+          template_reference_name: name,
+          git_commit: commit === null ? null : commitOf(commit),
+        }) as CreateArtifact,
+      })),
+    ),
+  );
+}
+
+/** Attests in one transaction; those whose artifact is not on the trail are left out. */
+function attestAll(org: TestOrg, reports: readonly Attest[]) {
+  const { deps } = app;
+  return transaction(deps.db.query, async (tx) => {
+    const at = deps.clock.now();
+    const flow = { name: "flow", created_by_name: "Ann", created_at: at };
+    const flow_id = (await ensureFlows(deps, tx, org.id, [flow])).get("flow")!;
+    const places = reports.map(({ trail }) => ({
+      flow_id,
+      name: trail,
+      repo_id: null,
+      reported_at: at,
+      git_commit_info: null,
+      created_by: actor,
+    }));
+    const trails = await ensureTrails(deps, tx, org.id, places);
+    const { rows } = await app.deps.db.pool.query(
+      "select trail_id, fingerprint from artifacts where org_id = $1",
+      [org.id],
+    );
+    const known = new Set(rows.map((row) => `${row.trail_id}/${row.fingerprint}`));
+    const placed = reports.map((report, index) => {
+      const trail_id = trails.get(trailKey(places[index]!))!;
+      const print = report.print === null ? null : fingerprintOf(report.print);
+      return {
+        to: {
+          org: { id: org.id, name: org.name },
+          flow: { id: flow_id, name: "flow" },
+          trail: { id: trail_id, name: report.trail },
+        },
+        input: {
+          name: report.name,
+          type: report.type,
+          is_compliant: report.is_compliant,
+          is_override: report.is_override,
+          artifact_fingerprint: print !== null && known.has(`${trail_id}/${print}`) ? print : null,
+          target_artifacts: report.commit === null ? null : report.targets,
+          git_commit_info: report.commit === null ? null : { sha1: commitOf(report.commit) },
+          type_data: {},
+          reported_by: "Ann",
+        },
+      };
+    });
+    await recordAttestations(deps, tx, org.id, placed);
+  });
+}
+
+async function take(org: TestOrg, step: Step): Promise<void> {
+  if (step.kind === "begin") {
+    const answer = await putTrail(
+      org.member,
+      `${org.name}/flow`,
+      { name: step.trail },
+      step.template ?? undefined,
+    );
+    expect(answer.status).toBeLessThan(300);
+  } else if (step.kind === "artifacts") await reportAll(org, step.reports);
+  else await attestAll(org, step.reports);
+}
+
+/** The verdicts stored for an organization's trails, and those of judging each anew from the tables of record. */
+async function verdictsOf(org: TestOrg): Promise<{ stored: unknown[]; anew: unknown[] }> {
+  const { db } = app.deps;
+  const of = async <Row>(table: string): Promise<(Row & { trail_id: string })[]> =>
+    (await db.pool.query(`select * from ${table} where org_id = $1 order by id`, [org.id])).rows;
+  const artifacts = await of<ArtifactReport & { id: string; created_at: number }>("artifacts");
+  const attestations = await of<AttestationReport & { id: string; created_at: number }>("attestations");
+  const trails = await db.query
+    .selectFrom("trails as t")
+    .leftJoin("trail_compliance as c", (join) =>
+      join.onRef("c.org_id", "=", "t.org_id").onRef("c.trail_id", "=", "t.id"),
+    )
+    .select(["t.id", "t.template", "t.template_id", "t.last_modified_at", "c.state"])
+    .select((eb) => eb.cast<string>("c.status", "text").as("status"))
+    .where("t.org_id", "=", org.id)
+    .execute();
+  const anew = trails.map((trail) => {
+    const mine = <Row extends { trail_id: string; created_at: number }>(rows: Row[]) =>
+      rows.filter((row) => row.trail_id === trail.id).map((row) => ({ ...row, reported_at: row.created_at }));
+    const compliance = evaluateTrail(storedTemplate(trail.template), {
+      artifacts: mine(artifacts).map((row) => ({ ...row, artifact_id: row.id })),
+      attestations: mine(attestations).map((row) => ({ ...row, attestation_id: row.id })),
+    });
+    const { last_modified_at: evaluated_at, template_id } = trail;
+    return [compliance.status, printCompliance(compliance, { evaluated_at, template_id })];
+  });
+  return { stored: trails.map(({ state, status }) => [state, status]), anew };
+}
+
+describe("the stored verdict", () => {
+  it("is that of all reports, after every step of any history", { timeout: 60_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...templates),
+        fc.array(step, { minLength: 1, maxLength: 8 }),
+        async (template, steps) => {
+          const org = await app.org();
+          await putFlow(org.member, org.name, { name: "flow" }, template);
+          for (const one of steps) {
+            await take(org, one);
+            const { stored, anew } = await verdictsOf(org);
+            expect(stored).toEqual(anew);
+          }
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it("is shown by trails, lists of trails and lists of flows, artifacts in the template's order", async () => {
+    const org = await app.org();
+    const template = "version: 1\ntrail:\n  artifacts:\n    - name: web\n    - name: '20'\n    - name: '3'\n";
+    await putFlow(org.member, org.name, { name: "flow" }, template);
+    const state = async () => {
+      const { json } = await org.reader.get(`/flows/${org.name}`);
+      return [json[0].latest_state, json[0].latest_activity_at];
+    };
+    expect(await state()).toEqual([null, null]);
+    for (const name of ["3", "20", "10"])
+      await org.member.post(
+        `/artifacts/${org.name}/flow`,
+        artifactBody({ trail_name: "run", template_reference_name: name }),
+      );
+    const { json, text } = await org.reader.get(`/trails/${org.name}/flow/run`);
+    expect(json.compliance_status).toMatchObject({
+      status: "INCOMPLETE",
+      is_compliant: false,
+      evaluated_at: json.last_modified_at,
+    });
+    expect([json.compliance_state, json.is_compliant]).toEqual(["INCOMPLETE", false]);
+    const order = /"artifacts_statuses":\{"web":.*"20":\{.*"3":\{.*"10":\{/;
+    expect(text).toMatch(order);
+    const { events: _, ...item } = json;
+    for (const path of [`/trails/${org.name}`, `/trails/${org.name}/flow?per_page=5`]) {
+      const list = await org.reader.get(path);
+      expect(list.json.data).toEqual([item]);
+      expect(list.text).toMatch(order);
+    }
+    expect((await org.reader.get(`/trails/${org.name}/flow`)).json).toEqual([item]);
+    expect(await state()).toEqual(["INCOMPLETE", json.last_modified_at]);
+    expect(Object.keys(json)).toEqual([
+      "name",
+      "description",
+      "git_commit_info",
+      "origin_url",
+      "user_data",
+      "repo_ids",
+      "last_modified_at",
+      "created_at",
+      "compliance_status",
+      "template",
+      "compliance_state",
+      "is_compliant",
+      "events",
+      "created_by",
+      "flow",
+      "external_urls",
+      "html_url",
+    ]);
+  });
+});

@@ -1,0 +1,184 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import type { Endpoint } from "../../src/contract/endpoint.ts";
+import { endpoints } from "../../src/contract/index.ts";
+import { envAction, flowAction } from "../support/actions.ts";
+import { startTestApp, type TestApp, type TestOrg, type TestUser, uniqueName } from "../support/app.ts";
+import { artifactBody } from "../support/artifacts.ts";
+import type { Answer } from "../support/client.ts";
+import { runPendingJobs } from "../support/jobs.ts";
+
+let app: TestApp;
+let org: TestOrg;
+let root: TestUser;
+let other: TestUser;
+/** Transactions of the test's own set-up, which records nothing. */
+let setUp: Set<string>;
+
+/** Every table that holds records, but for what is derived from others or says nothing about them. */
+async function tables(): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'r'
+      and relname not in ('migrations', 'audit_log')`.execute(app.deps.db.query);
+  return rows.map(({ name }) => name);
+}
+
+/** Transactions that wrote what is there now. */
+async function writersOf(names: string[]): Promise<Map<string, string>> {
+  const writers = new Map<string, string>();
+  for (const name of names) {
+    const { rows } = await sql<{ xid: string }>`
+      select distinct xmin::text as xid from ${sql.table(name)}`.execute(app.deps.db.query);
+    for (const { xid } of rows) writers.set(xid, name);
+  }
+  return writers;
+}
+
+beforeAll(async () => {
+  app = await startTestApp();
+  org = await app.org();
+  root = await app.user({ instance_admin: true });
+  other = await app.user();
+  setUp = new Set((await writersOf(await tables())).keys());
+});
+afterAll(() => app.close());
+
+type Walk = Record<string, () => Promise<Answer>>;
+
+/** Calls every write endpoint so that it changes something, each building on those before it. */
+function walk(): Walk {
+  const { name, admin } = org;
+  const self = root.client;
+  const made: Record<string, string> = {};
+  const remember = (what: string, answer: Answer, read: (json: Answer["json"]) => string): Answer => {
+    made[what] = read(answer.json);
+    return answer;
+  };
+  const account = `/service-accounts/${name}/robot`;
+  const notifications = `/organizations/${name}/environments_notifications`;
+  const hooked = async (path: string, taskId: string): Promise<Answer> =>
+    admin.post(`${path}/${made["hook"]}`, {
+      taskId,
+      status: "SUCCESS",
+      analysedAt: "2026-01-01T00:00:00+0000",
+      revision: "c".repeat(40),
+      project: { key: "shop", name: "Shop", url: "https://quality.example.com" },
+      qualityGate: { name: "Way", status: "OK", conditions: [] },
+      properties: {},
+    });
+  return {
+    create_organization: () => self.post("/organizations", { name: uniqueName("made") }),
+    update_organization: () => admin.patch(`/organizations/${name}`, { description: "changed" }),
+    update_experimental_features: () =>
+      admin.put(`/organizations/${name}/experimental_features`, { experimental_features_enabled: true }),
+    put_user_default_org: () => admin.put(`/user/${name}`),
+    create_user_api_key: async () =>
+      remember("key", await self.post("/user/api-keys", { description: "x" }), ({ id }) => id as string),
+    delete_user_api_key: () => self.delete(`/user/api-keys/${made["key"]}`),
+    put_member: () => admin.put(`/members/${name}/${other.name}`, { role: "reader" }),
+    delete_member: () => admin.delete(`/members/${name}/${other.name}`),
+    create_service_account: () =>
+      admin.post(`/service-accounts/${name}`, { name: "robot", privilege: "member" }),
+    update_service_account: () => admin.patch(account, { description: "changed" }),
+    create_service_account_api_key: async () =>
+      remember(
+        "robot",
+        await admin.post(`${account}/api-keys`, { description: "x" }),
+        ({ id }) => id as string,
+      ),
+    rotate_service_account_api_key: async () =>
+      remember(
+        "robot",
+        await admin.post(`${account}/api-keys/${made["robot"]}/rotate`, { grace_period_hours: 1 }),
+        ({ id }) => id as string,
+      ),
+    delete_service_account_api_key: () => admin.delete(`${account}/api-keys/${made["robot"]}`),
+    delete_service_account: () => admin.delete(account),
+    create_env: async () => {
+      await admin.put(`/environments/${name}`, { name: "all", type: "logical", description: "" });
+      return admin.put(`/environments/${name}`, { name: "prod", type: "K8S", description: "" });
+    },
+    update_env: () => admin.patch(`/environments/${name}/prod`, { description: "changed" }),
+    join_physical_to_logical: () =>
+      admin.put(`/environments/${name}/all/join`, { physical_env_name: "prod" }),
+    create_space: async () =>
+      remember("space", await admin.post(`/spaces/${name}`, { name: "team" }), ({ id }) => id as string),
+    update_space: () => admin.patch(`/spaces/${name}/${made["space"]}`, { name: "crew" }),
+    patch_tags: () => admin.patch(`/tags/${name}/environment/prod`, { set_tags: { tier: "1" } }),
+    create_flow: () => admin.put(`/flows/${name}`, { name: "old", description: "" }),
+    create_flow_with_template: () =>
+      admin.request("PUT", `/flows/${name}/template_file`, {
+        parts: { data_json: JSON.stringify({ name: "web", description: "" }) },
+      }),
+    update_flow: () => admin.patch(`/flows/${name}/old`, { space_id: made["space"] }),
+    rename_flow: () => admin.put(`/flows/${name}/old/rename`, { new_name: "older" }),
+    create_trail: () =>
+      admin.request("PUT", `/trails/${name}/web`, { parts: { data_json: JSON.stringify({ name: "t1" }) } }),
+    create_artifact: () => admin.post(`/artifacts/${name}/web`, artifactBody({ trail_name: "t1" })),
+    create_or_update_env_action: () => admin.put(`/actions/${name}/environments`, envAction()),
+    create_or_update_flow_action: () => admin.put(`/actions/${name}/flows`, flowAction()),
+    put_environment_notifications: () => admin.put(notifications, envAction({ name: "second" })),
+    update_environment_notification: () => admin.put(`${notifications}/1`, envAction({ name: "third" })),
+    delete_environment_notification: () => admin.delete(`${notifications}/1`),
+    delete_action: () => admin.delete(`/actions/${name}/2`),
+    put_quality_integration: async () =>
+      remember("hook", await admin.put(`/integrations/${name}/quality`, {}), ({ webhook_url }) =>
+        String(webhook_url).replace(/.*\//, ""),
+      ),
+    rotate_quality_integration_secret: () => admin.post(`/integrations/${name}/quality/rotate-secret`),
+    quality_webhook: () => hooked("/webhooks/quality", "t-1"),
+    sonar_qube_webhook: () => hooked("/webhooks/sonar", "t-2"),
+    replay_quality_delivery: async () => {
+      const list = await admin.get(`/integrations/${name}/quality/deliveries`);
+      return admin.post(`/integrations/${name}/quality/deliveries/${list.json.deliveries[0].id}/replay`);
+    },
+    delete_quality_integration: () => admin.delete(`/integrations/${name}/quality`),
+    post_custom_attestation_type: () =>
+      admin.request("POST", `/custom-attestation-types/${name}`, {
+        parts: { data_json: JSON.stringify({ name: "coverage" }) },
+      }),
+    archive_custom_attestation_type: () => admin.put(`/custom-attestation-types/${name}/coverage/archive`),
+    post_control: () => admin.post(`/controls/${name}`, { identifier: "CTL-1", name: "Review" }),
+    put_control: () => admin.put(`/controls/${name}/CTL-1`, { name: "Reviewed" }),
+    archive_control: () => admin.post(`/controls/${name}/CTL-1/archive`),
+    unarchive_control: () => admin.post(`/controls/${name}/CTL-1/unarchive`),
+    rename_environment: () => admin.put(`/environments/${name}/prod/rename`, { new_name: "live" }),
+    archive_env: () => admin.put(`/environments/${name}/live/archive`),
+    archive_flow: () => admin.put(`/flows/${name}/older/archive`),
+    delete_space: () => admin.delete(`/spaces/${name}/${made["space"]}`),
+  };
+}
+
+/** Accepted and without any effect. */
+const withoutEffect = new Set(["update_experimental_features"]);
+
+describe("every write endpoint", () => {
+  it("leaves an audit row for each of its changes, in the same transaction", async () => {
+    const calls = walk();
+    const writes = Object.entries(endpoints as Record<string, Endpoint>).filter(
+      ([, { method }]) => method !== "GET",
+    );
+    expect(Object.keys(calls).sort()).toEqual(writes.map(([id]) => id).sort());
+
+    for (const [id, call] of Object.entries(calls)) {
+      const answer = await call();
+      expect(answer.status, `${id}: ${answer.text}`).toBeLessThan(300);
+      const found = await app.deps.db.query
+        .selectFrom("audit_log")
+        .select("seq")
+        .where("action", "=", id)
+        .execute();
+      expect([id, found.length > 0]).toEqual([id, !withoutEffect.has(id)]);
+    }
+    await runPendingJobs(app);
+
+    // Also what was done on the side: nothing is written by a transaction that recorded nothing.
+    const recorded = new Set((await writersOf(["audit_log"])).keys());
+    const silent = [...(await writersOf(await tables()))].filter(
+      ([xid]) => !setUp.has(xid) && !recorded.has(xid),
+    );
+    expect(silent.map(([, table]) => table)).toEqual([]);
+  });
+});

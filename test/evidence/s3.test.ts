@@ -1,0 +1,102 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+
+import { createS3Store } from "../../src/evidence/s3.ts";
+import { ContentDamaged, ContentMissing, type EvidenceStore } from "../../src/evidence/store.ts";
+import { get, put, streamOf, temporaryFolder } from "../support/evidence.ts";
+import { type S3Server, startS3Server } from "../support/s3-server.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let server: S3Server;
+let store: EvidenceStore;
+
+function storeWith(changes: { accessKey?: string; bucket?: string } = {}): EvidenceStore {
+  return createS3Store(
+    {
+      endpoint: server.endpoint,
+      bucket: server.bucket,
+      region: "us-east-1",
+      accessKey: "known",
+      secretKey: "a secret",
+      prefix: "waybill/",
+      ...changes,
+    },
+    folder.path,
+  );
+}
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  server = await startS3Server("known");
+  store = storeWith();
+});
+afterAll(async () => {
+  await server.stop();
+  folder.remove();
+});
+beforeEach(() => {
+  server.objects.clear();
+  server.requests.length = 0;
+});
+
+describe("evidence in a bucket", () => {
+  it.each([0, 1, 3_000_000])("keeps %i bytes as they are, under their digest", async (size) => {
+    const bytes = randomBytes(size);
+    const { sha256 } = await put(store, bytes);
+    expect([...server.objects.keys()]).toEqual([`waybill/${sha256}`]);
+    expect(bytes.equals(await get(store, sha256))).toBe(true);
+    expect(await store.has(sha256)).toBe(true);
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  it("sends nothing of what is not kept", async () => {
+    const staged = await store.stage(streamOf("draft"), { maxBytes: 10 });
+    await staged.discard();
+    expect(server.requests).toEqual([]);
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  it("tells what is missing and what is damaged", async () => {
+    const { sha256 } = await put(store, Buffer.alloc(100_000));
+    server.objects.get(`waybill/${sha256}`)!.bytes = Buffer.alloc(100_000, 1);
+    await expect(get(store, sha256)).rejects.toThrow(ContentDamaged);
+    await store.remove(sha256);
+    await store.remove(sha256);
+    expect(await store.has(sha256)).toBe(false);
+    await expect(store.open(sha256)).rejects.toThrow(ContentMissing);
+  });
+
+  it("lists over pages, without what is not content", async () => {
+    const contents = await Promise.all(Array.from({ length: 8 }, (_, index) => put(store, String(index))));
+    server.objects.set("waybill/readme", { bytes: Buffer.from("x"), modified: new Date() });
+    server.objects.set(`other/${"a".repeat(64)}`, { bytes: Buffer.from("x"), modified: new Date() });
+    const listed: string[] = [];
+    for await (const content of store.list()) {
+      expect(content.size).toBe(1);
+      expect(Math.abs(content.modified_at - Date.now() / 1000)).toBeLessThan(60);
+      listed.push(content.sha256);
+    }
+    expect(listed).toEqual(contents.map((content) => content.sha256).sort());
+  });
+
+  it("tries again when the service is busy, also uploads", async () => {
+    server.failNext("PUT", 2);
+    const { sha256 } = await put(store, "persistent");
+    server.failNext("GET", 1);
+    expect((await get(store, sha256)).toString()).toBe("persistent");
+    server.failNext("PUT", 3);
+    await expect(put(store, "too much")).rejects.toThrow("SlowDown");
+    server.failNext("PUT", 0);
+  });
+
+  it("does not try again what is refused, and never shows the secret", async () => {
+    const stranger = storeWith({ accessKey: "unknown" });
+    const error = await put(stranger, "x").catch((cause: unknown) => cause);
+    expect(String(error)).toContain("AccessDenied");
+    expect(JSON.stringify(error)).not.toContain("a secret");
+    expect(server.requests).toHaveLength(1);
+    await expect(storeWith({ bucket: "elsewhere" }).open("a".repeat(64))).rejects.toThrow("NoSuchBucket");
+  });
+});

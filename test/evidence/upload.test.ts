@@ -1,0 +1,214 @@
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { type ClientRequest, request } from "node:http";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { get } from "../support/evidence.ts";
+import { type Receipt, startUploadServer } from "../support/evidence-server.ts";
+
+const megabyte = 1024 * 1024;
+let app: TestApp;
+let server: Awaited<ReturnType<typeof startUploadServer>>;
+beforeAll(async () => {
+  app = await startTestApp();
+  server = await startUploadServer(app.deps);
+});
+afterAll(async () => {
+  await server.stop();
+  await app.close();
+});
+
+function incoming(): string[] {
+  const path = join(app.deps.config.evidence.dir, "incoming");
+  return existsSync(path) ? readdirSync(path) : [];
+}
+
+/** Whatever a request was, nothing half-received stays. */
+async function nothingLeft(): Promise<void> {
+  for (let tries = 0; incoming().length > 0 && tries < 200; tries += 1) await delay(10);
+  expect(incoming()).toEqual([]);
+}
+afterEach(nothingLeft);
+
+const boundary = "waybill-upload";
+
+function field(value: string, headers = ""): Buffer {
+  return Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="data_json"\r\n${headers}\r\n${value}\r\n`,
+  );
+}
+
+function fileHead(name = "attachment_file", filename = "sbom.json"): Buffer {
+  return Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${filename}"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+  );
+}
+
+const lineEnd = Buffer.from("\r\n");
+const end = Buffer.from(`--${boundary}--\r\n`);
+
+function open(): { sending: ClientRequest; answer: Promise<{ status: number; text: string }> } {
+  const sending = request({
+    host: "127.0.0.1",
+    port: server.port,
+    method: "POST",
+    path: "/api/v2/upload",
+    headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
+  });
+  const answer = new Promise<{ status: number; text: string }>((resolve, reject) => {
+    sending.once("error", reject);
+    sending.once("response", (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode ?? 0, text: body }), reject);
+    });
+  });
+  return { sending, answer };
+}
+
+function upload(...chunks: Buffer[]): Promise<{ status: number; text: string }> {
+  const { sending, answer } = open();
+  for (const chunk of chunks) sending.write(chunk);
+  sending.end();
+  return answer;
+}
+
+function receipt(answer: { status: number; text: string }): Receipt {
+  expect(answer.status, answer.text).toBe(201);
+  return JSON.parse(answer.text) as Receipt;
+}
+
+const keep = field('{"outcome":"keep"}');
+
+describe("a file part that is evidence", () => {
+  it("is stored byte for byte, whether it comes before or after the JSON field", async () => {
+    const bytes = randomBytes(3 * megabyte + 17);
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const after = receipt(await upload(keep, fileHead(), bytes, lineEnd, end));
+    const before = receipt(await upload(fileHead(), bytes, lineEnd, keep, end));
+    expect(after).toMatchObject({ filename: "sbom.json", sha256, size: bytes.length });
+    expect(before).toEqual(after);
+    expect(bytes.equals(await get(app.deps.evidence, sha256))).toBe(true);
+  });
+
+  it("counts in the digest of the request as the digest of its bytes", async () => {
+    const bytes = Buffer.from("content");
+    const { digest } = receipt(await upload(keep, fileHead(), bytes, lineEnd, end));
+    const expected = createHash("sha256")
+      .update('{"outcome":"keep"}')
+      .update(createHash("sha256").update(bytes).digest());
+    expect(digest).toBe(expected.digest("hex"));
+  });
+
+  it("has a name that is safe to show and a media type by its bytes", async () => {
+    const gzip = Buffer.from([0x1f, 0x8b, 0x08, 0, 1]);
+    const answer = await upload(
+      keep,
+      fileHead("attachment_file", "../../etc/\u202epasswd"),
+      gzip,
+      lineEnd,
+      end,
+    );
+    expect(receipt(answer)).toMatchObject({ filename: "passwd", content_type: "application/gzip" });
+  });
+
+  it("takes the JSON field with a media type, as generated clients send it", async () => {
+    const typed = field('{"outcome":"keep"}', "Content-Type: application/json\r\n");
+    expect(receipt(await upload(typed, fileHead(), Buffer.from("x"), lineEnd, end)).size).toBe(1);
+  });
+
+  it("is gone when the handler does not want it, refuses, or the body is not valid", async () => {
+    const file = [fileHead(), randomBytes(200_000), lineEnd];
+    expect((await upload(field('{"outcome":"ignore"}'), ...file, end)).status).toBe(200);
+    expect((await upload(field('{"outcome":"fail"}'), ...file, end)).text).toContain("The handler refuses");
+    expect((await upload(...file, field('{"outcome":"unheard of"}'), end)).status).toBe(400);
+    expect((await upload(...file, field("{"), end)).text).toContain("Invalid JSON");
+    expect((await upload(...file, end)).text).toContain("Field required");
+    await nothingLeft();
+    let stored = 0;
+    for await (const content of app.deps.evidence.list()) if (content.size === 200_000) stored += 1;
+    expect(stored).toBe(0);
+  });
+
+  it("may have exactly as many bytes as the limit says, and the client of a larger one reads why", async () => {
+    const limit = Buffer.alloc(10 * megabyte, 1);
+    expect(receipt(await upload(keep, fileHead(), limit, lineEnd, end)).size).toBe(limit.length);
+    for (const extra of [1, 20 * megabyte]) {
+      const answer = await upload(keep, fileHead(), limit, Buffer.alloc(extra, 2), lineEnd, end);
+      expect(answer).toMatchObject({ status: 413 });
+      expect(JSON.parse(answer.text)).toEqual({ message: "File size exceeds 10MB limit" });
+    }
+  });
+
+  it("may be sent once only; others are dropped; those in memory keep their own limit", async () => {
+    const file = [fileHead(), Buffer.from("x"), lineEnd];
+    const twice = await upload(keep, ...file, ...file, end);
+    expect(twice.status).toBe(400);
+    expect(twice.text).toContain("Only one file may be sent here");
+    const other = [fileHead("constructor"), fileHead("other")];
+    expect((await upload(keep, ...file, other[1]!, Buffer.alloc(100_000), lineEnd, end)).status).toBe(201);
+    expect((await upload(keep, ...file, other[0]!, Buffer.alloc(10), lineEnd, end)).status).toBe(400);
+    const small = await upload(keep, ...file, fileHead("small_file"), Buffer.alloc(1001), lineEnd, end);
+    expect(small).toMatchObject({ status: 413, text: '{"message":"The small file is too large"}' });
+  });
+
+  it("leaves nothing when the client goes away or the body ends early", async () => {
+    const { sending, answer } = open();
+    sending.write(keep);
+    sending.write(fileHead());
+    sending.write(randomBytes(megabyte));
+    for (let tries = 0; incoming().length === 0 && tries < 500; tries += 1) await delay(5);
+    expect(incoming()).toHaveLength(1);
+    sending.destroy();
+    await expect(answer).rejects.toThrow("socket hang up");
+    await nothingLeft();
+    expect((await upload(keep, fileHead(), randomBytes(1000))).status).toBe(400);
+  });
+});
+
+describe("memory", () => {
+  const piece = randomBytes(65_536);
+  const count = 8;
+
+  async function send(sending: ClientRequest, bytes: number): Promise<void> {
+    for (let sent = 0; sent < bytes; sent += piece.length)
+      if (!sending.write(piece)) await new Promise((resolve) => sending.once("drain", resolve));
+  }
+
+  /** What is in use; without the garbage that nobody has collected yet. */
+  async function buffersInUse(): Promise<number> {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    // What finalizers let go is collected the next time.
+    for (let round = 0; round < 4; round += 1) {
+      collect();
+      await delay(10);
+    }
+    return process.memoryUsage().arrayBuffers;
+  }
+
+  function received(): number {
+    const path = join(app.deps.config.evidence.dir, "incoming");
+    return incoming().reduce((total, name) => total + statSync(join(path, name)).size, 0);
+  }
+
+  it("does not grow with what is uploaded: eight files of 10 MB at once", async () => {
+    receipt(await upload(keep, fileHead(), piece, lineEnd, end));
+    const before = await buffersInUse();
+    const uploads = Array.from({ length: count }, () => open());
+    for (const { sending } of uploads) sending.write(Buffer.concat([keep, fileHead()]));
+    await Promise.all(uploads.map(({ sending }) => send(sending, 9 * megabyte)));
+    for (let tries = 0; received() < count * 8 * megabyte && tries < 2000; tries += 1) await delay(5);
+    expect(received()).toBeGreaterThanOrEqual(count * 8 * megabyte);
+    // Client and server share this process. Either of them holding the files would take 72 MB.
+    expect((await buffersInUse()) - before).toBeLessThan(2 * count * megabyte);
+    await Promise.all(uploads.map(({ sending }) => send(sending, megabyte)));
+    for (const { sending } of uploads) sending.end(Buffer.concat([lineEnd, end]));
+    for (const { answer } of uploads) expect(receipt(await answer).size).toBe(10 * megabyte);
+  });
+});
