@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { listOf } from "./lists.ts";
 
 import { attestationNamePattern, controlIdentifierPattern, fingerprintPattern } from "../domain/names.ts";
 import { attestationTypes, customTypePattern } from "../domain/template/model.ts";
@@ -22,7 +23,7 @@ const commonFields = {
   origin_url: z.string().nullish(),
   description: z.string().nullish(),
   artifact_fingerprint: z.string().regex(fingerprintPattern).nullish(),
-  target_artifacts: z.array(nameText(attestationNamePattern)).max(1000).nullish(),
+  target_artifacts: listOf(nameText(attestationNamePattern), { max: 1000 }).nullish(),
   git_commit_info: GitCommit.nullish(),
   repo_info: RepoInfoPostInput.nullish(),
   external_urls: ExternalUrls.nullish(),
@@ -38,7 +39,7 @@ export const GenericAttestationPostInput = z
   .meta({ id: "GenericAttestationPostInput" });
 
 export const JUnitAttestationPostInput = z
-  .strictObject({ ...commonFields, junit_results: z.array(JUnitResult) })
+  .strictObject({ ...commonFields, junit_results: listOf(JUnitResult) })
   .meta({ id: "JUnitAttestationPostInput" });
 
 export const SnykAttestationPostInput = z
@@ -50,14 +51,14 @@ export const SonarAttestationPostInput = z
   .meta({ id: "SonarAttestationPostInput" });
 
 export const JiraAttestationPostInput = z
-  .strictObject({ ...commonFields, jira_results: z.array(JiraItem) })
+  .strictObject({ ...commonFields, jira_results: listOf(JiraItem) })
   .meta({ id: "JiraAttestationPostInput" });
 
 export const PullRequestAttestationPostInput = z
   .strictObject({
     ...commonFields,
     git_provider: z.enum(["github", "gitlab", "bitbucket", "azure"]),
-    pull_requests: z.array(z.union([FoundPullRequestV1, FoundPullRequestV2])),
+    pull_requests: listOf(z.union([FoundPullRequestV1, FoundPullRequestV2])),
   })
   .meta({ id: "PullRequestAttestationPostInput" });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { listOf } from "./lists.ts";
 
 import { gitCommitPattern } from "../domain/names.ts";
 import { GitCommit, ReportedTimestamp } from "./reports.ts";
@@ -28,7 +29,7 @@ export const FoundIssue = z
   .object({
     id: z.string(),
     message: z.string(),
-    locations: z.array(IssueLocation).nullish(),
+    locations: listOf(IssueLocation).nullish(),
     priority_score: z.number().nullish(),
   })
   .meta({ id: "FoundIssue" });
@@ -39,9 +40,9 @@ export const ProjectScanResult = z
     low_count: z.int(),
     medium_count: z.int(),
     high_count: z.int(),
-    low: z.array(FoundIssue).nullish(),
-    medium: z.array(FoundIssue).nullish(),
-    high: z.array(FoundIssue).nullish(),
+    low: listOf(FoundIssue).nullish(),
+    medium: listOf(FoundIssue).nullish(),
+    high: listOf(FoundIssue).nullish(),
   })
   .meta({ id: "ProjectScanResult" });
 
@@ -51,7 +52,7 @@ export const SnykResultsSummary = z
   .strictObject({
     schema_version: z.int().default(1),
     tool: SnykTool,
-    results: z.array(ProjectScanResult),
+    results: listOf(ProjectScanResult),
   })
   .meta({ id: "SnykResultsSummary" });
 
@@ -71,7 +72,7 @@ export const QualityGateCondition = z
   .meta({ id: "QualityGateCondition" });
 
 export const QualityGate = z
-  .looseObject({ name: z.string().nullish(), status: z.string(), conditions: z.array(QualityGateCondition) })
+  .looseObject({ name: z.string().nullish(), status: z.string(), conditions: listOf(QualityGateCondition) })
   .meta({ id: "QualityGate" });
 
 /** What a code-quality server says about one analysis. Other keys are kept, at every level. */
@@ -107,7 +108,7 @@ export const FoundPullRequestV1 = z
     url: z.string(),
     state: z.string(),
     merge_commit: mergeCommit,
-    approvers: z.array(z.string()).nullish(),
+    approvers: listOf(z.string()).nullish(),
   })
   .meta({ id: "FoundPullRequestV1" });
 
@@ -131,7 +132,7 @@ export const FoundPullRequestV2 = z
     head_ref: z.string().nullish(),
     base_ref: z.string().nullish(),
     merge_commit: mergeCommit.nullish(),
-    approvers: z.array(z.union([PullRequestApprover, z.string()])).nullish(),
-    commits: z.array(GitCommit).nullish(),
+    approvers: listOf(z.union([PullRequestApprover, z.string()])).nullish(),
+    commits: listOf(GitCommit).nullish(),
   })
   .meta({ id: "FoundPullRequestV2" });

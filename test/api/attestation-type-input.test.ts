@@ -90,7 +90,7 @@ describe("a definition that cannot be used", () => {
     ["[1]", "type_schema", "JSON Schema should be an object"],
     ["true", "type_schema", "JSON Schema should be an object"],
     ["null", "type_schema", "JSON Schema should be an object"],
-    ["{", "type_schema", "Invalid JSON: Text is not valid JSON"],
+    ["{", "type_schema", "Invalid JSON: Syntax error"],
     ["", "type_schema", "Invalid JSON: Text is empty"],
     ['{"a":"\\u0000"}', "type_schema", "must not contain NUL"],
     ["[".repeat(200), "type_schema", "Nesting is deeper than 100 levels"],

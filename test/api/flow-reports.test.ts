@@ -163,6 +163,6 @@ describe("the event of a trail that a report began", () => {
   it("has no repo and no commit where the report had none", async () => {
     await report("web", { trail_name: "t" });
     const { events } = (await org.reader.get(`/trails/${org.name}/web/t`)).json;
-    expect(events).toMatchObject([{ git_commit_info: null, repo_info: null }]);
+    expect(events[0]).toMatchObject({ type: "trail_reported", git_commit_info: null, repo_info: null });
   });
 });

@@ -6,6 +6,7 @@ import { endpoints } from "../../src/contract/index.ts";
 import { envAction, flowAction } from "../support/actions.ts";
 import { startTestApp, type TestApp, type TestOrg, type TestUser, uniqueName } from "../support/app.ts";
 import { artifactBody } from "../support/artifacts.ts";
+import { attest } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 import { runPendingJobs } from "../support/jobs.ts";
 
@@ -68,6 +69,8 @@ function walk(): Walk {
       qualityGate: { name: "Way", status: "OK", conditions: [] },
       properties: {},
     });
+  const attested = (kind: string, body: Record<string, unknown>): Promise<Answer> =>
+    attest(admin, { org: name, flow: "web", trail: "t1" }, kind, { attestation_name: kind, ...body });
   return {
     create_organization: () => self.post("/organizations", { name: uniqueName("made") }),
     update_organization: () => admin.patch(`/organizations/${name}`, { description: "changed" }),
@@ -138,6 +141,31 @@ function walk(): Walk {
     post_custom_attestation_type: () =>
       admin.request("POST", `/custom-attestation-types/${name}`, {
         parts: { data_json: JSON.stringify({ name: "coverage" }) },
+      }),
+    post_custom_attestation: () =>
+      attested("custom", { type_name: "coverage", attestation_data: { line: 90 } }),
+    post_generic_attestation: () => attested("generic", { is_compliant: true }),
+    post_junit_attestation: () => attested("junit", { junit_results: [] }),
+    post_jira_attestation: () => attested("jira", { jira_results: [] }),
+    post_snyk_attestation: () =>
+      attested("snyk", { snyk_results: { tool: { name: "scanner", version: "1" }, results: [] } }),
+    post_sonar_attestation: () =>
+      attested("sonar", {
+        sonar_results: { analysedAt: "now", revision: "r", project: { key: "k", url: "https://q.test" } },
+      }),
+    post_pull_request_attestation: () =>
+      attested("pull_request", { git_provider: "github", pull_requests: [] }),
+    post_system_attestation: () =>
+      attested("system", {
+        type_name: "decision",
+        control: "CTL-1",
+        attestation_data: { is_compliant: true },
+      }),
+    post_override_attestation: () =>
+      attested("override", {
+        reason: "known",
+        new_compliance_status: true,
+        original_attestation_type: "generic",
       }),
     archive_custom_attestation_type: () => admin.put(`/custom-attestation-types/${name}/coverage/archive`),
     post_control: () => admin.post(`/controls/${name}`, { identifier: "CTL-1", name: "Review" }),
