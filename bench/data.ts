@@ -68,6 +68,8 @@ async function versionOfData(): Promise<string> {
 export async function prepareData(folder: string, fresh: boolean): Promise<string> {
   const dataDir = join(folder, "server");
   const marker = join(folder, "complete");
+  if ((await findManagedPostgres(dataDir)) !== undefined)
+    throw new Error(`A server runs on ${dataDir}: stop it, or name another folder with --data`);
   const version = await versionOfData();
   const present = await readFile(marker, "utf8").catch(() => "");
   if (!fresh && present === version) return dataDir;
