@@ -52,7 +52,7 @@ export async function insertArtifacts(
     artifacts.map((artifact, position) => ({ position, ...artifact, build_json: buildMembers(artifact) })),
   );
   await sql`
-    with input as materialized (
+    /* insert-artifacts */ with input as materialized (
       select i.*, to_timestamp(i.created_at) as moment
       from jsonb_to_recordset(${input}::jsonb) as i (position integer, id uuid, flow_id uuid, trail_id uuid,
         trail_name text, fingerprint text, filename text, template_reference_name text, description text,

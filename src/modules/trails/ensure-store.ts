@@ -32,7 +32,7 @@ export async function touchTrails(
   trails: readonly TrailTouch[],
 ): Promise<StoredTrail[]> {
   const { rows } = await sql<StoredTrail>`
-    with input as materialized (
+    /* touch-trails */ with input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(trails)}::jsonb)
         as i (flow_id uuid, name text, repo_ids uuid[], last_modified_at float8)
     ), locked as materialized (
@@ -77,7 +77,7 @@ export async function insertMissingTrails(
   trails: readonly NewTrail[],
 ): Promise<StoredTrail[]> {
   const { rows } = await sql<StoredTrail>`
-    with input as materialized (
+    /* insert-trails */ with input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(trails)}::jsonb)
         as i (id uuid, event_id uuid, flow_id uuid, name text, description text, git_commit_info jsonb,
           shown_commit jsonb, repo_ids uuid[], created_at float8, last_modified_at float8, created_by_name text, creating_user_id text)
