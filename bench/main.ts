@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 
 import { Command, InvalidArgumentError, Option } from "commander";
 
-import { prepareData } from "./data.ts";
-import type { Setting } from "./measure.ts";
+import { orgs, prepareData } from "./data.ts";
+import { type Setting, warmUp } from "./measure.ts";
 import { startServer, stopAll } from "./processes.ts";
 import { asMarkdown, asText, type Report } from "./report.ts";
 import { artifactsScenario } from "./scenarios/artifacts.ts";
@@ -42,6 +42,10 @@ async function measureRunning(dataDir: string, options: Options, report: Report)
   try {
     const setting: Setting = { server, url: server.url, key: server.key, seconds: options.seconds };
     if (options.only.includes("memory")) report.verdicts.push(...(await measureMemoryAtRest(setting)));
+    await warmUp(setting, [
+      `/api/v2/environments/${orgs.large}?per_page=50`,
+      `/api/v2/builds/${orgs.large}?per_page=50`,
+    ]);
     for (const scenario of scenarios.filter(({ name }) => options.only.includes(name))) {
       console.log(`Measuring ${scenario.name}`);
       const { figures, verdicts } = await scenario.run(setting);

@@ -77,6 +77,15 @@ export interface Setting {
   seconds: number;
 }
 
+/**
+ * Loads some addresses for a few seconds and forgets the result: a server that was just started compiles its hot paths,
+ * opens its connections and plans their statements, which no measurement should pay for alone.
+ */
+export async function warmUp(setting: Setting, paths: string[]): Promise<void> {
+  for (const path of paths)
+    await runLoad({ url: setting.url + path, key: setting.key, connections: 64, seconds: 3 });
+}
+
 let measurement = 0;
 
 async function objectsAt(setting: Setting, path: string): Promise<unknown> {

@@ -113,27 +113,53 @@ function columns(alias: string, { sort }: EnvironmentQuery): string {
   return `${alias}.id, ${alias}.name${sort === "name" ? "" : `, ${alias}.${sort}`}`;
 }
 
-/** Ids of one page, and SQL for the number of all matches. */
+/** How one page is found, and how many matches there are in all. */
 interface PagePlan {
-  /** The common table expression `page` and what it needs. */
+  /** Common table expressions that the rows use; empty when there are none. */
   with: string;
+  /** What follows `from`, with the page's rows as `e`. */
+  rows: string;
+  order: string;
+  /** SQL for the number of all matches. */
   total: string;
+}
+
+/** The page is found first, by what an index has of it; only its own rows are read. */
+function pageOf(found: { with: string; total: string }, query: EnvironmentQuery): PagePlan {
+  return {
+    ...found,
+    rows: "page join environments e on e.org_id = $1::uuid and e.id = page.id",
+    order: orderBy("page", query),
+  };
 }
 
 /** Matches are found once, by the index of their filter; they are counted and the page is cut from them. */
 function countedPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
-  return {
-    with: `matching as materialized (select ${columns("e", query)} from environments e where ${allConditions(filters)}),
-      page as (${cutOut(`select * from matching m order by ${orderBy("m", query)}`, cut)})`,
-    total: "(select count(*) from matching)",
-  };
+  const matching = `matching as materialized (
+      select ${columns("e", query)} from environments e where ${allConditions(filters)})`;
+  const page = cutOut(`select * from matching m order by ${orderBy("m", query)}`, cut);
+  return pageOf(
+    { with: `${filters.with} ${matching}, page as (${page})`, total: "(select count(*) from matching)" },
+    query,
+  );
 }
 
 /** The page is read off the index in its order, and the counter knows the number of all. */
 function orderedPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
   const rows = `select ${columns("e", query)} from environments e where ${allConditions(filters)}
       order by ${orderBy("e", query)}`;
-  return { with: `page as (${cutOut(rows, cut)})`, total: counter(filters) };
+  return pageOf({ with: `page as (${cutOut(rows, cut)})`, total: counter(filters) }, query);
+}
+
+/** Nothing comes before the first page: its rows are read in order, without finding them by id again. */
+function firstPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
+  const rows = `select * from environments e where ${allConditions(filters)} order by ${orderBy("e", query)}`;
+  return {
+    with: "",
+    rows: `(${rows} limit ${largestPage}) as e`,
+    order: `${orderBy("e", query)} limit ${cut.limit}`,
+    total: counter(filters),
+  };
 }
 
 /** By name, the types' own indexes are merged: rare types cost no more than frequent ones. */
@@ -144,7 +170,7 @@ function mergedPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePl
         where ${filters.where} and e.type = wanted.type
         order by ${orderBy("e", query)} limit ${deep}) t
       order by ${orderBy("t", query)}`;
-  return { with: `page as (${cutOut(rows, cut)})`, total: counter(filters) };
+  return pageOf({ with: `page as (${cutOut(rows, cut)})`, total: counter(filters) }, query);
 }
 
 function counter(filters: Filters): string {
@@ -171,7 +197,7 @@ function cutOut(rows: string, { limit, offset }: Cut): string {
 function planPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
   if (filters.counted) return countedPage(filters, query, cut);
   if (filters.types !== undefined && query.sort === "name") return mergedPage(filters, query, cut);
-  return orderedPage(filters, query, cut);
+  return cut.offset === undefined ? firstPage(filters, query, cut) : orderedPage(filters, query, cut);
 }
 
 function statement(name: string, text: string): PreparedStatement {
@@ -200,11 +226,8 @@ export function pageStatement(org: Org, query: EnvironmentQuery, page: PageOf): 
     limit: parameters.add(page.limit, "bigint"),
     offset: page.offset === 0 ? undefined : parameters.add(page.offset, "bigint"),
   });
-  const text = `with recursive ${filters.with} ${plan.with}
-    select ${plan.total}::bigint as total, ${environmentsJson("e", orgName, {
-      rows: `page join environments e on e.org_id = ${orgId} and e.id = page.id`,
-      order: orderBy("page", query),
-    })} as environments`;
+  const text = `${plan.with === "" ? "" : `with recursive ${plan.with}`}
+    select ${plan.total}::bigint as total, ${environmentsJson("e", orgName, plan)} as environments`;
   return {
     statement: statement(
       `${page.offset === 0 ? "first" : "page"}-${query.sort}-${query.direction}-${filters.shape}`,
