@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
+    setupFiles: ["test/support/seed.ts"],
     pool: "forks",
     // Files share a process: modules are loaded once, which is most of a file's time.
     isolate: false,

@@ -9,6 +9,7 @@ import {
   type RequestBody,
 } from "../contract/endpoint.ts";
 import { inputErrors } from "../contract/input-errors.ts";
+import { safeParse } from "../contract/safe-parse.ts";
 import { invalidInput } from "../domain/errors.ts";
 import type { Actor } from "../domain/principal.ts";
 import { sha256 } from "../lib/hash.ts";
@@ -60,7 +61,7 @@ function pathParams(endpoint: Endpoint, request: FastifyRequest): Record<string,
 
 function parse(schema: z.ZodType | undefined, prefix: string, value: unknown): unknown {
   if (schema === undefined) return undefined;
-  const parsed = schema.safeParse(value, { reportInput: true });
+  const parsed = safeParse(schema, value);
   if (!parsed.success) throw invalidInput(inputErrors(prefix, parsed.error));
   return parsed.data;
 }

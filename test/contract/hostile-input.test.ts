@@ -84,4 +84,13 @@ describe("hostile input", () => {
       { numRuns: runsPerEndpoint, endOnFailure: true },
     );
   });
+
+  it("refuses what stands where a list should, whatever its length says", async () => {
+    const answer = await org.admin.put(`/flows/${org.name}`, {
+      name: "f",
+      template: { length: { toString: 1 } },
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({ errors: { template: expect.stringContaining("valid list") } });
+  });
 });
