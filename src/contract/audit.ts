@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 import { organizationRole } from "./access.ts";
-import { json, LinksBody, Timestamp } from "./common.ts";
+import { json, Timestamp } from "./common.ts";
+import { pageOfList } from "./pagination.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import {
   choiceParameter,
@@ -34,11 +35,7 @@ export const AuditEntry = z
 
 export const AuditLog = z
   .object({
-    _links: LinksBody,
-    page: z.int(),
-    per_page: z.int(),
-    total_pages: z.int(),
-    total_count: z.int(),
+    ...pageOfList,
     entries: z.array(AuditEntry),
   })
   .meta({ id: "AuditLog" });

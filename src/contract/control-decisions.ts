@@ -2,7 +2,8 @@ import { z } from "zod";
 
 import { sortDirections } from "../domain/environments.ts";
 import { organizationReader } from "./access.ts";
-import { json, LinksBody, Timestamp } from "./common.ts";
+import { json, Timestamp } from "./common.ts";
+import { pageOfList } from "./pagination.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import {
   booleanParameter,
@@ -54,11 +55,7 @@ export const ControlDecisionDetail = entry
 /** A page of the decisions on a control. */
 export const ControlDecisionListResponse = z
   .strictObject({
-    _links: LinksBody,
-    page: z.int(),
-    per_page: z.int(),
-    total_pages: z.int(),
-    total_count: z.int(),
+    ...pageOfList,
     decisions: z.array(ControlDecision),
   })
   .meta({ id: "ControlDecisionListResponse" });

@@ -6,6 +6,7 @@ import { controlIdentifierPattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
 import { indexedText, json, LinksBody, Timestamp } from "./common.ts";
 import { controlDecisionEndpoints } from "./control-decisions.ts";
+import { pageOfList } from "./pagination.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { mapOf } from "./lists.ts";
 import {
@@ -46,14 +47,6 @@ export const ControlDetail = Control.extend({ policies_referencing: z.array(z.st
 export const ControlVersion = z
   .object({ ...definition, status: z.enum(controlStatuses) })
   .meta({ id: "ControlVersionResponse" });
-
-const pageOfList = {
-  _links: LinksBody,
-  page: z.int(),
-  per_page: z.int(),
-  total_pages: z.int(),
-  total_count: z.int(),
-};
 
 /** A page of controls. */
 export const ControlListResponse = z

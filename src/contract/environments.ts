@@ -4,6 +4,7 @@ import { environmentSorts, environmentTypes, sortDirections } from "../domain/en
 import { environmentNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole, organizationRoleOr } from "./access.ts";
 import { json, LinksBody, nameText, Ok, okResponse, Timestamp } from "./common.ts";
+import { pageOfList } from "./pagination.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listOf } from "./lists.ts";
 import {
@@ -42,11 +43,8 @@ export const Environment = z
 /** One page of the list (interface spec 2). */
 export const EnvironmentList = z
   .strictObject({
+    ...pageOfList,
     _links: LinksBody.nullish(),
-    page: z.int(),
-    per_page: z.int(),
-    total_pages: z.int(),
-    total_count: z.int(),
     environments: z.array(Environment),
   })
   .meta({ id: "EnvironmentListResponse" });

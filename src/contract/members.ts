@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 import { organizationRole } from "./access.ts";
-import { json, LinksBody, okResponse, Timestamp } from "./common.ts";
+import { json, okResponse, Timestamp } from "./common.ts";
+import { pageOfList } from "./pagination.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import {
   choiceParameter,
@@ -48,11 +49,7 @@ export const MembershipEvent = z
 
 export const MembershipLog = z
   .object({
-    _links: LinksBody,
-    page: z.int(),
-    per_page: z.int(),
-    total_pages: z.int(),
-    total_count: z.int(),
+    ...pageOfList,
     entries: z.array(MembershipEvent),
   })
   .meta({ id: "MembershipAuditLog" });

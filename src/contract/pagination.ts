@@ -1,6 +1,16 @@
 import { z } from "zod";
 
+import { LinksBody } from "./common.ts";
 import { integerParameter, pageParameter } from "./parameters.ts";
+
+/** What every page of a list says beside its items. */
+export const pageOfList = {
+  _links: LinksBody,
+  page: z.int(),
+  per_page: z.int(),
+  total_pages: z.int(),
+  total_count: z.int(),
+};
 
 /** Where a page stands in its list. `page` is the one asked for, even past the end. */
 export const PaginationInfo = z

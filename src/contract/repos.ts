@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { organizationReader } from "./access.ts";
 import { json, LinksBody, Timestamp } from "./common.ts";
+import { pageOfList } from "./pagination.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import {
   choiceParameter,
@@ -36,11 +37,7 @@ export const RepoResponse = z
 /** A page of repos (contract catalog 4.2). */
 export const RepoListResponse = z
   .strictObject({
-    _links: LinksBody,
-    page: z.int(),
-    per_page: z.int(),
-    total_pages: z.int(),
-    total_count: z.int(),
+    ...pageOfList,
     repos: z.array(RepoResponse),
   })
   .meta({ id: "RepoListResponse" });

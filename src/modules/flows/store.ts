@@ -43,40 +43,26 @@ export async function findFlowId(db: Executor, orgId: string, name: string): Pro
   return rows[0]?.id;
 }
 
+function flowsOf(tx: Tx, orgId: string) {
+  return tx.selectFrom("flows").select(columns).where("org_id", "=", orgId);
+}
+
 /**
  * The flow with this id, which must exist. It is neither renamed nor archived until the transaction ends: whoever does
  * is waited for.
  */
 export function getFlowHeld(tx: Tx, orgId: string, id: string): Promise<FlowRow> {
-  return tx
-    .selectFrom("flows")
-    .select(columns)
-    .where("org_id", "=", orgId)
-    .where("id", "=", id)
-    .forKeyShare()
-    .executeTakeFirstOrThrow();
+  return flowsOf(tx, orgId).where("id", "=", id).forKeyShare().executeTakeFirstOrThrow();
 }
 
 /** The flow with this id, locked against other writers until the transaction ends. */
 export function getFlowLocked(tx: Tx, orgId: string, id: string): Promise<FlowRow> {
-  return tx
-    .selectFrom("flows")
-    .select(columns)
-    .where("org_id", "=", orgId)
-    .where("id", "=", id)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
+  return flowsOf(tx, orgId).where("id", "=", id).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
 
 /** The flow that has this very name now, locked against other writers until the transaction ends. */
 export function findFlowLocked(tx: Tx, orgId: string, name: string): Promise<FlowRow | undefined> {
-  return tx
-    .selectFrom("flows")
-    .select(columns)
-    .where("org_id", "=", orgId)
-    .where("name", "=", name)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
+  return flowsOf(tx, orgId).where("name", "=", name).forNoKeyUpdate().executeTakeFirst();
 }
 
 export interface NewFlow {
