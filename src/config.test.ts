@@ -30,6 +30,7 @@ describe("readConfig without any variable", () => {
       logLevel: "info",
       dev: false,
       allowPrivateTargets: false,
+      smtp: undefined,
       secretKey: undefined,
       rateLimitPerKey: undefined,
       rateLimitPerAddress: undefined,

@@ -8,6 +8,7 @@ import { controlEndpoints } from "./controls.ts";
 import { environmentEndpoints } from "./environments.ts";
 import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
+import { notificationEndpoints } from "./notifications.ts";
 import { organizationEndpoints } from "./organizations.ts";
 import { qualityEndpoints } from "./quality.ts";
 import { repoEndpoints } from "./repos.ts";
@@ -38,6 +39,7 @@ export const endpoints = {
   ...attestationTypeEndpoints,
   ...controlEndpoints,
   ...actionEndpoints,
+  ...notificationEndpoints,
   ...qualityEndpoints,
   ...systemEndpoints,
 } satisfies Endpoints;

@@ -9,6 +9,7 @@ import { controlHandlers } from "./controls/handlers.ts";
 import { environmentHandlers } from "./environments/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
+import { notificationHandlers } from "./notifications/handlers.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
 import { qualityHandlers } from "./quality/handlers.ts";
 import { repoHandlers } from "./repos/handlers.ts";
@@ -39,6 +40,7 @@ export const handlers: Handlers<typeof endpoints> = {
   ...attestationTypeHandlers,
   ...controlHandlers,
   ...actionHandlers,
+  ...notificationHandlers,
   ...qualityHandlers,
   ...systemHandlers,
 };
