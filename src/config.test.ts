@@ -64,6 +64,42 @@ describe("each variable", () => {
     [{ WAYBILL_DEV: "0" }, { dev: false }],
     [{ WAYBILL_ALLOW_PRIVATE_TARGETS: "true" }, { allowPrivateTargets: true }],
     [{ WAYBILL_ALLOW_PRIVATE_TARGETS: "false" }, { allowPrivateTargets: false }],
+    [
+      { WAYBILL_SMTP_URL: "smtp://mail.example.org", WAYBILL_MAIL_FROM: "waybill@example.org" },
+      {
+        smtp: {
+          host: "mail.example.org",
+          port: 587,
+          secure: false,
+          requireTls: false,
+          user: undefined,
+          password: undefined,
+          from: "waybill@example.org",
+        },
+      },
+    ],
+    [
+      { WAYBILL_SMTP_URL: "smtps://a%40b:p%25%2f@mail.example.org", WAYBILL_MAIL_FROM: "W <w@example.org>" },
+      {
+        smtp: {
+          host: "mail.example.org",
+          port: 465,
+          secure: true,
+          requireTls: false,
+          user: "a@b",
+          password: "p%/",
+          from: "W <w@example.org>",
+        },
+      },
+    ],
+    [
+      { WAYBILL_SMTP_URL: "smtp://u:p@mail.example.org:2525", WAYBILL_MAIL_FROM: "w@example.org" },
+      { smtp: expect.objectContaining({ port: 2525, requireTls: true }) },
+    ],
+    [
+      { WAYBILL_SMTP_URL: "smtp://u:p@[::1]:25", WAYBILL_MAIL_FROM: "w@example.org" },
+      { smtp: expect.objectContaining({ host: "::1", requireTls: false }) },
+    ],
     [{ WAYBILL_SECRET_KEY: "s".repeat(32) }, { secretKey: "s".repeat(32) }],
     [{ WAYBILL_RATE_LIMIT_PER_KEY: "5" }, { rateLimitPerKey: 5 }],
     [{ WAYBILL_RATE_LIMIT_PER_KEY: "0", HOST: "0.0.0.0" }, { rateLimitPerKey: undefined }],
@@ -102,6 +138,16 @@ describe("each mistake", () => {
     [{ WAYBILL_LOG_LEVEL: "loud" }, "WAYBILL_LOG_LEVEL invalid option"],
     [{ WAYBILL_DEV: "yes" }, "WAYBILL_DEV invalid option"],
     [{ WAYBILL_ALLOW_PRIVATE_TARGETS: "2" }, "WAYBILL_ALLOW_PRIVATE_TARGETS invalid option"],
+    [{ WAYBILL_SMTP_URL: "smtp://h" }, "WAYBILL_MAIL_FROM must be set, because WAYBILL_SMTP_URL is"],
+    [{ WAYBILL_MAIL_FROM: "a@b" }, "WAYBILL_SMTP_URL must be set, because WAYBILL_MAIL_FROM is"],
+    [{ WAYBILL_SMTP_URL: "http://h" }, "WAYBILL_SMTP_URL must be a URL starting with smtp:// or smtps://"],
+    [{ WAYBILL_SMTP_URL: "smtp://" }, "WAYBILL_SMTP_URL must name a host"],
+    [
+      { WAYBILL_SMTP_URL: "smtp://a:50%@h" },
+      "WAYBILL_SMTP_URL must have % in user and password written as %25",
+    ],
+    [{ WAYBILL_MAIL_FROM: "somebody" }, "WAYBILL_MAIL_FROM must be an address"],
+    [{ WAYBILL_MAIL_FROM: "a@b\r\nBcc: c@d" }, "WAYBILL_MAIL_FROM must be an address"],
     [{ WAYBILL_SECRET_KEY: "short" }, "WAYBILL_SECRET_KEY must have at least 32 characters"],
     [{ WAYBILL_RATE_LIMIT_PER_KEY: "x" }, "WAYBILL_RATE_LIMIT_PER_KEY must be a whole number"],
     [

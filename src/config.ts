@@ -122,6 +122,7 @@ const Environment = z.object({
   WAYBILL_ALLOW_PRIVATE_TARGETS: flag.optional(),
   WAYBILL_SMTP_URL: url(["smtp:", "smtps:"])
     .refine((text) => (parseUrl(text)?.hostname ?? "") !== "", "must name a host")
+    .refine((text) => !/%(?![0-9a-f]{2})/i.test(text), "must have % in user and password written as %25")
     .optional(),
   WAYBILL_MAIL_FROM: z
     .string()
@@ -199,6 +200,15 @@ function smtpMistakes(set: Settings): string[] {
     : ["WAYBILL_MAIL_FROM must be set, because WAYBILL_SMTP_URL is"];
 }
 
+/** What stands for a text in a URL. Bytes that are no UTF-8 stay as they are written. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 const submissionPort = 587;
 const securePort = 465;
 
@@ -207,7 +217,7 @@ function smtpSettings(set: Settings): SmtpSettings | undefined {
   if (server === undefined || set.WAYBILL_MAIL_FROM === undefined) return undefined;
   const secure = server.protocol === "smtps:";
   const host = server.hostname.replace(/^\[|\]$/g, "");
-  const user = server.username === "" ? undefined : decodeURIComponent(server.username);
+  const user = server.username === "" ? undefined : unescaped(server.username);
   return {
     host,
     port: server.port === "" ? (secure ? securePort : submissionPort) : Number(server.port),
@@ -215,7 +225,7 @@ function smtpSettings(set: Settings): SmtpSettings | undefined {
     // A password is not sent in the clear, except to this machine.
     requireTls: !secure && user !== undefined && !isLoopback(host),
     user,
-    password: user === undefined ? undefined : decodeURIComponent(server.password),
+    password: user === undefined ? undefined : unescaped(server.password),
     from: set.WAYBILL_MAIL_FROM,
   };
 }

@@ -5,8 +5,6 @@ import type { Tx } from "./connect.ts";
 export interface EnqueueOptions {
   /** Jobs of one key replace each other while they wait. */
   key?: string;
-  /** Jobs of one queue run one after the other. */
-  queue?: string;
   /** Seconds before it may run. */
   delay?: number;
 }
@@ -20,8 +18,8 @@ export async function enqueue(
   payload: Record<string, string | number>,
   options: EnqueueOptions = {},
 ): Promise<void> {
-  const { key, queue, delay } = options;
+  const { key, delay } = options;
   await sql`select graphile_worker.add_job(${task}::text, ${JSON.stringify(payload)}::json,
-    job_key => ${key ?? null}::text, max_attempts => 25, queue_name => ${queue ?? null}::text,
+    job_key => ${key ?? null}::text, max_attempts => 25,
     run_at => now() + make_interval(secs => ${delay ?? 0}))`.execute(tx);
 }

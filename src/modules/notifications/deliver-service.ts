@@ -8,7 +8,8 @@ import type { Deps } from "../deps.ts";
 import { deleteOldDeliveries, findWork, type Outcome, updateOutcome, type Work } from "./delivery-store.ts";
 import { signingKeys } from "./key-service.ts";
 import { type Attempt, type AttemptResult, send } from "./send.ts";
-import { type DeliverJob, deliverTask, targetQueue } from "./store.ts";
+import { isPaused, noteAnswer } from "./pause.ts";
+import { type DeliverJob, deliverTask } from "./store.ts";
 
 /** How long settled deliveries can be looked at, in seconds. */
 const keepSeconds = 30 * 24 * 60 * 60;
@@ -68,7 +69,20 @@ async function settle(tx: Tx, job: DeliverJob, { work, result, at }: Ended): Pro
   await noteOutcome(tx, org_id, { action_number, position: target_position, succeeded, at });
   if (delay === undefined) return;
   const next = { org_id, delivery_id: work.id, attempts };
-  await enqueue(tx, deliverTask, next, { delay, queue: targetQueue(org_id, work) });
+  await enqueue(tx, deliverTask, next, { delay });
+}
+
+function failure(error: string): AttemptResult {
+  return { succeeded: false, response_status: null, error };
+}
+
+/** Sends, unless the target did not answer a moment ago. */
+async function tryTarget(deps: Deps, job: DeliverJob, work: Work, attempt: Attempt): Promise<AttemptResult> {
+  const target = `${job.org_id} ${work.action_number} ${work.target_position}`;
+  if (isPaused(deps, target)) return failure("The target did not answer others a moment ago");
+  const result = await send(deps, attempt);
+  noteAnswer(deps, target, result.succeeded || result.response_status !== null);
+  return result;
 }
 
 /**
@@ -83,8 +97,8 @@ export async function deliver(deps: Deps, job: DeliverJob): Promise<void> {
   if (attempt === "gone") return cancel(deps, job, work);
   const result =
     attempt === "unreadable"
-      ? { succeeded: false, response_status: null, error: "The target was sealed with another secret key" }
-      : await send(deps, attempt);
+      ? failure("The target was sealed with another secret key")
+      : await tryTarget(deps, job, work, attempt);
   const ended = { work, result, at: deps.clock.now() };
   await transaction(deps.db.query, (tx) => settle(tx, job, ended));
 }

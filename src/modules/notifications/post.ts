@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from "node:dns";
 import { request as httpRequest, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import type { LookupFunction } from "node:net";
 
 import { isPublicAddress } from "../../domain/network/reach.ts";
 import { targetUrlProblem } from "../../domain/network/target-url.ts";
@@ -43,30 +43,22 @@ function guardedLookup({ allowPrivate, lookup = systemLookup }: PostOptions): Lo
   };
 }
 
-function checked(address: string, allowPrivate: boolean): URL {
-  const problem = targetUrlProblem(address, allowPrivate);
-  if (problem !== undefined) throw new TargetRefused(problem);
-  const url = new URL(address);
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  // Connections to addresses look nothing up.
-  if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host))
-    throw new TargetRefused("Host leads to a private network");
-  return url;
-}
-
 /**
  * Posts JSON to an address a user gave, on a connection of its own. Redirects are not followed; of the answer only the
  * status is of interest.
  * @returns the HTTP status.
  * @throws TargetRefused for an address that may not be called; whatever the network says otherwise.
  */
-export function postJson(
+export async function postJson(
   address: string,
   body: string,
   headers: Record<string, string>,
   options: PostOptions,
 ): Promise<number> {
-  const url = checked(address, options.allowPrivate);
+  // Names that stand for addresses are checked here, the others when they are looked up.
+  const problem = targetUrlProblem(address, options.allowPrivate);
+  if (problem !== undefined) throw new TargetRefused(problem);
+  const url = new URL(address);
   const payload = Buffer.from(body, "utf8");
   const settings: RequestOptions = {
     method: "POST",
@@ -81,19 +73,20 @@ export function postJson(
     },
   };
   return new Promise((resolve, reject) => {
-    const send = url.protocol === "https:" ? httpsRequest : httpRequest;
-    const request = send(url, settings, (response) => {
-      const { statusCode = 0 } = response;
+    const start = url.protocol === "https:" ? httpsRequest : httpRequest;
+    let status: number | undefined;
+    const request = start(url, settings, (response) => {
+      status = response.statusCode ?? 0;
       let received = 0;
       response.on("data", (chunk: Buffer) => {
         received += chunk.length;
         if (received > maxAnswerBytes) response.destroy();
       });
-      // However the rest of the answer ends, its status has been said.
       response.on("error", () => {});
-      response.on("close", () => resolve(statusCode));
     });
-    request.on("error", reject);
+    request.on("error", (error) => (status === undefined ? reject(error) : resolve(status)));
+    // However the rest of an answer ends, its status has been said.
+    request.on("close", () => (status === undefined ? reject(new Error("No answer")) : resolve(status)));
     request.end(payload);
   });
 }

@@ -50,14 +50,6 @@ export interface DeliverJob {
   attempts: number;
 }
 
-/** The queue of a target's jobs. They run one after the other, so that a slow target keeps no others waiting. */
-export function targetQueue(
-  orgId: string,
-  target: { action_number: number; target_position: number },
-): string {
-  return `notify ${orgId} ${target.action_number} ${target.target_position}`;
-}
-
 /** A delivery about to be queued. */
 export interface NewDelivery {
   id: string;
@@ -75,12 +67,9 @@ export async function insertDeliveries(
   orgId: string,
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
-  const input = JSON.stringify(
-    deliveries.map((delivery) => ({ ...delivery, queue: targetQueue(orgId, delivery) })),
-  );
   await sql`/* insert-deliveries */ with input as materialized (
-      select * from jsonb_to_recordset(${input}::jsonb) as i (id uuid, action_number integer, target_position integer,
-        target_type text, occurrence jsonb, created_at float8, replay_of uuid, queue text)
+      select * from jsonb_to_recordset(${JSON.stringify(deliveries)}::jsonb) as i (id uuid, action_number integer, target_position integer,
+        target_type text, occurrence jsonb, created_at float8, replay_of uuid)
     ), queued as (
       insert into notification_deliveries (org_id, id, action_number, target_position, target_type, occurrence,
         created_at, next_attempt_at, replay_of)
@@ -89,7 +78,6 @@ export async function insertDeliveries(
       from input order by id
     )
     select graphile_worker.add_job(${deliverTask}::text,
-      json_build_object('org_id', ${orgId}::uuid, 'delivery_id', id, 'attempts', 0), max_attempts => 25,
-      queue_name => queue)
+      json_build_object('org_id', ${orgId}::uuid, 'delivery_id', id, 'attempts', 0), max_attempts => 25)
     from input order by id`.execute(tx);
 }
