@@ -84,7 +84,7 @@ function afterReport(place: Place, commit: string | null): Place {
 
 /** A missing artifact, with the commit that leaves least to do; of several the one last attested. */
 function proposeArtifact(place: Place): ProposedReport[] {
-  const commits = place.reports.map((report) => report.git_commit).reverse();
+  const commits = place.reports.map((report) => report.git_commit).toReversed();
   const choices = [...new Set([...commits, null])].map((commit) => ({
     commit,
     needs: needsOf(afterReport(place, commit)),
