@@ -62,7 +62,10 @@ export const ProposedReport = z
     artifact_name: z.string().nullable(),
     /** Null for attestations of the trail and of artifacts that are yet to be reported. */
     artifact_fingerprint: z.string().nullable(),
-    /** For an artifact, the commit whose waiting attestations fit best; for an attestation that waits, its commit. */
+    /**
+     * For an artifact, the commit whose waiting attestations leave the least to do, null for one that none waits for; for
+     * an attestation that has to wait for its artifact, the commit it is for.
+     */
     git_commit: z.string().nullable(),
     /** Null when the artifact itself is to be reported. */
     attestation_name: z.string().nullable(),

@@ -118,28 +118,35 @@ export interface ArtifactFilter {
 
 function matches(alias: string, orgId: string, { flow_id, repo_ids }: ArtifactFilter): RawBuilder<unknown> {
   const column = (name: string) => sql.ref(`${alias}.${name}`);
-  const found = [sql`${column("org_id")} = ${orgId}`];
-  if (flow_id === undefined)
-    found.push(sql`${column("flow_id")} not in (
-      select id from flows where org_id = ${orgId} and archived_at is not null)`);
-  else found.push(sql`${column("flow_id")} = ${flow_id}`);
-  if (repo_ids !== undefined) found.push(sql`${column("repo_id")} = any (${repo_ids}::uuid[])`);
+  const found = [
+    flow_id === undefined
+      ? sql`${column("flow_id")} not in (select id from flows where org_id = ${orgId} and archived_at is not null)`
+      : sql`${column("flow_id")} = ${flow_id}`,
+  ];
+  // Reports of one repo can be read in their order.
+  if (repo_ids?.length === 1) found.push(sql`${column("repo_id")} = ${repo_ids[0]}`);
+  else if (repo_ids !== undefined) found.push(sql`${column("repo_id")} = any (${repo_ids}::uuid[])`);
   return sql.join(found, sql` and `);
 }
 
-/** A page of artifacts, each once in its flow, by its newest report; newest first. */
+/**
+ * A page of artifacts, each once in its flow, by its newest report; newest first. Whether a report is the newest is asked of
+ * each one on the way, not of all before, as the planner would be free to do with "not exists"; and "offset 0" has all
+ * reports of the fingerprint looked up by it, and not those of the flow or the repo read in order until one fits.
+ */
 export async function listArtifacts(
   db: Executor,
   orgId: string,
   filter: ArtifactFilter,
   page: { limit: number; offset: number },
 ): Promise<ReadArtifactRow[]> {
-  // Asked of each row on the way and not of all before, as the planner would be free to do with "not exists".
   const { rows } = await inFull(sql`
     select * from artifacts a
-    where ${matches("a", orgId, filter)} and a.id = (
-      select newest.id from artifacts newest
-      where ${matches("newest", orgId, filter)} and newest.fingerprint = a.fingerprint and newest.flow_id = a.flow_id
+    where a.org_id = ${orgId} and ${matches("a", orgId, filter)} and a.id = (
+      select newest.id from (
+        select id, flow_id, repo_id from artifacts where org_id = ${orgId} and fingerprint = a.fingerprint offset 0
+      ) newest
+      where newest.flow_id = a.flow_id and ${matches("newest", orgId, filter)}
       order by newest.id desc limit 1)
     order by a.id desc limit ${page.limit}::bigint offset ${page.offset}::bigint`).execute(db);
   return rows;
