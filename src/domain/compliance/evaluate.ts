@@ -76,3 +76,18 @@ export function evaluateArtifact(
   const places = [trailPlace(template, reports), artifactPlace(template, reports, artifact)];
   return stateOf(tally(places.flatMap(readRows)));
 }
+
+/**
+ * The same for the artifact that has a name, from a verdict that was kept.
+ * @param name the template name the artifact was reported under.
+ */
+export function artifactState(
+  compliance: Pick<TrailCompliance, "attestations_statuses" | "artifacts_statuses">,
+  name: string,
+): ComplianceState {
+  const artifact = compliance.artifacts_statuses.get(name);
+  const rows = [...compliance.attestations_statuses, ...(artifact?.attestations_statuses ?? [])];
+  const failed = artifact?.status === "NON-COMPLIANT" || rows.some((row) => row.is_compliant === false);
+  const missing = rows.some((row) => row.status === "MISSING");
+  return stateOf({ failed, missing });
+}
