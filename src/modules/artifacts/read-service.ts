@@ -17,7 +17,7 @@ import {
   type ReadArtifactRow,
 } from "./read-store.ts";
 import { type JudgedArtifact, showArtifact, showArtifactItem } from "./show.ts";
-import { listStays } from "./stays.ts";
+import { listStays } from "./stays-store.ts";
 
 type Reading = Pick<Deps, "db" | "links">;
 

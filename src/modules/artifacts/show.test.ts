@@ -4,7 +4,7 @@ import { artifact } from "../../../test/support/compliance.ts";
 import { emptyTemplate } from "../../domain/template/model.ts";
 import { createLinks } from "../../lib/links.ts";
 import { type JudgedArtifact, showArtifact } from "./show.ts";
-import type { Stay } from "./stays.ts";
+import type { Stay } from "./stays-store.ts";
 
 const id = "11111111-1111-7111-8111-111111110000";
 

@@ -13,7 +13,7 @@ import type { JudgeableTrail } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { showEventCommit } from "../trails/show.ts";
 import type { EvidenceRow, HistoryRow, ReadArtifactRow } from "./read-store.ts";
-import type { Stay } from "./stays.ts";
+import type { Stay } from "./stays-store.ts";
 
 /** A report of an artifact with everything that its trail and its attestations say of it. */
 export interface JudgedArtifact {
