@@ -1,4 +1,4 @@
-import type { PreparedExecutor } from "../../db/connect.ts";
+import type { PreparedExecutor, PreparedStatement } from "../../db/connect.ts";
 import {
   attestationObject,
   itsEvidence,
@@ -35,26 +35,39 @@ export async function findTrailAttestations(
   return row?.body;
 }
 
-const ofArtifact = {
-  name: "attestations-of-artifact",
-  text: `
-    select coalesce((
-      select jsonb_agg(${attestationObject("'/artifact/' || $6::text || '/' || a.name")} order by a.id)
-      from attestations a join trails t on t.org_id = a.org_id and t.id = a.trail_id ${itsEvidence}
-      where a.org_id = $1 and a.id in (
-        select a.id from attestations a
-        where a.org_id = $1 and a.artifact_fingerprint >= $6 and a.artifact_fingerprint < $6::text || 'g'
-          and a.name = $7 and a.flow_id = f.id
-        union
-        select a.id from artifacts r join attestations a on ${meantBy}
-        where r.org_id = $1 and r.fingerprint >= $6 and r.fingerprint < $6::text || 'g' and r.flow_id = f.id
-          and a.name = $7 and a.artifact_fingerprint is null)
-    ), '[]')::text as body
-    from flows f
-    where f.org_id = $1 and f.name = $5 and exists (
-      select 1 from artifacts r
-      where r.org_id = f.org_id and r.flow_id = f.id and r.fingerprint >= $6 and r.fingerprint < $6::text || 'g')`,
-};
+/** Statement for an artifact, told by a condition on the fingerprint in a column. */
+function ofArtifact(name: string, isMeant: (column: string) => string): PreparedStatement {
+  return {
+    name,
+    // "offset 0": found by the fingerprint first, whatever the planner thinks of flows.
+    text: `
+      select coalesce((
+        select jsonb_agg(${attestationObject("'/artifact/' || $6::text || '/' || a.name")} order by a.id)
+        from attestations a join trails t on t.org_id = a.org_id and t.id = a.trail_id ${itsEvidence}
+        where a.org_id = $1 and a.id in (
+          select bound.id from (
+            select a.id, a.flow_id from attestations a
+            where a.org_id = $1 and ${isMeant("a.artifact_fingerprint")} and a.name = $7 offset 0) bound
+          where bound.flow_id = f.id
+          union
+          select a.id from (
+            select * from artifacts r where r.org_id = $1 and ${isMeant("r.fingerprint")} offset 0) r
+          join attestations a on ${meantBy}
+          where r.flow_id = f.id and a.name = $7 and a.artifact_fingerprint is null)
+      ), '[]')::text as body
+      from flows f
+      where f.org_id = $1 and f.name = $5 and f.id in (
+        select r.flow_id from artifacts r where r.org_id = $1 and ${isMeant("r.fingerprint")} offset 0)`,
+  };
+}
+
+const ofWholeFingerprint = ofArtifact("attestations-of-artifact", (column) => `${column} = $6::text`);
+const ofFingerprintPrefix = ofArtifact(
+  "attestations-of-artifact-prefix",
+  // Hexadecimal digits sort before "g".
+  (column) => `${column} >= $6::text and ${column} < $6::text || 'g'`,
+);
+const fingerprintLength = 64;
 
 /**
  * JSON text of the attestations of one name on an artifact, on all trails of the flow, oldest first, those made before
@@ -67,8 +80,10 @@ export async function findArtifactAttestations(
   urls: UrlBases,
   at: { flow: string; fingerprint: string; name: string },
 ): Promise<string | undefined> {
+  const isWhole = at.fingerprint.length === fingerprintLength;
+  const statement = isWhole ? ofWholeFingerprint : ofFingerprintPrefix;
   const values = [org.id, org.name, urls.api, urls.web, at.flow, at.fingerprint, at.name];
-  const [row] = await db.prepared<{ body: string }>(ofArtifact, values);
+  const [row] = await db.prepared<{ body: string }>(statement, values);
   return row?.body;
 }
 

@@ -24,36 +24,52 @@ const flowsNamed = (names: string): string => `(
       where n.org_id = $1 and n.name = named.name and f.archived_at is null))
   from unnest(${names}::text[]) as named (name))`;
 
-/** What the page comes after: its own moment is looked up, so the cursor is exact. */
-const cursorMoment = `(case when $11::uuid is null then 'infinity' else (
-  select c.created_at from attestations c where c.org_id = $1 and c.id = $11::uuid) end)`;
+/** Where the page begins: right after an attestation, whose moment is looked up, or at the last moment wanted. */
+const start = `"start" (at, id) as materialized (
+    select least(c.created_at, to_timestamp($10::float8)), case when c.created_at <= to_timestamp($10::float8)
+      then c.id else 'ffffffff-ffff-ffff-ffff-ffffffffffff' end
+    from (select null::timestamptz as created_at, null::uuid as id where $11::uuid is null
+      union all select a.created_at, a.id from attestations a where a.org_id = $1 and a.id = $11::uuid) c)`;
+const [startMoment, startId] = ['(select at from "start")', '(select id from "start")'];
 
-const matches = `a.org_id = $1
-  and ($5::text[] is null or a.flow_id = any (array${flowsNamed("$5")}))
+const filters = `($5::text[] is null or a.flow_id = any (array${flowsNamed("$5")}))
   and ($6::text[] is null or a.name = any ($6::text[]))
   and ($7::text[] is null or a.type = any ($7::text[]))
-  and ($8::boolean is null or a.is_compliant = $8::boolean)
-  and a.created_at >= to_timestamp($9::float8) and a.created_at <= to_timestamp($10::float8)
-  and (a.created_at, a.id) < (${cursorMoment}, coalesce($11::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;
+  and ($8::boolean is null or a.is_compliant = $8::boolean)`;
 
 /**
- * The first of the matches. The limit stands there twice because the planner cannot see the value of a parameter: only
+ * The first rows in an order. The limit stands there twice because the planner cannot see the value of a parameter: only
  * from a constant it learns that so few rows are wanted that an index in their order serves best.
  */
-function first(rows: string, alias: string): string {
-  return `select * from (${rows} order by ${alias}.created_at desc, ${alias}.id desc limit ${largestPage}) s limit $12::bigint`;
+function first(rows: string, order: string): string {
+  return `select * from (${rows} order by ${order} limit ${largestPage}) s limit $12::bigint`;
 }
 
+/** The first of all matches, off the index by time or a part of it. */
 function matching(more: string): string {
-  return first(`select a.id, a.created_at from attestations a where ${matches} and ${more}`, "a");
+  return first(
+    `select a.id, a.created_at from attestations a
+      where a.org_id = $1 and (a.created_at, a.id) < (${startMoment}, ${startId})
+        and a.created_at >= to_timestamp($9::float8) and ${filters} and ${more}`,
+    "a.created_at desc, a.id desc",
+  );
 }
 
-/** The first matches with each of some values, merged: each value's part of the index is read in order. */
+/**
+ * The first matches with each of some values, merged. The value stands in rows that are compared, and in the order, so
+ * that no index but the value's own will do, and that it is read from the very start of the page: with an equation the
+ * planner takes the index by time for as good wherever it takes the value for frequent.
+ */
 function merged(values: string, column: string): string {
+  const withValue = first(
+    `select a.id, a.created_at from attestations a
+      where a.org_id = $1 and (a.${column}, a.created_at, a.id) < (wanted.value, ${startMoment}, ${startId})
+        and (a.${column}, a.created_at) >= (wanted.value, to_timestamp($9::float8)) and ${filters}`,
+    `a.${column} desc, a.created_at desc, a.id desc`,
+  );
   return first(
-    `select m.* from unnest(array${values}) as wanted (value)
-      cross join lateral (${matching(`a.${column} = wanted.value`)}) m`,
-    "m",
+    `select m.* from unnest(array${values}) as wanted (value) cross join lateral (${withValue}) m`,
+    "m.created_at desc, m.id desc",
   );
 }
 
@@ -68,7 +84,7 @@ function search(name: string, found: string): PreparedStatement {
   return {
     name: `attestations-by-${name}`,
     text: `
-      with page as materialized (${found})
+      with ${start}, page as materialized (${found})
       select wire_id(a.id) as id, (${attestationObject(selfPath)})::text as text
       from page p join attestations a on a.org_id = $1 and a.id = p.id ${joined}
       order by p.created_at desc, p.id desc`,
