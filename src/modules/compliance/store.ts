@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { Tx } from "../../db/connect.ts";
+import type { Executor, Tx } from "../../db/connect.ts";
 import type { ComplianceState, TrailReports } from "../../domain/compliance/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
@@ -13,11 +13,11 @@ export interface TrailCase extends TrailReports {
 }
 
 /**
- * The cases of trails, in one statement. Nobody else must be writing to these trails. "offset 0" keeps the planner from
+ * The cases of trails, in one statement. To keep a verdict on them nobody else must be writing to them. "offset 0" keeps the planner from
  * reading all of the organization in order of id, which it takes for cheap while it knows little of the tables.
  */
 export async function listTrailCases(
-  tx: Tx,
+  db: Executor,
   orgId: string,
   trailIds: readonly string[],
 ): Promise<TrailCase[]> {
@@ -37,7 +37,7 @@ export async function listTrailCases(
     from unnest(${trailIds}::uuid[]) as asked (id)
     cross join lateral (
       select t.id, t.template, t.template_id, t.last_modified_at from trails t
-      where t.org_id = ${orgId} and t.id = asked.id limit 1) t`.execute(tx);
+      where t.org_id = ${orgId} and t.id = asked.id limit 1) t`.execute(db);
   return rows;
 }
 
