@@ -3,25 +3,12 @@ import { evaluateTrail } from "../../domain/compliance/evaluate.ts";
 import type { ComplianceState, TrailReports } from "../../domain/compliance/model.ts";
 import { printCompliance } from "../../domain/compliance/print.ts";
 import type { Template } from "../../domain/template/model.ts";
-import { storedTemplate } from "../../domain/template/stored.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { knownTemplate } from "../flows/known-templates.ts";
 import { listTrailCases, putVerdicts, type TrailCase, type Verdict } from "./store.ts";
 
-/** Trails of a flow share their template: reading it once is enough. */
-const knownTemplates = new Map<string, Template>();
-const maxKnownTemplates = 200;
-
-function templateOf(text: string): Template {
-  const known = knownTemplates.get(text);
-  if (known !== undefined) return known;
-  const template = storedTemplate(text);
-  if (knownTemplates.size >= maxKnownTemplates) knownTemplates.clear();
-  knownTemplates.set(text, template);
-  return template;
-}
-
 function judge(trail: TrailCase): Verdict {
-  const compliance = evaluateTrail(templateOf(trail.template), trail);
+  const compliance = evaluateTrail(knownTemplate(trail.template), trail);
   const { last_modified_at: evaluated_at, template_id } = trail;
   return {
     trail_id: trail.trail_id,
@@ -85,7 +72,7 @@ export async function readTrailCases(
       trail_id,
       {
         trail_id,
-        template: templateOf(template),
+        template: knownTemplate(template),
         template_id,
         reports: { artifacts, attestations },
         last_modified_at,

@@ -55,14 +55,29 @@ export interface Verdict {
   status: string;
 }
 
-/** Keeps verdicts in place of those that trails had, in one statement. */
+/**
+ * Keeps verdicts in place of those that trails had, and notes which trail of each flow was last reported to, in one
+ * statement. Rows are locked in order, so that writers of several trails do not deadlock.
+ */
 export async function putVerdicts(tx: Tx, orgId: string, verdicts: readonly Verdict[]): Promise<void> {
   await sql`/* put-verdicts */
-    insert into trail_compliance (org_id, trail_id, state, status)
-    select ${orgId}, v.trail_id, v.state, v.status::json
-    from jsonb_to_recordset(${JSON.stringify(verdicts)}::jsonb) as v (trail_id uuid, state text, status text)
-    order by v.trail_id
-    on conflict (org_id, trail_id) do update set state = excluded.state, status = excluded.status`.execute(
+    with verdicts as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(verdicts)}::jsonb) as v (trail_id uuid, state text, status text)
+    ), kept as (
+      insert into trail_compliance (org_id, trail_id, state, status)
+      select ${orgId}, v.trail_id, v.state, v.status::json from verdicts v
+      order by v.trail_id
+      on conflict (org_id, trail_id) do update set state = excluded.state, status = excluded.status
+    )
+    insert into flow_activity as known (org_id, flow_id, trail_id, last_modified_at)
+    select distinct on (t.flow_id) ${orgId}::uuid, t.flow_id, t.id, t.last_modified_at
+    from verdicts v cross join lateral (
+      select t.id, t.flow_id, t.last_modified_at from trails t
+      where t.org_id = ${orgId} and t.id = v.trail_id limit 1) t
+    order by t.flow_id, t.last_modified_at desc, t.id desc
+    on conflict (org_id, flow_id) do update
+    set trail_id = excluded.trail_id, last_modified_at = excluded.last_modified_at
+    where (excluded.last_modified_at, excluded.trail_id) > (known.last_modified_at, known.trail_id)`.execute(
     tx,
   );
 }
