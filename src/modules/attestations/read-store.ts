@@ -36,7 +36,7 @@ const overrideKeys = `case when a.is_override then jsonb_build_object('overridde
  * organization's name, `$3` and `$4` the bases of API and web URLs, `self` the URL it is read by. The common keys come
  * last, so that nothing in a type's own data can take their place.
  */
-function attestationObject(self: string): string {
+export function attestationObject(self: string): string {
   return `a.type_data || ${decisionKeys} || ${overrideKeys} || jsonb_build_object(
     'schema_version', 2,
     'attestation_id', wire_id(a.id),
@@ -71,7 +71,7 @@ function attestationObject(self: string): string {
 }
 
 /** The file that came with `a` attestations, if any. */
-const itsEvidence = `left join lateral (
+export const itsEvidence = `left join lateral (
   select file.sha256, wire_id(file.org_id) || case when a.artifact_fingerprint is null then '/trail_attestation/'
     else '/artifact_attestation/' end || wire_id(file.id) || '/' || file.filename as path
   from evidence file where file.org_id = a.org_id and file.id = a.evidence_id) e on true`;
@@ -80,7 +80,7 @@ const itsEvidence = `left join lateral (
  * Whether `a` was made for the artifact `r` of the same trail: same template name, same commit, whichever came first
  * (contract 7.3).
  */
-const meantBy = `r.org_id = a.org_id and r.trail_id = a.trail_id
+export const meantBy = `r.org_id = a.org_id and r.trail_id = a.trail_id
   and r.template_reference_name = any (a.target_artifacts) and r.git_commit = a.git_commit`;
 
 const ofTrail = {
