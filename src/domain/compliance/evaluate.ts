@@ -1,3 +1,4 @@
+import type { Timestamp } from "../../lib/clock.ts";
 import type { Template, TemplateAttestation } from "../template/model.ts";
 import type {
   ArtifactReport,
@@ -61,21 +62,37 @@ function judgeArtifact(
   return { status, rows };
 }
 
+interface Mention {
+  name: string;
+  at: Timestamp;
+}
+
+/** The first mention of each name. */
+function firstMentions(mentions: readonly Mention[]): Mention[] {
+  const first = new Map<string, Mention>();
+  for (const mention of mentions) if (!first.has(mention.name)) first.set(mention.name, mention);
+  return [...first.values()];
+}
+
 /** Artifact names that were reported, or that attestations wait for, in the order in which they first came up. */
 function reportedNames(reports: TrailReports): string[] {
-  const mentions = [
-    ...reports.artifacts.map((report) => ({ name: report.template_reference_name, at: report.reported_at })),
-    ...reports.attestations
-      .filter((report) => report.artifact_fingerprint === null)
-      .flatMap((report) => (report.target_artifacts ?? []).map((name) => ({ name, at: report.reported_at }))),
-  ];
+  const reported = reports.artifacts.map(({ template_reference_name: name, reported_at: at }) => ({
+    name,
+    at,
+  }));
+  const waiting = reports.attestations
+    .filter((report) => report.artifact_fingerprint === null)
+    .flatMap((report) => (report.target_artifacts ?? []).map((name) => ({ name, at: report.reported_at })));
+  const mentions = [...firstMentions(reported), ...firstMentions(waiting)];
   // Sorting keeps the order of what came at the same moment.
   return [...new Set(mentions.sort((a, b) => a.at - b.at).map(({ name }) => name))];
 }
 
 /**
  * Judges a trail by its template and everything reported on it. Pure: the same reports give the same verdict, whenever
- * and wherever it is computed.
+ * and wherever it is computed. Reports that decide nothing may be left out: all but the first and the last of each name
+ * of artifacts, and of attestations in each place the first and the last of each name and type, and the last one before
+ * an override that is none itself.
  *
  * A trail is COMPLIANT when everything the template asks for was reported and nothing that was reported failed,
  * NON-COMPLIANT when something reported failed, INCOMPLETE when only something is missing. Failing beats missing.
