@@ -154,7 +154,7 @@ describe("kill -9 of the server during uploads", () => {
         }
         // An upload that is cut off for certain.
         const { sending, status } = open(site, "cut");
-        const cut = expect(status).rejects.toThrow();
+        const cut = expect(status).rejects.toThrow("socket hang up");
         const incoming = join(evidence, "incoming");
         await send(sending, randomBytes(3 * megabyte));
         while (filesIn(incoming).every((path) => statSync(path).size < megabyte)) await delay(10);
