@@ -85,7 +85,7 @@ export async function putEnvironment(deps: Deps, scope: OrgScope, input: Environ
     const { id, created, changed } = await writeEnvironment(deps, tx, org, input);
     if (created) await deleteFormerName(tx, org.id, input.name);
     const at = deps.clock.now();
-    const regrouped = members !== undefined && (await setMembers(tx, org, { id, members }, at));
+    const regrouped = members !== undefined && (await setMembers(deps, tx, org, { id, members }));
     if (changed && !created) await touchGroups(tx, org, id, at);
     if (changed || regrouped) record(auditType, input.name);
   });
@@ -146,7 +146,7 @@ export async function patchEnvironment(
     const regrouped =
       members !== undefined &&
       environment.type === "logical" &&
-      (await setMembers(tx, org, { id: environment.id, members }, at));
+      (await setMembers(deps, tx, org, { id: environment.id, members }));
     if (changed) await touchGroups(tx, org, environment.id, at);
     if (changed || regrouped) record(auditType, environment.name);
   });
