@@ -10,6 +10,7 @@ import {
 } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
 import { auditPackageResponse, packageForm } from "./audit-package.ts";
+import { artifactReadEndpoints } from "./artifact-reads.ts";
 import { json, nameText, Ok } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listOf } from "./lists.ts";
@@ -48,6 +49,7 @@ export type CreateArtifact = z.output<typeof CreateArtifact>;
 export const LatestCommit = z.object({ latest_commit: z.string().nullable() }).meta({ id: "LatestCommit" });
 
 export const artifactEndpoints = {
+  ...artifactReadEndpoints,
   create_artifact: endpoint({
     method: "POST",
     path: "/artifacts/{org}/{flow_name}",

@@ -9,7 +9,7 @@ import { printCompliance } from "../../src/domain/compliance/print.ts";
 import { storedTemplate } from "../../src/domain/template/stored.ts";
 import { reportArtifacts } from "../../src/modules/artifacts/service.ts";
 import { recordAttestations } from "../../src/modules/attestations/service.ts";
-import { listTrailCases } from "../../src/modules/compliance/store.ts";
+import { listDecidingCases } from "../../src/modules/compliance/deciding-store.ts";
 import { ensureFlows } from "../../src/modules/flows/ensure.ts";
 import { ensureTrails, trailKey } from "../../src/modules/trails/ensure.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -240,7 +240,9 @@ describe("the stored verdict", () => {
       const { stored, anew } = await verdictsOf(org);
       expect(stored).toEqual(anew);
       const ids = (await app.deps.db.pool.query("select id from trails where org_id = $1", [org.id])).rows;
-      const [found] = await transaction(app.deps.db.query, (tx) => listTrailCases(tx, org.id, [ids[0].id]));
+      const [found] = await transaction(app.deps.db.query, (tx) =>
+        listDecidingCases(tx, org.id, [ids[0].id]),
+      );
       most = Math.max(most, found!.artifacts.length, found!.attestations.length);
     }
     expect(most).toBeLessThan(10);
