@@ -84,6 +84,18 @@ export interface Artifacts {
   user_data: JsonColumn | null;
 }
 
+export interface AttestationHeads {
+  first_id: string;
+  kind: string;
+  latest_id: string;
+  latest_plain_id: string | null;
+  name: string;
+  org_id: string;
+  place: string;
+  trail_id: string;
+  type: string;
+}
+
 export interface Attestations {
   annotations: JsonColumn | null;
   artifact_fingerprint: string | null;
@@ -507,6 +519,7 @@ export interface DB {
   actions: Actions;
   api_keys: ApiKeys;
   artifacts: Artifacts;
+  attestation_heads: AttestationHeads;
   attestation_type_versions: AttestationTypeVersions;
   attestation_types: AttestationTypes;
   attestations: Attestations;

@@ -4,6 +4,7 @@ import type { TrailReports } from "../../domain/compliance/model.ts";
 import { printCompliance } from "../../domain/compliance/print.ts";
 import type { Template } from "../../domain/template/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { listDecidingCases } from "./deciding-store.ts";
 import { knownTemplate } from "../flows/known-templates.ts";
 import { listTrailCases, putVerdicts, type TrailCase, type Verdict } from "./store.ts";
 
@@ -26,7 +27,7 @@ function judge(trail: TrailCase): Verdict {
 export async function evaluateTrails(tx: Tx, orgId: string, trailIds: Iterable<string>): Promise<void> {
   const ids = [...new Set(trailIds)];
   if (ids.length === 0) return;
-  const cases = await listTrailCases(tx, orgId, ids);
+  const cases = await listDecidingCases(tx, orgId, ids);
   await putVerdicts(tx, orgId, cases.map(judge));
 }
 
