@@ -7,8 +7,9 @@
 export function environmentJson(alias: string, org: string): string {
   const e = alias;
   return `'{"org":' || ${org} || ',' || ${e}.json
-    || case when ${e}.type = 'logical' then ',"policies":[],"included_environments":' || ${memberNames(e)}
-      else ',"policies":[],"included_environments":null' end
+    || ',"policies":' || ${e}.policies
+    || case when ${e}.type = 'logical' then ',"included_environments":' || ${memberNames(e)}
+      else ',"included_environments":null' end
     || case when ${e}.archived
       then ',"archived_at":' || epoch(${e}.archived_at)::text || ',"archived_by":' || to_json(${archiver(e)})::text || '}'
       else ',"archived_at":null,"archived_by":null}' end`;

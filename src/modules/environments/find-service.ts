@@ -2,7 +2,13 @@ import type { Tx } from "../../db/connect.ts";
 import { lockName } from "../../db/lock.ts";
 import { archivedEnvironment, unknownEnvironment } from "../../domain/environments.ts";
 import { notFound } from "../../domain/errors.ts";
-import { type EnvironmentRef, type EnvironmentSettings, findEnvironment, lockEnvironment } from "./store.ts";
+import {
+  type EnvironmentRef,
+  type EnvironmentSettings,
+  findEnvironment,
+  lockEnvironment,
+  lockEnvironments,
+} from "./store.ts";
 
 /** Whose environments, and what error texts call it. */
 export interface Org {
@@ -61,4 +67,9 @@ export async function lockLive(
   // Somebody may have archived it while we waited for the lock.
   if (locked === undefined || locked.archived) throw notFound(archivedEnvironment(name, org.name));
   return locked;
+}
+
+/** Those of these environments that are live, by id; nobody else changes them until the transaction ends. */
+export function lockAll(tx: Tx, org: Org, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
+  return lockEnvironments(tx, org.id, ids);
 }
