@@ -14,6 +14,8 @@ import { policyEndpoints } from "./policies.ts";
 import { qualityEndpoints } from "./quality.ts";
 import { repoEndpoints } from "./repos.ts";
 import { serviceAccountEndpoints } from "./service-accounts.ts";
+import { snapshotReportEndpoints } from "./snapshot-reports.ts";
+import { snapshotEndpoints } from "./snapshots.ts";
 import { spaceEndpoints } from "./spaces.ts";
 import { systemEndpoints } from "./system.ts";
 import { tagEndpoints } from "./tags.ts";
@@ -29,6 +31,8 @@ export const endpoints = {
   ...serviceAccountEndpoints,
   ...auditEndpoints,
   ...environmentEndpoints,
+  ...snapshotReportEndpoints,
+  ...snapshotEndpoints,
   ...spaceEndpoints,
   ...tagEndpoints,
   ...flowEndpoints,

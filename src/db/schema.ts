@@ -214,6 +214,20 @@ export interface EnvironmentFormerNames {
   org_id: string;
 }
 
+export interface EnvironmentLineage {
+  commit_url: string | null;
+  compliance_state: string | null;
+  environment_id: string;
+  fingerprint: string;
+  flow_id: string;
+  git_commit: string | null;
+  name: string;
+  org_id: string;
+  started_index: number;
+  template_reference_name: string;
+  trail_name: string | null;
+}
+
 export interface EnvironmentMembers {
   logical_id: string;
   member_id: string;
@@ -226,6 +240,16 @@ export interface EnvironmentPolicies {
   id: string;
   org_id: string;
   policy_id: string;
+}
+
+export interface EnvironmentReports {
+  artifact_count: number;
+  environment_id: string;
+  facts_digest: string;
+  latest_at: TimestampColumn;
+  org_id: string;
+  report_digest: string;
+  snapshot_count: number;
 }
 
 export interface Environments {
@@ -442,6 +466,41 @@ export interface ServiceAccounts {
   privilege: string;
 }
 
+export interface SnapshotArtifacts {
+  compliant: boolean | null;
+  created_at: TimestampColumn;
+  digest: string;
+  doc: string;
+  environment_id: string;
+  findings: string;
+  fingerprint: string;
+  first_index: number;
+  flows: JsonColumn;
+  id: number;
+  last_index: number | null;
+  name: string;
+  now: number;
+  org_id: string;
+  provenance: ArrayType<string>;
+  repo_ids: ArrayType<string>;
+  running: JsonColumn;
+  type: string;
+  was: number;
+}
+
+export interface Snapshots {
+  applied_policies: JsonColumn;
+  artifact_compliance_count: JsonColumn;
+  artifacts: ArrayType<number>;
+  cause: string;
+  compliant: boolean | null;
+  created_at: TimestampColumn;
+  environment_id: string;
+  index: number;
+  org_id: string;
+  type: string;
+}
+
 export interface Spaces {
   created_at: TimestampColumn;
   id: string;
@@ -513,8 +572,10 @@ export interface DB {
   controls: Controls;
   environment_counts: EnvironmentCounts;
   environment_former_names: EnvironmentFormerNames;
+  environment_lineage: EnvironmentLineage;
   environment_members: EnvironmentMembers;
   environment_policies: EnvironmentPolicies;
+  environment_reports: EnvironmentReports;
   environments: Environments;
   evidence: Evidence;
   flow_former_names: FlowFormerNames;
@@ -534,6 +595,8 @@ export interface DB {
   repo_counters: RepoCounters;
   repos: Repos;
   service_accounts: ServiceAccounts;
+  snapshot_artifacts: SnapshotArtifacts;
+  snapshots: Snapshots;
   spaces: Spaces;
   trail_compliance: TrailCompliance;
   trail_events: TrailEvents;

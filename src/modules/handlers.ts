@@ -15,6 +15,7 @@ import { policyHandlers } from "./policies/handlers.ts";
 import { qualityHandlers } from "./quality/handlers.ts";
 import { repoHandlers } from "./repos/handlers.ts";
 import { serviceAccountHandlers } from "./service-accounts/handlers.ts";
+import { snapshotHandlers } from "./snapshots/handlers.ts";
 import { spaceHandlers } from "./spaces/handlers.ts";
 import { systemHandlers } from "./system/handlers.ts";
 import { tagHandlers } from "./tags/handlers.ts";
@@ -30,6 +31,7 @@ export const handlers: Handlers<typeof endpoints> = {
   ...serviceAccountHandlers,
   ...auditHandlers,
   ...environmentHandlers,
+  ...snapshotHandlers,
   ...spaceHandlers,
   ...tagHandlers,
   ...flowHandlers,

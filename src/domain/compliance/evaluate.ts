@@ -105,7 +105,10 @@ export function evaluateTrail(template: Template, reports: TrailReports): TrailC
  * The state of an artifact as an artifact: its own row and the attestations its trail needs, together.
  * @param name the template name the artifact was reported under.
  */
-export function artifactState(compliance: TrailCompliance, name: string): ComplianceState {
+export function artifactState(
+  compliance: Pick<TrailCompliance, "attestations_statuses" | "artifacts_statuses">,
+  name: string,
+): ComplianceState {
   const artifact = compliance.artifacts_statuses.get(name);
   const rows = [...compliance.attestations_statuses, ...(artifact?.attestations_statuses ?? [])];
   const failed = artifact?.status === "NON-COMPLIANT" || rows.some((row) => row.is_compliant === false);

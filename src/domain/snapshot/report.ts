@@ -17,8 +17,8 @@ export interface Owner {
   kind: string;
   name: string;
   uid: string;
-  controller?: boolean;
-  blockOwnerDeletion?: boolean;
+  controller?: boolean | null | undefined;
+  blockOwnerDeletion?: boolean | null | undefined;
   [other: string]: unknown;
 }
 

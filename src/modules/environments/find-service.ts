@@ -1,4 +1,4 @@
-import type { Tx } from "../../db/connect.ts";
+import type { Executor, Tx } from "../../db/connect.ts";
 import { lockName } from "../../db/lock.ts";
 import { archivedEnvironment, unknownEnvironment } from "../../domain/environments.ts";
 import { notFound } from "../../domain/errors.ts";
@@ -47,8 +47,8 @@ export async function getLiveEnvironment(tx: Tx, org: Org, name: string): Promis
  * The environment a name may be read by: a live one's present or former name, an archived one's archived name.
  * @throws AppError not_found, worded for an unknown or an archived one (contract 2.5).
  */
-export async function getReadableEnvironment(tx: Tx, org: Org, name: string): Promise<EnvironmentRef> {
-  const found = await findEnvironment(tx, org.id, name);
+export async function getReadableEnvironment(db: Executor, org: Org, name: string): Promise<EnvironmentRef> {
+  const found = await findEnvironment(db, org.id, name);
   return found?.archived === true && found.by_name ? found : requireLive(org, name, found);
 }
 

@@ -1,16 +1,51 @@
 import type { Tx } from "../../db/connect.ts";
 import type { Deps } from "../deps.ts";
 import type { Org } from "../environments/find-service.ts";
+import { appendSnapshots, type SnapshotCause } from "./append-service.ts";
+import { appendGroups, refreshGroups } from "./group-service.ts";
+import { listLogicalIds, listRunningVersions, lockMembers, lockStandings } from "./timeline-store.ts";
 
-/** Why a snapshot was appended. */
-export type SnapshotCause = "report" | "policy" | "allow-list" | "members";
+export type { SnapshotCause } from "./append-service.ts";
 
-/** Judges what runs in the environments again and appends the outcome; nothing where nothing was reported yet. */
-export function reevaluate(
-  _deps: Deps,
-  _tx: Tx,
-  _org: Org,
-  _changed: { environmentIds: readonly string[]; cause: SnapshotCause },
+/**
+ * Judges what runs in the environments again and appends the outcome, also when it is the same as before; nothing where
+ * nothing was reported yet. The logical environments around follow; those among the environments themselves are made of
+ * what runs in their members now. Rows are locked in the order members, logical environments, each in order of ids.
+ */
+export async function reevaluate(
+  deps: Pick<Deps, "clock">,
+  tx: Tx,
+  org: Org,
+  { environmentIds, cause }: { environmentIds: readonly string[]; cause: SnapshotCause },
 ): Promise<void> {
-  return Promise.resolve();
+  if (environmentIds.length === 0) return;
+  const logical = new Set(await listLogicalIds(tx, org.id, environmentIds));
+  const physical = environmentIds.filter((id) => !logical.has(id));
+  if (logical.size > 0) await lockMembers(tx, org.id, [...logical]);
+  const appended = await reevaluatePhysical(deps, tx, org, { ids: physical, cause });
+  if (appended.length > 0) await refreshGroups(deps, tx, org, appended);
+  await appendGroups(deps, tx, org, { ids: [...logical], cause });
+}
+
+/** @returns ids of the environments that have a new snapshot. */
+async function reevaluatePhysical(
+  deps: Pick<Deps, "clock">,
+  tx: Tx,
+  org: Org,
+  { ids, cause }: { ids: readonly string[]; cause: SnapshotCause },
+): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const standings = (await lockStandings(tx, org.id, ids)).filter(({ snapshot_count }) => snapshot_count > 0);
+  const versions = await listRunningVersions(
+    tx,
+    org.id,
+    standings.map(({ id }) => id),
+  );
+  const targets = standings.map((standing) => ({
+    standing,
+    running: (versions.get(standing.id) ?? []).map(({ running }) => running),
+    report: null,
+  }));
+  const snapshots = await appendSnapshots(deps, tx, org, { cause, targets });
+  return snapshots.map(({ environment_id }) => environment_id);
 }

@@ -1,0 +1,153 @@
+import { z } from "zod";
+
+import { organizationReader } from "./access.ts";
+import { json, Timestamp } from "./common.ts";
+import { endpoint, type Endpoints } from "./endpoint.ts";
+import { booleanParameter, integerParameter, pageParameter, textParameter } from "./parameters.ts";
+
+const Commit = z.object({
+  sha1: z.string(),
+  message: z.string(),
+  author: z.string(),
+  branch: z.string().nullable(),
+  timestamp: Timestamp.nullable(),
+  url: z.string().nullable(),
+});
+
+/** What came with an artifact, measured against what ran before it under the same flow and template name. */
+const DeploymentDiff = z.object({
+  diff_url: z.string().nullable(),
+  previous_git_commit: z.string().nullable(),
+  previous_fingerprint: z.string(),
+  previous_artifact_name: z.string(),
+  previous_artifact_compliance_state: z.string().nullable(),
+  previous_running: z.boolean(),
+  previous_git_commit_url: z.string().nullable(),
+  previous_trail_name: z.string().nullable(),
+  previous_template_reference_name: z.string().nullable(),
+});
+
+/** One flow that knows an artifact, by its latest trail there. */
+export const SnapshotArtifactFlow = z
+  .object({
+    flow_name: z.string(),
+    trail_name: z.string().nullable(),
+    template_reference_name: z.string().nullable(),
+    git_commit: z.string().nullable(),
+    commit_url: z.string().nullable(),
+    git_commit_info: Commit.nullable(),
+    html_url: z.string(),
+    flow_html_url: z.string(),
+    deployment_diff: DeploymentDiff.nullable(),
+    /** Seconds from the commit to the first instance; may be negative. */
+    commit_lead_time: z.number().nullable(),
+    artifact_compliance_in_flow: z.boolean().nullable(),
+    flow_reasons_for_non_compliance: z.array(z.record(z.string(), z.unknown())),
+  })
+  .meta({ id: "SnapshotArtifactFlow" });
+
+/** An artifact that runs, or that has exited in this very snapshot. Beside these keys it has the context of its kind. */
+export const SnapshotArtifact = z
+  .looseObject({
+    name: z.string(),
+    /** Null without policies. */
+    compliant: z.boolean().nullable(),
+    deployments: z.array(z.int()),
+    policy_decisions: z.array(z.looseObject({ policy_name: z.string(), status: z.string() })),
+    reasons_for_incompliance: z.array(
+      z.object({ policy_name: z.string(), rule: z.string(), message: z.string() }),
+    ),
+    /** Only where it is true: no rule applies to it. */
+    allow_listed: z.literal(true).optional(),
+    /** Empty when the digest is not known. */
+    fingerprint: z.string(),
+    /** One for each instance, ascending. */
+    creationTimestamp: z.array(z.int()),
+    /** Name to pod; null outside K8S. */
+    pods: z
+      .record(z.string(), z.looseObject({ namespace: z.string(), creationTimestamp: z.int() }))
+      .nullable(),
+    annotation: z.object({ type: z.string(), was: z.int(), now: z.int() }),
+    flow_name: z.string().nullable(),
+    git_commit: z.string().nullable(),
+    commit_url: z.string().nullable(),
+    html_url: z.string().nullable(),
+    flow_html_url: z.string().nullable(),
+    deployment_diff: DeploymentDiff.nullable(),
+    commit_lead_time: z.number().nullable(),
+    flows: z.array(SnapshotArtifactFlow),
+  })
+  .meta({ id: "SnapshotArtifact" });
+
+/** Everything that ran in an environment from one moment to the next change (contract environments 4.2). */
+export const Snapshot = z
+  .object({
+    index: z.int(),
+    is_latest: z.boolean(),
+    next_snapshot_timestamp: Timestamp.nullable(),
+    artifact_compliance_count: z.object({ true: z.int(), false: z.int(), null: z.int() }),
+    timestamp: Timestamp,
+    type: z.string(),
+    /** Unknown counts as false. */
+    compliant: z.boolean(),
+    html_url: z.string(),
+    artifacts: z.array(SnapshotArtifact),
+    applied_policies: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        version: z.int(),
+        policy_dump: z.record(z.string(), z.unknown()),
+        failing_artifacts: z.array(z.string()),
+      }),
+    ),
+  })
+  .meta({ id: "GetSnapshotResponse" });
+
+/** A line of the list. `to` is 0 for the latest, which lasts until now. */
+export const SnapshotListItem = z
+  .object({
+    index: z.int(),
+    from: Timestamp,
+    to: Timestamp,
+    compliant: z.boolean(),
+    /** Seconds. */
+    duration: z.number(),
+  })
+  .meta({ id: "GetSnapshotListItem" });
+
+/** Part and order of the list. An empty interval is none. */
+export const SnapshotListQuery = z.object({
+  page: pageParameter().default(1),
+  per_page: integerParameter({ min: 1, max: 1000 }).default(15),
+  interval: textParameter().optional(),
+  reverse: booleanParameter().default(false),
+});
+
+const tag = "Snapshots";
+
+export const snapshotEndpoints = {
+  list_snapshots: endpoint({
+    method: "GET",
+    path: "/snapshots/{org}/{env_name}",
+    tag,
+    summary: "List an environment's snapshots",
+    description:
+      "The newest first unless `reverse` is true. `interval` is `A..B`, or `A` for that snapshot alone; each side is `N`, " +
+      "`~N` behind the latest, `-N` from the end, `NOW`, or left out.",
+    access: organizationReader,
+    query: SnapshotListQuery,
+    responses: { 200: json("The snapshots", z.array(SnapshotListItem)) },
+  }),
+  get_snapshot: endpoint({
+    method: "GET",
+    path: "/snapshots/{org}/{env_name}/{snapshot_expression}",
+    tag,
+    summary: "Get a snapshot",
+    description:
+      "The expression is `N` or `#N`, `-N` from the end (`-1` is the latest), `~N` behind the latest, " +
+      "`@{YYYY-MM-DDTHH:MM:SS}` in UTC, `@{N.hours.ago}` (also days, weeks, months) or `@{now}`.",
+    access: organizationReader,
+    responses: { 200: json("The snapshot", Snapshot) },
+  }),
+} satisfies Endpoints;

@@ -1,0 +1,110 @@
+import {
+  type BuiltArtifact,
+  commitLeadTime,
+  type DeployedArtifact,
+  deploymentDiff,
+  type DeploymentDiff,
+} from "./deployment.ts";
+import type { JudgedArtifact } from "./judge.ts";
+import { type FlowFact, shownCommit, type SnapshotFlow, stateOnTrail } from "./provenance.ts";
+
+/** What is needed to find what an artifact of a flow came after. */
+export interface LineageKey {
+  flow_id: string;
+  template_reference_name: string;
+  fingerprint: string;
+}
+
+/** What ran before in an environment under the same flow and template name. */
+export interface Predecessor {
+  name: string;
+  fingerprint: string;
+  trail_name: string | null;
+  git_commit: string | null;
+  commit_url: string | null;
+  compliance_state: string | null;
+}
+
+/** How flows of an artifact are told apart over time. */
+export function lineageText({ flow_id, template_reference_name, fingerprint }: LineageKey): string {
+  return `${flow_id} ${template_reference_name} ${fingerprint}`;
+}
+
+function built(fact: FlowFact): BuiltArtifact {
+  const { flow_name, trail_name, template_reference_name, git_commit, commit_url } = fact;
+  const compliance_state = stateOnTrail(fact);
+  return { flow_name, trail_name, template_reference_name, git_commit, commit_url, compliance_state };
+}
+
+function deployed(
+  fact: FlowFact,
+  predecessor: Predecessor,
+  isRunning: ReadonlySet<string>,
+): DeployedArtifact {
+  const { name, fingerprint, ...flow } = predecessor;
+  const { flow_name, template_reference_name } = fact;
+  return {
+    name,
+    fingerprint,
+    running: isRunning.has(fingerprint),
+    flows: [{ ...flow, flow_name, template_reference_name }],
+  };
+}
+
+/** Where the differences to what ran before come from. */
+export interface DeploymentHistory {
+  /** Flows of this artifact as it ran until now; empty when it has just started. */
+  before: readonly SnapshotFlow[];
+  /** By `lineageText`. */
+  predecessors: ReadonlyMap<string, Predecessor>;
+  /** Fingerprints of everything that runs now. */
+  running: ReadonlySet<string>;
+}
+
+/** The flow an artifact had already, as far as deployments go. */
+export function sameBefore(fact: FlowFact, before: readonly SnapshotFlow[]): SnapshotFlow | undefined {
+  return before.find(
+    ({ flow_id, template_reference_name }) =>
+      flow_id === fact.flow_id && template_reference_name === fact.template_reference_name,
+  );
+}
+
+function diffOf(fact: FlowFact, history: DeploymentHistory): DeploymentDiff | null {
+  const before = sameBefore(fact, history.before);
+  if (before !== undefined) {
+    const diff = before.deployment_diff;
+    // What it followed stays; whether that still runs may change.
+    return diff === null
+      ? null
+      : { ...diff, previous_running: history.running.has(diff.previous_fingerprint) };
+  }
+  const predecessor = history.predecessors.get(lineageText(fact));
+  if (predecessor === undefined) return null;
+  return deploymentDiff(fact.fingerprint, built(fact), [deployed(fact, predecessor, history.running)]);
+}
+
+/** The flows of an artifact as the record keeps them, in the order of its facts. */
+export function snapshotFlows(
+  { facts, running }: JudgedArtifact,
+  history: DeploymentHistory,
+): SnapshotFlow[] {
+  return facts.map((fact) => {
+    const state = stateOnTrail(fact);
+    return {
+      flow_id: fact.flow_id,
+      trail_id: fact.trail_id,
+      artifact_id: fact.artifact_id,
+      repo_id: fact.repo_id,
+      flow_name: fact.flow_name,
+      trail_name: fact.trail_name,
+      template_reference_name: fact.template_reference_name,
+      git_commit: fact.git_commit,
+      commit_url: fact.commit_url,
+      git_commit_info: shownCommit(fact.git_commit_info),
+      deployment_diff: diffOf(fact, history),
+      commit_lead_time: commitLeadTime(running.creationTimestamp, fact.git_commit_info?.timestamp ?? null),
+      artifact_compliance_in_flow: state === "COMPLIANT",
+      compliance_state: state,
+    };
+  });
+}

@@ -1,0 +1,70 @@
+import type { JudgedArtifact } from "./judge.ts";
+import { artifactPage, flowPage, type SnapshotFlow } from "./provenance.ts";
+
+/**
+ * Stands for the web address of the organization in a stored document. JSON has no bare control characters, so nothing
+ * else in it is one.
+ */
+export const addressMark = "\u0001";
+
+/** Stands for the annotation, which differs from snapshot to snapshot. */
+export const annotationMark = "\u0002";
+
+function text(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+/** Members of an object as JSON text, without the braces. */
+function members(value: Record<string, unknown>): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
+/** A link below the organization's page. Paths hold names and digits only, so they stand in JSON as they are. */
+function link(path: string): string {
+  return `"${addressMark}${path}"`;
+}
+
+function printFlow(flow: SnapshotFlow, fingerprint: string): string {
+  const { flow_name, trail_name, template_reference_name, git_commit, commit_url, git_commit_info } = flow;
+  const { deployment_diff, commit_lead_time, artifact_compliance_in_flow } = flow;
+  const commit = { git_commit, commit_url, git_commit_info };
+  const before = members({ flow_name, trail_name, template_reference_name, ...commit });
+  const after = members({
+    deployment_diff,
+    commit_lead_time,
+    artifact_compliance_in_flow,
+    flow_reasons_for_non_compliance: [],
+  });
+  const [page, flowLink] = [link(artifactPage(flow, fingerprint)), link(flowPage(flow))];
+  return `{${before},"html_url":${page},"flow_html_url":${flowLink},${after}}`;
+}
+
+/** What an artifact repeats of its first flow. */
+function printFirst(flow: SnapshotFlow | undefined, fingerprint: string): string {
+  const { flow_name = null, git_commit = null, commit_url = null } = flow ?? {};
+  const { deployment_diff = null, commit_lead_time = null } = flow ?? {};
+  const page = flow === undefined ? "null" : link(artifactPage(flow, fingerprint));
+  const flowLink = flow === undefined ? "null" : link(flowPage(flow));
+  const before = members({ flow_name, git_commit, commit_url });
+  const after = members({ deployment_diff, commit_lead_time });
+  return `${before},"html_url":${page},"flow_html_url":${flowLink},${after}`;
+}
+
+/**
+ * An artifact as snapshots show it, as JSON text with `addressMark` and `annotationMark` in it (contract of snapshots).
+ * Trust in it is told only where there is some.
+ */
+export function printArtifact(
+  { running, verdict, compliant }: JudgedArtifact,
+  flows: readonly SnapshotFlow[],
+): string {
+  const { name, fingerprint, creationTimestamp, pods, ...context } = running;
+  const { policy_decisions, reasons_for_incompliance, allow_listed } = verdict;
+  const judgement = { name, compliant, deployments: [], policy_decisions, reasons_for_incompliance };
+  const trusted = allow_listed ? { allow_listed } : {};
+  const head = members({ ...judgement, ...trusted, fingerprint, creationTimestamp, pods });
+  const first = printFirst(flows[0], fingerprint);
+  const all = flows.map((flow) => printFlow(flow, fingerprint)).join(",");
+  const tail = Object.entries(context).map(([key, value]) => `,${text(key)}:${text(value)}`);
+  return `{${head},"annotation":${annotationMark},${first},"flows":[${all}]${tail.join("")}}`;
+}

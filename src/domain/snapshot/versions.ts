@@ -1,0 +1,209 @@
+import { type Annotated, annotate, type AnnotationType, type ComparedArtifact } from "./annotate.ts";
+import { lineageText, type LineageKey, type Predecessor, sameBefore, snapshotFlows } from "./flows-of.ts";
+import type { JudgedArtifact } from "./judge.ts";
+import { printArtifact } from "./print.ts";
+import type { SnapshotFlow } from "./provenance.ts";
+import type { RunningArtifact } from "./running.ts";
+
+/** An artifact as the latest snapshot has it. */
+export interface StoredVersion extends ComparedArtifact {
+  /** Numbered within the environment. */
+  id: number;
+  /** What its document is compared by. */
+  digest: string;
+  running: RunningArtifact;
+  flows: readonly SnapshotFlow[];
+}
+
+/** An artifact of two snapshots: as it was, as it is, or both. */
+interface Compared extends ComparedArtifact {
+  stored?: StoredVersion;
+  judged?: JudgedArtifact;
+}
+
+export type AnnotatedArtifact = Annotated<Compared>;
+
+/** What runs now against what the latest snapshot has, in the order of snapshots. */
+export function compareVersions(
+  before: readonly StoredVersion[],
+  after: readonly JudgedArtifact[],
+): AnnotatedArtifact[] {
+  const known = before.map<Compared>((stored) => ({ ...comparable(stored), stored }));
+  return annotate(
+    known,
+    after.map<Compared>((judged) => ({ ...comparable(judged), judged })),
+  );
+}
+
+function comparable(artifact: ComparedArtifact): ComparedArtifact {
+  const { name, fingerprint, creationTimestamp, compliant, provenance, findings } = artifact;
+  return { name, fingerprint, creationTimestamp, compliant, provenance, findings };
+}
+
+/** What has to be looked up: flows that an artifact did not have in the snapshot before. */
+export function unknownLineage(
+  before: readonly StoredVersion[],
+  after: readonly JudgedArtifact[],
+): LineageKey[] {
+  const flows = flowsByArtifact(before);
+  return after.flatMap((artifact) =>
+    artifact.facts.filter((fact) => sameBefore(fact, flows.get(keyOf(artifact)) ?? []) === undefined),
+  );
+}
+
+function keyOf({ fingerprint, name }: ComparedArtifact): string {
+  return `${fingerprint} ${name}`;
+}
+
+function flowsByArtifact(before: readonly StoredVersion[]): Map<string, readonly SnapshotFlow[]> {
+  return new Map(before.map((stored) => [keyOf(stored), stored.flows]));
+}
+
+/** A row of the record: a new version of an artifact. */
+export interface NewVersion {
+  id: number;
+  type: AnnotationType;
+  was: number;
+  now: number;
+  /** The version that has exited, which it repeats; null for one with contents of its own. */
+  repeats: number | null;
+  name: string | null;
+  fingerprint: string | null;
+  compliant: boolean | null;
+  running: Omit<RunningArtifact, "name" | "fingerprint"> | null;
+  flows: SnapshotFlow[] | null;
+  provenance: readonly string[] | null;
+  repo_ids: string[] | null;
+  findings: string | null;
+  digest: string | null;
+  doc: string | null;
+}
+
+/** What a version adds to what has ever run in the environment. */
+export interface LineageEntry extends LineageKey, Omit<Predecessor, "fingerprint"> {
+  started: boolean;
+}
+
+/** A snapshot as it is going to be written. */
+export interface SnapshotPlan {
+  /** Ids of versions, in the order in which they are shown. */
+  artifacts: number[];
+  versions: NewVersion[];
+  /** Ids of versions that are not in it, or not as they were. */
+  ended: number[];
+  lineage: LineageEntry[];
+  /** The highest id of a version. */
+  artifact_count: number;
+}
+
+export interface PlanInput {
+  before: readonly StoredVersion[];
+  annotated: readonly AnnotatedArtifact[];
+  predecessors: ReadonlyMap<string, Predecessor>;
+  /** The highest id until now. */
+  artifact_count: number;
+  /** Of a document. */
+  digestOf: (doc: string) => string;
+}
+
+const nothingRepeated = { repeats: null };
+const nothingNew = {
+  name: null,
+  fingerprint: null,
+  compliant: null,
+  running: null,
+  flows: null,
+  provenance: null,
+  repo_ids: null,
+  findings: null,
+  digest: null,
+  doc: null,
+};
+
+type Contents = Omit<NewVersion, "id" | "type" | "was" | "now" | "repeats">;
+
+function contentsOf(
+  judged: JudgedArtifact,
+  flows: SnapshotFlow[],
+  digestOf: PlanInput["digestOf"],
+): Contents {
+  const { name, fingerprint, ...running } = judged.running;
+  const doc = printArtifact(judged, flows);
+  return {
+    name,
+    fingerprint,
+    compliant: judged.compliant,
+    running,
+    flows,
+    provenance: judged.provenance,
+    repo_ids: [...new Set(flows.flatMap(({ repo_id }) => repo_id ?? []))],
+    findings: judged.findings,
+    digest: digestOf(doc),
+    doc,
+  };
+}
+
+function lineageOf(flows: readonly SnapshotFlow[], judged: JudgedArtifact, started: boolean): LineageEntry[] {
+  const { name, fingerprint } = judged;
+  return flows.map((flow) => ({
+    flow_id: flow.flow_id,
+    template_reference_name: flow.template_reference_name,
+    fingerprint,
+    name,
+    trail_name: flow.trail_name,
+    git_commit: flow.git_commit,
+    commit_url: flow.commit_url,
+    compliance_state: flow.compliance_state,
+    started,
+  }));
+}
+
+/** Each once: one fingerprint may run under several names. */
+function distinctLineage(entries: readonly LineageEntry[]): LineageEntry[] {
+  const distinct = new Map<string, LineageEntry>();
+  for (const entry of entries) {
+    const key = lineageText(entry);
+    distinct.set(key, { ...entry, started: entry.started || distinct.get(key)?.started === true });
+  }
+  return [...distinct.values()];
+}
+
+/**
+ * What has to be written so that there is a snapshot of these artifacts. Versions of which nothing that is shown has
+ * changed are used again.
+ */
+export function planSnapshot({
+  before,
+  annotated,
+  predecessors,
+  artifact_count,
+  digestOf,
+}: PlanInput): SnapshotPlan {
+  const stored = new Map(before.map((version) => [keyOf(version), version]));
+  const running = new Set(annotated.flatMap(({ artifact }) => artifact.judged?.fingerprint ?? []));
+  const plan: SnapshotPlan = { artifacts: [], versions: [], ended: [], lineage: [], artifact_count };
+  const add = (version: Omit<NewVersion, "id">): void => {
+    plan.artifact_count += 1;
+    plan.versions.push({ id: plan.artifact_count, ...version });
+    plan.artifacts.push(plan.artifact_count);
+  };
+  for (const { artifact, annotation } of annotated) {
+    const old = stored.get(keyOf(artifact));
+    const { judged } = artifact;
+    if (judged === undefined) {
+      add({ ...annotation, ...nothingNew, repeats: old!.id });
+      plan.ended.push(old!.id);
+      continue;
+    }
+    const flows = snapshotFlows(judged, { before: old?.flows ?? [], predecessors, running });
+    const contents = contentsOf(judged, flows, digestOf);
+    if (annotation.type === "unchanged" && old?.digest === contents.digest) {
+      plan.artifacts.push(old.id);
+      continue;
+    }
+    if (old !== undefined) plan.ended.push(old.id);
+    add({ ...annotation, ...nothingRepeated, ...contents });
+    plan.lineage.push(...lineageOf(flows, judged, old === undefined));
+  }
+  return { ...plan, lineage: distinctLineage(plan.lineage) };
+}

@@ -1,0 +1,78 @@
+import { type RawBuilder, sql } from "kysely";
+
+import type { Executor } from "../../db/connect.ts";
+import type { FlowFact } from "../../domain/snapshot/provenance.ts";
+
+/**
+ * SQL for the rows of `artifacts` that count at run time: of each fingerprint, in each flow, the latest report, with the
+ * first one's id as `first_id`. "offset 0" and lateral joins keep the planner from reading all of the organization,
+ * which it takes for cheap while it knows little of the tables.
+ */
+function knownArtifacts(orgId: string, fingerprints: readonly string[]): RawBuilder<unknown> {
+  return sql`unnest(${fingerprints}::text[]) as asked (fingerprint)
+    cross join lateral (
+      select distinct on (a.flow_id) a.*, first_value(a.id) over (partition by a.flow_id order by a.id) as first_id
+      from (select * from artifacts where org_id = ${orgId}::uuid and fingerprint = asked.fingerprint offset 0) a
+      order by a.flow_id, a.id desc
+    ) as known
+    cross join lateral (
+      select name, tags from flows where org_id = ${orgId}::uuid and id = known.flow_id limit 1) f
+    left join lateral (
+      select state, status, xmin::text as version from trail_compliance
+      where org_id = ${orgId}::uuid and trail_id = known.trail_id limit 1) c on true`;
+}
+
+/**
+ * SQL for a text that is another one whenever what flows know of these fingerprints has changed. Whatever is reported on
+ * a trail writes its verdict again, so the version of that row stands for all of it.
+ */
+export function factsDigest(orgId: string, fingerprints: readonly string[]): RawBuilder<string> {
+  return sql<string>`(
+    select encode(sha256(convert_to(coalesce(string_agg(
+      concat_ws(' ', known.fingerprint, known.flow_id, known.trail_id, c.version, f.tags, f.name), E'\n'
+      order by known.fingerprint, known.flow_id), ''), 'UTF8')), 'hex')
+    from ${knownArtifacts(orgId, fingerprints)})`;
+}
+
+/** Attestations that count for an artifact on its trail, as `evaluateTrail` takes them, in the order of their reports. */
+function attestationsOf(orgId: string): RawBuilder<unknown> {
+  return sql`(
+    select coalesce(json_agg(json_build_object('name', a.name, 'type', a.type, 'is_compliant', a.is_compliant,
+      'control', a.control_identifier) order by a.id), '[]')
+    from (select * from attestations where org_id = ${orgId}::uuid and trail_id = known.trail_id offset 0) a
+    where case when a.artifact_fingerprint is not null then a.artifact_fingerprint = known.fingerprint
+      when cardinality(a.target_artifacts) > 0
+        then known.template_reference_name = any(a.target_artifacts) and a.git_commit = known.git_commit
+      else true end)`;
+}
+
+/**
+ * What every flow that knows one of these fingerprints knows of it, by its latest report there: one statement. The flow
+ * that knew it first comes first.
+ * @param withAttestations whether attestations are wanted; policies alone ask for them.
+ */
+export async function listFacts(
+  db: Executor,
+  orgId: string,
+  fingerprints: readonly string[],
+  withAttestations: boolean,
+): Promise<Map<string, FlowFact[]>> {
+  const attestations = withAttestations ? attestationsOf(orgId) : sql`'[]'::json`;
+  const { rows } = await sql<FlowFact>`/* runtime-facts */
+    select known.fingerprint, known.id as artifact_id, known.flow_id, f.name as flow_name, known.trail_id,
+      t.name as trail_name, f.tags, known.template_reference_name, known.git_commit, known.commit_url,
+      known.git_commit_info, known.repo_id, c.status -> 'attestations_statuses' as trail_rows,
+      c.status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row,
+      ${attestations} as attestations
+    from ${knownArtifacts(orgId, fingerprints)}
+    cross join lateral (
+      select name from trails where org_id = ${orgId}::uuid and id = known.trail_id limit 1) t
+    order by known.fingerprint, known.first_id`.execute(db);
+  const facts = new Map<string, FlowFact[]>();
+  for (const row of rows) {
+    const known = facts.get(row.fingerprint);
+    if (known === undefined) facts.set(row.fingerprint, [row]);
+    else known.push(row);
+  }
+  return facts;
+}

@@ -1,0 +1,42 @@
+import { JsonText } from "../../contract/endpoint.ts";
+import type { snapshotReportEndpoints } from "../../contract/snapshot-reports.ts";
+import type { snapshotEndpoints } from "../../contract/snapshots.ts";
+import type { Actor, OrgAccess } from "../../domain/principal.ts";
+import type { Report } from "../../domain/snapshot/report.ts";
+import type { Handlers } from "../call.ts";
+import type { Deps } from "../deps.ts";
+import { readSnapshot, readSnapshots } from "./read-service.ts";
+import { reportSnapshot } from "./report-service.ts";
+
+/** A request with a report of any kind. */
+interface ReportCall {
+  org: OrgAccess;
+  actor: Actor;
+  params: { env_name: string };
+  body: Report;
+}
+
+async function report(deps: Deps, call: ReportCall) {
+  const created = await reportSnapshot(deps, call, call.params.env_name, call.body);
+  return { status: created ? 201 : 200, body: "OK" } as const;
+}
+
+export const snapshotHandlers: Handlers<typeof snapshotReportEndpoints & typeof snapshotEndpoints> = {
+  k8s_report: report,
+  ecs_report: report,
+  s3_report: report,
+  lambda_report: report,
+  server_report: report,
+  docker_report: report,
+  azure_apps_report: report,
+  cloud_run_report: report,
+
+  list_snapshots: async (deps, { org, params, query }) => ({
+    status: 200,
+    body: await readSnapshots(deps, org, params.env_name, query),
+  }),
+  get_snapshot: async (deps, { org, params }) => ({
+    status: 200,
+    body: new JsonText(await readSnapshot(deps, org, params.env_name, params.snapshot_expression)),
+  }),
+};

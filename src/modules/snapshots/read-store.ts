@@ -1,0 +1,118 @@
+import { sql } from "kysely";
+
+import { instant } from "../../db/columns.ts";
+import type { Executor, PreparedExecutor } from "../../db/connect.ts";
+import type { SnapshotRange } from "../../domain/snapshot/intervals.ts";
+import type { Timestamp } from "../../lib/clock.ts";
+
+/** How many snapshots an environment has, which is the index of the latest. */
+export async function countSnapshots(db: Executor, orgId: string, environmentId: string): Promise<number> {
+  const row = await db
+    .selectFrom("environment_reports")
+    .select("snapshot_count")
+    .where("org_id", "=", orgId)
+    .where("environment_id", "=", environmentId)
+    .executeTakeFirst();
+  return row?.snapshot_count ?? 0;
+}
+
+/** The index of the snapshot in force at a moment; 0 before the first one. */
+export async function findIndexAt(
+  db: Executor,
+  orgId: string,
+  environmentId: string,
+  at: Timestamp,
+): Promise<number> {
+  const row = await db
+    .selectFrom("snapshots")
+    .select("index")
+    .where("org_id", "=", orgId)
+    .where("environment_id", "=", environmentId)
+    .where("created_at", "<=", instant(at))
+    .orderBy("created_at", "desc")
+    .orderBy("index", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.index ?? 0;
+}
+
+const snapshotStatement = {
+  name: "snapshot",
+  text: `select json_build_object('index', s.index, 'is_latest', next.created_at is null,
+      'next_snapshot_timestamp', epoch(next.created_at), 'artifact_compliance_count', s.artifact_compliance_count,
+      'timestamp', epoch(s.created_at), 'type', s.type, 'compliant', coalesce(s.compliant, false))::text as head,
+    s.applied_policies::text as applied_policies, (
+      select coalesce(string_agg(
+        replace(replace(a.doc, E'\\x01', $4::text), E'\\x02', case when a.first_index = s.index
+          then json_build_object('type', a.type, 'was', a.was, 'now', a.now)
+          else json_build_object('type', 'unchanged', 'was', a.now, 'now', a.now) end::text),
+        ',' order by shown.position), '')
+      from unnest(s.artifacts) with ordinality as shown (id, position)
+      join snapshot_artifacts a on a.org_id = $1::uuid and a.environment_id = $2::uuid and a.id = shown.id
+    ) as artifacts
+    from snapshots s
+    left join snapshots next on next.org_id = $1::uuid and next.environment_id = $2::uuid and next.index = s.index + 1
+    where s.org_id = $1::uuid and s.environment_id = $2::uuid and s.index = $3::integer`,
+};
+
+/** Parts of a snapshot as JSON text. */
+export interface SnapshotText {
+  /** An object with what comes first. */
+  head: string;
+  /** Items of the list of artifacts, without its brackets. */
+  artifacts: string;
+  /** A list. */
+  applied_policies: string;
+}
+
+/**
+ * A snapshot as JSON text.
+ * @param address the web address of the organization, as it stands in JSON without quotes.
+ */
+export async function findSnapshot(
+  db: PreparedExecutor,
+  orgId: string,
+  snapshot: { environment_id: string; index: number },
+  address: string,
+): Promise<SnapshotText | undefined> {
+  const values = [orgId, snapshot.environment_id, snapshot.index, address];
+  const [row] = await db.prepared<{ head: string; artifacts: string; applied_policies: string }>(
+    snapshotStatement,
+    values,
+  );
+  return row;
+}
+
+/** One snapshot in a list. */
+export interface SnapshotRow {
+  index: number;
+  from: Timestamp;
+  /** Null for the latest. */
+  to: Timestamp | null;
+  compliant: boolean;
+}
+
+/** A page of an environment's snapshots, the newest first unless reversed. */
+export async function listSnapshots(
+  db: Executor,
+  orgId: string,
+  environmentId: string,
+  page: { range: SnapshotRange; reverse: boolean; limit: number; offset: number },
+): Promise<SnapshotRow[]> {
+  const { range, reverse, limit, offset } = page;
+  const order = reverse ? sql`asc` : sql`desc`;
+  const { rows } = await sql<SnapshotRow>`
+    select s.index, s.created_at as "from", next.created_at as "to", coalesce(s.compliant, false) as compliant
+    from (
+      select index, created_at, compliant from snapshots
+      where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid
+        and index between ${range.first}::integer and ${range.last}::integer
+        and (${range.from}::float8 is null or created_at >= to_timestamp(${range.from}::float8))
+        and (${range.to}::float8 is null or created_at <= to_timestamp(${range.to}::float8))
+      order by index ${order} limit ${limit} offset ${offset}
+    ) s
+    left join snapshots next on next.org_id = ${orgId}::uuid and next.environment_id = ${environmentId}::uuid
+      and next.index = s.index + 1
+    order by s.index ${order}`.execute(db);
+  return rows;
+}

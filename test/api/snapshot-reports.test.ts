@@ -1,0 +1,264 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { environmentTypes } from "../../src/domain/environments.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { fingerprintOf } from "../support/artifacts.ts";
+import { createEnvironment } from "../support/environments.ts";
+import { annotations, getSnapshot, reportServer } from "../support/snapshots.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const digests = { "web:1": fingerprintOf("web") };
+const creationTimestamp = 1_780_000_000;
+const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-7d9f", uid: "0b1e", controller: true };
+
+/** One item of each kind, and what it adds to the artifact. */
+const kinds: Record<string, { item: Record<string, unknown>; shown: Record<string, unknown> }> = {
+  K8S: {
+    item: { podName: "web-1", namespace: "shop", owners: [{ ...owner, extra: "kept" }] },
+    shown: {
+      pods: { "web-1": { namespace: "shop", creationTimestamp, owners: [{ ...owner, extra: "kept" }] } },
+    },
+  },
+  ECS: {
+    item: { taskArn: "arn:1", service_name: "web" },
+    shown: { pods: null, ecs_context: { task_arn: "arn:1", cluster_name: null, service_name: "web" } },
+  },
+  S3: { item: {}, shown: { pods: null } },
+  lambda: { item: {}, shown: { pods: null } },
+  server: { item: {}, shown: { pods: null } },
+  docker: { item: {}, shown: { pods: null } },
+  "azure-apps": {
+    item: { app_name: "shop", app_kind: "functionapp", digests_source: "acr" },
+    shown: {
+      azure_apps_context: { app_name: "shop", app_kind: "functionapp", digests_source: "acr" },
+    },
+  },
+  "cloud-run": {
+    item: { kind: "service", serviceName: "web", revisionName: "web-1" },
+    shown: {
+      cloud_run_context: {
+        kind: "service",
+        service_name: "web",
+        revision_name: "web-1",
+        job_name: null,
+      },
+    },
+  },
+};
+
+describe("PUT /environments/{org}/{env_name}/report/{kind}", () => {
+  it.each(Object.entries(kinds))("takes reports of %s", async (kind, { item, shown }) => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: kind });
+    const path = `/environments/${org.name}/prod/report/${kind}`;
+    const artifacts = [{ ...item, digests, creationTimestamp }];
+    const first = await org.snapshotter.put(path, { artifacts });
+    expect([first.status, first.json]).toEqual([201, "OK"]);
+    const second = await org.snapshotter.put(path, { type: kind, artifacts });
+    expect([second.status, second.json]).toEqual([200, "OK"]);
+    const snapshot = await getSnapshot(org, "prod");
+    expect([snapshot.type, snapshot.artifacts.length]).toEqual([kind, 1]);
+    expect(snapshot.artifacts[0]).toMatchObject({
+      name: "web:1",
+      creationTimestamp: [creationTimestamp],
+      ...shown,
+    });
+  });
+
+  it("covers every physical type", () => {
+    expect(Object.keys(kinds).toSorted()).toEqual(
+      environmentTypes.filter((type) => type !== "logical").toSorted(),
+    );
+  });
+
+  it("refuses another kind and logical environments, naming both types", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: "ECS" });
+    await createEnvironment(org, "all", { type: "logical" });
+    for (const [name, type] of [
+      ["prod", "ECS"],
+      ["all", "logical"],
+    ] as const) {
+      const answer = await reportServer(org, name, []);
+      expect([answer.status, answer.json]).toEqual([
+        400,
+        { message: `Environment '${name}' is of type '${type}' and cannot take a report of type 'server'` },
+      ]);
+    }
+  });
+
+  it("is 404 for unknown and archived environments", async () => {
+    const org = await app.org();
+    const unknown = await reportServer(org, "nope", []);
+    expect([unknown.status, unknown.json]).toEqual([
+      404,
+      { message: `Environment named 'nope' does not exist for organization '${org.name}'` },
+    ]);
+    await createEnvironment(org, "old", { type: "server" });
+    await org.member.put(`/environments/${org.name}/old/archive`);
+    const archived = await reportServer(org, "old", []);
+    expect([archived.status, archived.json]).toEqual([
+      404,
+      { message: `Environment named 'old' has been archived for organization '${org.name}'` },
+    ]);
+  });
+
+  it("follows an environment to its new name", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "old", { type: "server" });
+    await org.member.put(`/environments/${org.name}/old/rename`, { new_name: "new" });
+    expect((await reportServer(org, "old", ["a"])).status).toBe(201);
+    expect((await getSnapshot(org, "new")).html_url).toContain("/environments/new/snapshots/1");
+  });
+
+  it("lets snapshotters report and readers not", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: "server" });
+    const path = `/environments/${org.name}/prod/report/server`;
+    expect((await org.reader.put(path, { artifacts: [] })).status).toBe(403);
+    expect((await org.snapshotter.put(path, { artifacts: [] })).status).toBe(201);
+  });
+
+  it("takes unknown digests where they are legal, and reuses the snapshot", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "tasks", { type: "ECS" });
+    const artifacts = [{ taskArn: "arn:1", digests: { web: "" }, creationTimestamp }];
+    const path = `/environments/${org.name}/tasks/report/ECS`;
+    expect((await org.snapshotter.put(path, { artifacts })).status).toBe(201);
+    expect((await org.snapshotter.put(path, { artifacts })).status).toBe(200);
+    expect((await getSnapshot(org, "tasks")).artifacts[0].fingerprint).toBe("");
+    await createEnvironment(org, "prod", { type: "server" });
+    expect((await reportServer(org, "prod", [{ name: "web", fingerprint: "" }])).status).toBe(400);
+  });
+
+  it.each([
+    [{}, "artifacts", "Field required [input: None]"],
+    [{ artifacts: null }, "artifacts", "Input should be a valid list [input: None]"],
+    [{ artifacts: [7] }, "artifacts[0]", "Input should be a valid dictionary [input: 7]"],
+    [{ artifacts: [], extra: 1 }, "extra", "Extra inputs are not permitted [input: 1]"],
+    [{ artifacts: [], type: "K8S" }, "type", "Input should be 'server' [input: K8S]"],
+    [{ artifacts: [{ digests }] }, "artifacts[0].creationTimestamp", "Field required [input: None]"],
+    [
+      { artifacts: [{ digests, creationTimestamp: 1.5 }] },
+      "artifacts[0].creationTimestamp",
+      "Input should be a valid integer [input: 1.5]",
+    ],
+    [
+      { artifacts: [{ digests, creationTimestamp: 1e15 }] },
+      "artifacts[0].creationTimestamp",
+      "Input should be less than or equal to 253402300799 [input: 1000000000000000]",
+    ],
+    [
+      { artifacts: [{ digests, creationTimestamp: -1e15 }] },
+      "artifacts[0].creationTimestamp",
+      "Input should be greater than or equal to -62135596800 [input: -1000000000000000]",
+    ],
+    [
+      { artifacts: [{ digests: { a: "xyz" }, creationTimestamp }] },
+      "artifacts[0].digests.a",
+      "String should match pattern '^[a-f0-9]{64}$' [input: xyz]",
+    ],
+  ])("refuses %j", async (body, location, text) => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: "server" });
+    const answer = await org.snapshotter.put(`/environments/${org.name}/prod/report/server`, body);
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      { message: "Input payload validation failed", errors: { [location]: text } },
+    ]);
+  });
+
+  it("survives the earliest and the latest moments", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: "server" });
+    const started = [-62_135_596_800, 0, 253_402_300_799];
+    const running = [{ name: "web", fingerprint: fingerprintOf("web"), started }];
+    expect((await reportServer(org, "prod", running)).status).toBe(201);
+    expect((await getSnapshot(org, "prod")).artifacts[0].creationTimestamp).toEqual(started);
+  });
+});
+
+describe("reporters at the same time", () => {
+  it("make one snapshot of fifty first reports that say the same", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: "server" });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => reportServer(org, "prod", ["a", "b"])),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array<number>(49).fill(200), 201]);
+    expect((await getSnapshot(org, "prod")).index).toBe(1);
+  });
+
+  it("number without gaps when they contradict each other", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: "server" });
+    const reports = Array.from({ length: 40 }, (_, at) =>
+      reportServer(org, "prod", [at % 2 === 0 ? "a" : "b"]),
+    );
+    const made = (await Promise.all(reports)).filter(({ status }) => status === 201).length;
+    expect(made).toBeGreaterThan(1);
+    const list = await org.reader.get(`/snapshots/${org.name}/prod?per_page=100&reverse=true`);
+    expect(list.json.map(({ index }: { index: number }) => index)).toEqual(
+      Array.from({ length: made }, (_, at) => at + 1),
+    );
+    const times = list.json.map(({ from }: { from: number }) => from);
+    expect(times).toEqual(times.toSorted((left: number, right: number) => left - right));
+  });
+});
+
+describe("cost", () => {
+  /** Statements of the work, without those that begin and end transactions. */
+  async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+    const { pool } = app.deps.db;
+    const texts: string[] = [];
+    const watched = new Map<{ query: unknown }, unknown>();
+    const watch = (client: { query: unknown }): void => {
+      if (watched.has(client)) return;
+      const own = client.query as (...args: unknown[]) => unknown;
+      watched.set(client, own);
+      client.query = function (this: unknown, ...args: unknown[]) {
+        const [first] = args as [string | { text: string }];
+        texts.push(typeof first === "string" ? first : first.text);
+        return own.apply(this, args);
+      };
+    };
+    pool.on("acquire", watch as never);
+    try {
+      await work();
+    } finally {
+      pool.off("acquire", watch as never);
+      for (const [client, own] of watched) client.query = own;
+    }
+    return texts.filter((text) => !/^(?:begin|commit|start transaction|rollback)/i.test(text.trim()));
+  }
+
+  it("is a handful of statements for 800 artifacts", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: "server" });
+    const running = Array.from({ length: 800 }, (_, at) => `artifact-${at}`);
+    expect((await reportServer(org, "prod", running)).status).toBe(201);
+    // One statement finds out who is calling.
+    const caller = 1;
+    const unchanged = await statementsOf(() => reportServer(org, "prod", running));
+    expect(unchanged.some((text) => text.includes("unchanged-report"))).toBe(true);
+    expect(unchanged.length).toBeLessThanOrEqual(3 + caller);
+    const changed = await statementsOf(() => reportServer(org, "prod", running.slice(1)));
+    expect(changed.some((text) => text.includes("insert-snapshots"))).toBe(true);
+    expect(changed.length).toBeLessThanOrEqual(12 + caller);
+    const snapshot = await getSnapshot(org, "prod");
+    expect([snapshot.artifacts.length, annotations(snapshot).at(-1)]).toEqual([
+      800,
+      "artifact-0: exited 1>0",
+    ]);
+    // What has not changed is not written again.
+    const { rows } = await sql<{ count: number }>`select count(*)::int as count from snapshot_artifacts
+      where org_id = ${org.id}`.execute(app.deps.db.query);
+    expect(rows[0]?.count).toBe(801);
+  });
+});
