@@ -11,6 +11,7 @@ import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
 import { organizationEndpoints } from "./organizations.ts";
 import { policyEndpoints } from "./policies.ts";
+import { policyPreviewEndpoints } from "./policy-preview.ts";
 import { qualityEndpoints } from "./quality.ts";
 import { repoEndpoints } from "./repos.ts";
 import { serviceAccountEndpoints } from "./service-accounts.ts";
@@ -44,6 +45,7 @@ export const endpoints = {
   ...attestationTypeEndpoints,
   ...controlEndpoints,
   ...policyEndpoints,
+  ...policyPreviewEndpoints,
   ...allowlistEndpoints,
   ...actionEndpoints,
   ...qualityEndpoints,

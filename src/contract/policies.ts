@@ -65,6 +65,11 @@ export const AttachPolicies = z
   .strictObject({ policy_names: listOf(z.string(), { max: policyLimits.policyNames }) })
   .meta({ id: "AttachPoliciesPutInput" });
 
+/** The YAML file of a policy. */
+export const policyFile = {
+  policy_file: { maxBytes: 10 * megabyte, tooLarge: "File size exceeds 10MB limit" },
+};
+
 const tag = "Policies";
 
 export const policyEndpoints = {
@@ -90,7 +95,7 @@ export const policyEndpoints = {
       kind: "multipart",
       field: "payload",
       schema: PutPolicy,
-      files: { policy_file: { maxBytes: 10 * megabyte, tooLarge: "File size exceeds 10MB limit" } },
+      files: policyFile,
     },
     responses: {
       200: json("The policy, which existed", PolicyResponse),

@@ -29,3 +29,16 @@ export const mayNotDetach = "User does not have permission to detach policy";
 export function notAllowListed(fingerprint: string, environment: string): string {
   return `Artifact with fingerprint '${fingerprint}' is not allow-listed in environment '${environment}'`;
 }
+
+/** The last moment a range may name: the end of the year 9999, Unix seconds. */
+export const latestTimestamp = 253_402_300_799;
+
+/** How much a policy can be tried on at once. */
+export const previewLimits = {
+  environments: 100,
+  snapshots: 1000,
+  /** Rows of what ran: one for each time something about an artifact changed. */
+  artifacts: 10_000,
+  /** Rules times artifacts times flows. */
+  evaluations: 200_000,
+} as const;

@@ -12,6 +12,7 @@ import { flowHandlers } from "./flows/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
 import { policyHandlers } from "./policies/handlers.ts";
+import { policyPreviewHandlers } from "./policies/preview-handlers.ts";
 import { qualityHandlers } from "./quality/handlers.ts";
 import { repoHandlers } from "./repos/handlers.ts";
 import { serviceAccountHandlers } from "./service-accounts/handlers.ts";
@@ -43,6 +44,7 @@ export const handlers: Handlers<typeof endpoints> = {
   ...attestationTypeHandlers,
   ...controlHandlers,
   ...policyHandlers,
+  ...policyPreviewHandlers,
   ...allowlistHandlers,
   ...actionHandlers,
   ...qualityHandlers,

@@ -174,6 +174,10 @@ function walk(): Walk {
     archive_control: () => admin.post(`/controls/${name}/CTL-1/archive`),
     unarchive_control: () => admin.post(`/controls/${name}/CTL-1/unarchive`),
     put_policy: () => putPolicy(admin, name, { name: "base" }, samplePolicy),
+    preview_policy: () =>
+      admin.request("POST", `/policies/${name}/preview`, {
+        parts: { data_json: "{}", policy_file: { filename: "p", content: samplePolicy } },
+      }),
     attach_policy_to_env: () => admin.post(`/environments/${name}/prod/policies`, { policy_names: ["base"] }),
     detach_policy_from_env: () =>
       admin.delete(`/environments/${name}/prod/policies`, { policy_names: ["base"] }),
@@ -192,7 +196,7 @@ function walk(): Walk {
 }
 
 /** Accepted and without any effect. */
-const withoutEffect = new Set(["update_experimental_features"]);
+const withoutEffect = new Set(["update_experimental_features", "preview_policy"]);
 
 describe("every write endpoint", () => {
   it("leaves an audit row for each of its changes, in the same transaction", async () => {

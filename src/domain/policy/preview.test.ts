@@ -44,8 +44,8 @@ describe("previewPolicy", () => {
     );
     const reasons = [{ rule: "provenance", message: "No flow knows this artifact" }];
     expect(non_compliant_artifacts).toEqual([
-      { name: "a", fingerprint: "a", first_index: 3, last_index: 4, reasons },
-      { name: "b", fingerprint: "b", first_index: 6, last_index: 6, reasons },
+      { name: "a", fingerprint: "a", reasons, snapshots: [{ first_index: 3, last_index: 4 }] },
+      { name: "b", fingerprint: "b", reasons, snapshots: [{ first_index: 6, last_index: 6 }] },
     ]);
     expect(snapshots).toEqual(
       [1, 1, 0, 1].map((non_compliant_count, at) => ({
@@ -63,9 +63,11 @@ describe("previewPolicy", () => {
       provenance,
       past(1, 9, ran("a", 4, 5), ran("a", 1, 3), ran("a", 7, null)),
     );
-    expect(non_compliant_artifacts.map(({ first_index, last_index }) => [first_index, last_index])).toEqual([
-      [1, 5],
-      [7, 9],
+    expect(non_compliant_artifacts.map(({ snapshots }) => snapshots)).toEqual([
+      [
+        { first_index: 1, last_index: 5 },
+        { first_index: 7, last_index: 9 },
+      ],
     ]);
   });
 
@@ -110,8 +112,8 @@ describe("previewPolicy", () => {
             );
             const failing = running.filter((_, at) => verdict.artifacts[at]!.compliant === false);
             expect([would_be_compliant, non_compliant_count]).toEqual([verdict.compliant, failing.length]);
-            const told = non_compliant_artifacts.filter(
-              ({ first_index, last_index }) => first_index <= index && index <= last_index,
+            const told = non_compliant_artifacts.filter(({ snapshots: spans }) =>
+              spans.some(({ first_index, last_index }) => first_index <= index && index <= last_index),
             );
             expect(told.map(({ name }) => name).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(
               failing.map(({ name }) => name).toSorted((a, b) => (a < b ? -1 : 1)),

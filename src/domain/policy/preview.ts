@@ -1,3 +1,4 @@
+import { compareText } from "../../lib/text.ts";
 import { evaluateArtifact } from "./evaluation/evaluate.ts";
 import type { KnownFlow, ReasonForIncompliance } from "./evaluation/model.ts";
 import type { Policy } from "./model.ts";
@@ -36,13 +37,19 @@ export interface PreviewedSnapshot extends RecordedSnapshot {
   non_compliant_count: number;
 }
 
-/** An artifact that the policy would not have let pass, in every snapshot from the first to the last index. */
+/** From one snapshot to another, both included. */
+export interface SnapshotSpan {
+  first_index: number;
+  last_index: number;
+}
+
+/** An artifact that the policy would not have let pass. */
 export interface PreviewedArtifact {
   name: string;
   fingerprint: string;
-  first_index: number;
-  last_index: number;
   reasons: Omit<ReasonForIncompliance, "policy_name">[];
+  /** Where it ran, in order. */
+  snapshots: SnapshotSpan[];
 }
 
 export interface Preview {
@@ -50,81 +57,74 @@ export interface Preview {
   non_compliant_artifacts: PreviewedArtifact[];
 }
 
-/** Reasons by artifact, for those that fail; each artifact is judged once, however often it ran. */
-function failuresOf(policy: Policy, { artifacts, flows, allowed }: PreviewCase) {
-  const version = { id: "", name: "", version: 0, policy };
-  const failures = new Map<string, PreviewedArtifact["reasons"] | undefined>();
-  for (const { name, fingerprint } of artifacts) {
-    const key = keyOf({ name, fingerprint });
-    if (failures.has(key)) continue;
-    const subject = {
-      name,
-      fingerprint,
-      allow_listed: allowed.has(fingerprint),
-      flows: flows.get(fingerprint) ?? [],
-    };
-    const { compliant, reasons_for_incompliance } = evaluateArtifact(subject, [version]);
-    const reasons = reasons_for_incompliance.map(({ rule, message }) => ({ rule, message }));
-    failures.set(key, compliant === false ? reasons : undefined);
-  }
-  return failures;
+/** Why an artifact would not have been compliant; undefined when it would have been. */
+function reasonsFor(policy: Policy, artifact: RanArtifact, { flows, allowed }: PreviewCase) {
+  const { name, fingerprint } = artifact;
+  const known = flows.get(fingerprint) ?? [];
+  const subject = { name, fingerprint, allow_listed: allowed.has(fingerprint), flows: known };
+  const verdict = evaluateArtifact(subject, [{ id: "", name: "", version: 0, policy }]);
+  if (verdict.compliant !== false) return undefined;
+  return verdict.reasons_for_incompliance.map(({ rule, message }) => ({ rule, message }));
 }
 
-function keyOf({ name, fingerprint }: Pick<RanArtifact, "name" | "fingerprint">): string {
-  return `${fingerprint} ${name}`;
-}
-
-/** Spans cut to the snapshots looked at, those of one artifact that touch or overlap made one, by first index. */
-function spansOf({ snapshots, artifacts }: PreviewCase): (RanArtifact & { last_index: number })[] {
-  const [low, high] = [snapshots[0]?.index ?? 0, snapshots.at(-1)?.index ?? -1];
-  const cut = artifacts
-    .map((span) => ({
-      ...span,
-      first_index: Math.max(span.first_index, low),
-      last_index: Math.min(span.last_index ?? high, high),
-    }))
-    .filter(({ first_index, last_index }) => first_index <= last_index)
-    .toSorted((a, b) => a.first_index - b.first_index);
-  const open = new Map<string, RanArtifact & { last_index: number }>();
-  const spans: (RanArtifact & { last_index: number })[] = [];
-  for (const span of cut) {
-    const before = open.get(keyOf(span));
+/** Spans in order; those that touch or overlap are one. */
+function joined(spans: readonly SnapshotSpan[]): SnapshotSpan[] {
+  const result: SnapshotSpan[] = [];
+  for (const span of spans.toSorted((a, b) => a.first_index - b.first_index)) {
+    const before = result.at(-1);
     if (before !== undefined && span.first_index <= before.last_index + 1)
       before.last_index = Math.max(before.last_index, span.last_index);
-    else {
-      open.set(keyOf(span), span);
-      spans.push(span);
-    }
+    else result.push({ ...span });
   }
-  return spans;
+  return result;
+}
+
+/** Every artifact once, with where it ran among the snapshots looked at. */
+function ranIn({ snapshots, artifacts }: PreviewCase): { artifact: RanArtifact; spans: SnapshotSpan[] }[] {
+  const [low, high] = [snapshots[0]?.index ?? 0, snapshots.at(-1)?.index ?? -1];
+  const ran = new Map<string, { artifact: RanArtifact; spans: SnapshotSpan[] }>();
+  for (const artifact of artifacts) {
+    const first_index = Math.max(artifact.first_index, low);
+    const last_index = Math.min(artifact.last_index ?? high, high);
+    if (first_index > last_index) continue;
+    const key = `${artifact.fingerprint} ${artifact.name}`;
+    const known = ran.get(key) ?? { artifact, spans: [] };
+    known.spans.push({ first_index, last_index });
+    ran.set(key, known);
+  }
+  return [...ran.values()].map(({ artifact, spans }) => ({ artifact, spans: joined(spans) }));
 }
 
 /** How many of the spans hold each snapshot, in the order of the snapshots. */
-function countBySnapshot(low: number, length: number, spans: readonly PreviewedArtifact[]): number[] {
-  const changes = Array.from({ length: length + 1 }, () => 0);
+function countBySnapshot(snapshots: readonly RecordedSnapshot[], spans: readonly SnapshotSpan[]): number[] {
+  const low = snapshots[0]?.index ?? 0;
+  const changes = Array.from({ length: snapshots.length + 1 }, () => 0);
   for (const { first_index, last_index } of spans) {
     changes[first_index - low]! += 1;
     changes[last_index - low + 1]! -= 1;
   }
   let count = 0;
-  return changes.slice(0, length).map((change) => (count += change));
+  return snapshots.map((_, at) => (count += changes[at]!));
 }
 
 /**
- * What a policy alone would have made of the past of an environment, by what is known of the artifacts now. Nothing that
- * was judged is touched.
+ * What a policy alone would have made of the past of an environment, by what is known of the artifacts now. Each artifact
+ * is judged once, however often it ran. Nothing that was judged is touched.
  */
 export function previewPolicy(policy: Policy, past: PreviewCase): Preview {
-  const failures = failuresOf(policy, past);
-  const non_compliant_artifacts = spansOf(past).flatMap((span) => {
-    const reasons = failures.get(keyOf(span));
-    const { name, fingerprint, first_index, last_index } = span;
-    return reasons === undefined ? [] : [{ name, fingerprint, first_index, last_index, reasons }];
-  });
-  const { snapshots } = past;
-  const counts = countBySnapshot(snapshots[0]?.index ?? 0, snapshots.length, non_compliant_artifacts);
+  const non_compliant_artifacts = ranIn(past)
+    .flatMap(({ artifact, spans }) => {
+      const reasons = reasonsFor(policy, artifact, past);
+      const { name, fingerprint } = artifact;
+      return reasons === undefined ? [] : [{ name, fingerprint, reasons, snapshots: spans }];
+    })
+    .toSorted((a, b) => compareText(a.name, b.name) || compareText(a.fingerprint, b.fingerprint));
+  const counts = countBySnapshot(
+    past.snapshots,
+    non_compliant_artifacts.flatMap(({ snapshots }) => snapshots),
+  );
   return {
-    snapshots: snapshots.map((snapshot, at) => ({
+    snapshots: past.snapshots.map((snapshot, at) => ({
       ...snapshot,
       would_be_compliant: counts[at] === 0,
       non_compliant_count: counts[at]!,

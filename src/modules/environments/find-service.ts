@@ -6,6 +6,7 @@ import {
   type EnvironmentRef,
   type EnvironmentSettings,
   findEnvironment,
+  findEnvironments,
   lockEnvironment,
   lockEnvironments,
 } from "./store.ts";
@@ -48,8 +49,22 @@ export async function getLiveEnvironment(tx: Tx, org: Org, name: string): Promis
  * @throws AppError not_found, worded for an unknown or an archived one (contract 2.5).
  */
 export async function getReadableEnvironment(db: Executor, org: Org, name: string): Promise<EnvironmentRef> {
-  const found = await findEnvironment(db, org.id, name);
+  return requireReadable(org, name, await findEnvironment(db, org.id, name));
+}
+
+function requireReadable(org: Org, name: string, found: EnvironmentRef | undefined): EnvironmentRef {
   return found?.archived === true && found.by_name ? found : requireLive(org, name, found);
+}
+
+/** The same for several names, in their order. */
+export async function getReadableEnvironments(
+  db: Executor,
+  org: Org,
+  names: readonly string[],
+): Promise<EnvironmentRef[]> {
+  if (names.length === 0) return [];
+  const found = await findEnvironments(db, org.id, names);
+  return names.map((name, index) => requireReadable(org, name, found[index]));
 }
 
 /**

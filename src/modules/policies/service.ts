@@ -1,18 +1,14 @@
-import { showInput } from "../../contract/input-errors.ts";
 import type { Executor, Tx } from "../../db/connect.ts";
-import { AppError, invalid, invalidInput, notFound } from "../../domain/errors.ts";
+import { AppError, invalid, notFound } from "../../domain/errors.ts";
 import { maxPolicyBytes, unknownPolicy } from "../../domain/policies.ts";
-import { issueLocation } from "../../domain/policy/errors.ts";
-import type { Policy } from "../../domain/policy/model.ts";
-import { controlsOf } from "../../domain/policy/parse.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { recorded, type Scope } from "../audit/service.ts";
-import { listKnownControls } from "../controls/service.ts";
 import type { Deps } from "../deps.ts";
 import { lockAll, type Org } from "../environments/find-service.ts";
 import { reevaluate } from "../snapshots/evaluate-service.ts";
 import { listConsumingIds } from "./attachment-store.ts";
-import { policyFileRequired, policyPart, type PolicyFile } from "./policy-file.ts";
+import { requireControls } from "./controls-service.ts";
+import { policyFileRequired, type PolicyFile } from "./policy-file.ts";
 import { findPolicyJson } from "./read-store.ts";
 import { queueReevaluation } from "./reevaluate-service.ts";
 import {
@@ -50,23 +46,6 @@ export async function getPolicyJson(db: Executor, org: Org, name: string): Promi
   const json = await findPolicyJson(db, org.id, name);
   if (json === undefined) throw notFound(unknownPolicy(name, org.name));
   return json;
-}
-
-/** @throws AppError invalid, at the place where an unknown control is named. */
-async function requireControls(tx: Tx, org: Org, policy: Policy): Promise<string[]> {
-  const named = controlsOf(policy);
-  const known = await listKnownControls(tx, org.id, [...named.keys()]);
-  const unknown = [...named].filter(([control]) => !known.has(control));
-  if (unknown.length > 0)
-    throw invalidInput(
-      Object.fromEntries(
-        unknown.map(([control, path]) => [
-          issueLocation([policyPart, ...path]),
-          `Control '${control}' does not exist in organization '${org.name}' [input: ${showInput(control)}]`,
-        ]),
-      ),
-    );
-  return [...named.keys()];
 }
 
 /** @throws AppError invalid when the policies of the organization would become more than can be shown. */
