@@ -49,6 +49,34 @@ afterAll(() => app.close());
 
 type Walk = Record<string, () => Promise<Answer>>;
 
+/** Creates an environment of each kind and reports on it. */
+function reports(): Walk {
+  const items: Record<string, Record<string, unknown>> = {
+    K8S: { podName: "p", namespace: "n" },
+    ECS: { taskArn: "arn" },
+    S3: {},
+    lambda: {},
+    server: {},
+    docker: {},
+    "azure-apps": { app_name: "a", app_kind: "k", digests_source: "acr" },
+    "cloud-run": { kind: "job", jobName: "j" },
+  };
+  const report = (type: string, item: Record<string, unknown>) => async (): Promise<Answer> => {
+    const env = `runs-${type}`;
+    await org.admin.put(`/environments/${org.name}`, { name: env, type, description: "" });
+    const digests = { web: "a".repeat(64) };
+    return org.admin.put(`/environments/${org.name}/${env}/report/${type}`, {
+      artifacts: [{ digests, creationTimestamp: 1, ...item }],
+    });
+  };
+  return Object.fromEntries(
+    Object.entries(items).map(([type, item]) => [
+      `${type.toLowerCase().replace("-", "_")}_report`,
+      report(type, item),
+    ]),
+  );
+}
+
 /** Calls every write endpoint so that it changes something, each building on those before it. */
 function walk(): Walk {
   const { name, admin } = org;
@@ -104,6 +132,7 @@ function walk(): Walk {
       await admin.put(`/environments/${name}`, { name: "all", type: "logical", description: "" });
       return admin.put(`/environments/${name}`, { name: "prod", type: "K8S", description: "" });
     },
+    ...reports(),
     update_env: () => admin.patch(`/environments/${name}/prod`, { description: "changed" }),
     join_physical_to_logical: () =>
       admin.put(`/environments/${name}/all/join`, { physical_env_name: "prod" }),

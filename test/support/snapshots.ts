@@ -14,7 +14,7 @@ export function serverReport(running: Running): Record<string, unknown> {
   return {
     artifacts: running.flatMap((each) => {
       const artifact = typeof each === "string" ? { name: each, fingerprint: fingerprintOf(each) } : each;
-      const { name, fingerprint, started = [start] } = { started: [start], ...artifact };
+      const { name, fingerprint, started } = { started: [start], ...artifact };
       return started.map((creationTimestamp) => ({ digests: { [name]: fingerprint }, creationTimestamp }));
     }),
   };

@@ -17,22 +17,26 @@ import type { PreparedStatement } from "../../db/connect.ts";
  */
 const largestPage = 50;
 
-/** A repo as builds show it, from `r`. */
-const repoInfo = `'{"name":' || to_json(r.name)::text || ',"repo_id":' || to_json(coalesce(r.repo_id, ''))::text
-  || ',"provider":' || coalesce(to_json(r.provider)::text, 'null') || '}'`;
+/**
+ * The flows and repos of the builds in `page`, each once: a page has far fewer of them than builds. Repos come as builds
+ * show them.
+ */
+const named = `page_flows as materialized (
+      select id, name from flows where org_id = $1 and id = any (array(select distinct flow_id from page))
+    ), page_repos as materialized (
+      select id, '{"name":' || to_json(name)::text || ',"repo_id":' || to_json(coalesce(repo_id, ''))::text
+        || ',"provider":' || coalesce(to_json(provider)::text, 'null') || '}' as json
+      from repos where org_id = $1 and id = any (array(select distinct repo_id from page))
+    )`;
 
 /** One build as JSON text, from `b`, its flow `f` and its repo `r`. Names of flows need no escapes. */
-const item = `'{' || b.json || ',"flow_name":"' || f.name || '","repo_info":'
-  || case when r.id is not null then ${repoInfo} else 'null' end
+const item = `'{' || b.json || ',"flow_name":"' || f.name || '","repo_info":' || coalesce(r.json, 'null')
   || ',"_links":{"self":{"href":"' || $6::text || '/' || f.name || '/fingerprint/' || b.fingerprint || '"}}}'`;
 
-/** The page's builds as the text of a JSON array, from `page`. */
+/** The page's builds as the text of a JSON array, from `page` and what is `named` there. */
 const pageText = `(
   select coalesce('[' || string_agg(${item}, ',' order by b.number desc) || ']', '[]')
-  from page b
-  left join lateral (select name from flows where org_id = $1 and id = b.flow_id limit 1) f on true
-  left join lateral (
-    select id, name, repo_id, provider from repos where org_id = $1 and id = b.repo_id limit 1) r on true
+  from page b left join page_flows f on f.id = b.flow_id left join page_repos r on r.id = b.repo_id
 )`;
 
 /** All builds of the organization. */
@@ -51,7 +55,7 @@ export const organizationList: PreparedStatement = {
           and number >= bounds.first and number <= bounds.last - $4::bigint
           and number > bounds.last - $4::bigint - $5::bigint
         order by number desc limit ${largestPage}) b
-    )
+    ), ${named}
     select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
       exists (select from org_counters where org_id = $1 and build_number > 0) as has_builds_ever,
       ${pageText} as builds
@@ -77,7 +81,7 @@ export const repoList: PreparedStatement = {
           and repo_number >= bounds.first and repo_number <= bounds.last - $4::bigint
           and repo_number > bounds.last - $4::bigint - $5::bigint
         order by repo_number desc limit ${largestPage}) b
-    )
+    ), ${named}
     select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
       exists (select from repo_counters where org_id = $1 and repo_id = $7::uuid) as has_builds_ever,
       ${pageText} as builds
@@ -127,9 +131,9 @@ export const reposList: PreparedStatement = {
           and (b.created_at, b.number) <= (p.created_at, p.number)
         order by b.created_at desc, b.number desc limit ${largestPage}) b
       order by b.number desc limit $5::bigint
-    )
+    ), ${named}
     select total.count as total_count,
-exists (select from repo_counters where org_id = $1 and repo_id = any ($7::uuid[])) as has_builds_ever,
+      exists (select from repo_counters where org_id = $1 and repo_id = any ($7::uuid[])) as has_builds_ever,
       ${pageText} as builds
     from total`,
 };

@@ -1,24 +1,50 @@
 /**
+ * What is known of the rows before they are read. What cannot occur is left out of the statement: even a lookup that is
+ * never made has to be set up.
+ */
+export interface Occurring {
+  /** Whether there may be logical environments. */
+  logical: boolean;
+  /** Whether all are archived or none is; `undefined` when either may be. */
+  archived?: boolean;
+}
+
+/**
  * SQL for the JSON text of an environment as the wire has it (interface spec 2), keys in the published order. What is its
  * own stands ready in its row; what only logical or only archived ones have is looked up for those alone.
  * @param alias of the `environments` row.
  * @param org SQL for the organization's name as it stands in JSON, quotes included.
  */
-export function environmentJson(alias: string, org: string): string {
-  const e = alias;
-  return `'{"org":' || ${org} || ',' || ${e}.json
-    || ',"policies":' || ${e}.policies
-    || case when ${e}.type = 'logical' then ',"included_environments":' || ${memberNames(e)}
-      else ',"included_environments":null' end
-    || case when ${e}.archived
-      then ',"archived_at":' || epoch(${e}.archived_at)::text || ',"archived_by":' || to_json(${archiver(e)})::text || '}'
-      else ',"archived_at":null,"archived_by":null}' end`;
+export function environmentJson(
+  alias: string,
+  org: string,
+  occurring: Occurring = { logical: true },
+): string {
+  return `'{"org":' || ${org} || ',' || ${alias}.json || ${members(alias, occurring)} || ${archive(alias, occurring)}`;
 }
 
 /** SQL for a JSON array of such texts, from what follows `from`. */
-export function environmentsJson(alias: string, org: string, from: { rows: string; order: string }): string {
+export function environmentsJson(
+  alias: string,
+  org: string,
+  from: { rows: string; order: string; occurring: Occurring },
+): string {
   return `(select '[' || coalesce(string_agg(row.json, ','), '') || ']' from (
-      select ${environmentJson(alias, org)} as json from ${from.rows} order by ${from.order}) as row)`;
+      select ${environmentJson(alias, org, from.occurring)} as json from ${from.rows} order by ${from.order}) as row)`;
+}
+
+function members(e: string, { logical }: Occurring): string {
+  const policies = `',"policies":' || ${e}.policies || ',"included_environments":'`;
+  if (!logical) return `${policies} || 'null'`;
+  return `${policies} || case when ${e}.type = 'logical' then ${memberNames(e)} else 'null' end`;
+}
+
+function archive(e: string, { archived }: Occurring): string {
+  const living = `',"archived_at":null,"archived_by":null}'`;
+  const ended = `',"archived_at":' || epoch(${e}.archived_at)::text
+      || ',"archived_by":' || to_json(${archiver(e)})::text || '}'`;
+  if (archived !== undefined) return archived ? ended : living;
+  return `case when ${e}.archived then ${ended} else ${living} end`;
 }
 
 function memberNames(e: string): string {

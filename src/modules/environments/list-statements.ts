@@ -2,7 +2,7 @@ import type { PreparedStatement } from "../../db/connect.ts";
 import type { EnvironmentSort, SortDirection } from "../../domain/environments.ts";
 import type { TagFilter } from "../../domain/tags.ts";
 import { containsPattern } from "../../lib/like.ts";
-import { environmentsJson } from "./environment-json.ts";
+import { environmentsJson, type Occurring } from "./environment-json.ts";
 
 /** Which environments, in which order. A filter that is absent lets everything through, an empty list nothing. */
 export interface EnvironmentQuery {
@@ -42,7 +42,9 @@ interface Filters {
   where: string;
   /** Common table expressions that the conditions use, each with its comma. */
   with: string;
-  /** The types asked for. */
+  /** Condition on the type of the row of this alias, when types were asked for. */
+  ofType: ((alias: string) => string) | undefined;
+  /** The types, when there are several. */
   types: string | undefined;
   /** Whether the matches have to be counted one by one, because no counter has their number. */
   counted: boolean;
@@ -76,10 +78,24 @@ function spacesBelow(org: string, roots: string): string {
 function filtersOf(parameters: Parameters, org: string, query: EnvironmentQuery): Filters {
   const where = [`e.org_id = ${org}`, `e.archived = ${parameters.add(query.archived, "boolean")}`];
   const shape: string[] = [];
-  const filters: Filters = { where: "", with: "", types: undefined, counted: false, shape: "" };
-  if (query.types !== undefined) {
-    filters.types = parameters.add([...new Set(query.types)], "text[]");
+  const filters: Filters = {
+    where: "",
+    with: "",
+    ofType: undefined,
+    types: undefined,
+    counted: false,
+    shape: "",
+  };
+  const types = query.types && [...new Set(query.types)];
+  if (types?.length === 1) {
+    const type = parameters.add(types[0], "text");
+    filters.ofType = (alias) => `${alias}.type = ${type}`;
     shape.push("type");
+  } else if (types !== undefined) {
+    const several = parameters.add(types, "text[]");
+    filters.types = several;
+    filters.ofType = (alias) => `${alias}.type = any(${several})`;
+    shape.push("types");
   }
   if (query.name !== undefined && query.name !== "") {
     where.push(nameCondition(parameters, query.name));
@@ -94,12 +110,17 @@ function filtersOf(parameters: Parameters, org: string, query: EnvironmentQuery)
     where.push("e.space_id = any(array(select id from below))");
     shape.push("space");
   }
-  filters.counted = shape.some((part) => part !== "type");
+  filters.counted = shape.some((part) => !part.startsWith("type"));
   return { ...filters, where: where.join(" and "), shape: shape.join("-") };
 }
 
-function allConditions({ where, types }: Filters): string {
-  return types === undefined ? where : `${where} and e.type = any(${types})`;
+function allConditions({ where, ofType }: Filters): string {
+  return ofType === undefined ? where : `${where} and ${ofType("e")}`;
+}
+
+/** Which texts of environments a list may have to make; part of the statement's name. */
+function occurringIn({ archived, types }: EnvironmentQuery): Occurring & { archived: boolean } {
+  return { archived, logical: types === undefined || types.includes("logical") };
 }
 
 /** Sort key, then name, then id; what has no sort key comes last both ways (S3). */
@@ -174,7 +195,7 @@ function mergedPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePl
 }
 
 function counter(filters: Filters): string {
-  const where = filters.types === undefined ? "" : ` and c.type = any(${filters.types})`;
+  const where = filters.ofType === undefined ? "" : ` and ${filters.ofType("c")}`;
   return `(select coalesce(sum(c.count), 0) from environment_counts c
     where c.org_id = $1::uuid and c.archived = $3::boolean${where})`;
 }
@@ -200,8 +221,16 @@ function planPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan
   return cut.offset === undefined ? firstPage(filters, query, cut) : orderedPage(filters, query, cut);
 }
 
-function statement(name: string, text: string): PreparedStatement {
-  return { name: `envs-${name}`, text };
+/** Names the text by everything that makes it another one. */
+function statement(
+  part: string,
+  query: EnvironmentQuery,
+  { shape }: Filters,
+  text: string,
+): PreparedStatement {
+  const { archived, logical } = occurringIn(query);
+  const occurring = `${archived ? "past" : "live"}${logical ? "-group" : ""}`;
+  return { name: `envs-${part}-${query.sort}-${query.direction}-${occurring}-${shape}`, text };
 }
 
 /** A statement with its values, for running it or for looking at its plan. */
@@ -227,12 +256,10 @@ export function pageStatement(org: Org, query: EnvironmentQuery, page: PageOf): 
     offset: page.offset === 0 ? undefined : parameters.add(page.offset, "bigint"),
   });
   const text = `${plan.with === "" ? "" : `with recursive ${plan.with}`}
-    select ${plan.total}::bigint as total, ${environmentsJson("e", orgName, plan)} as environments`;
+    select ${plan.total}::bigint as total,
+      ${environmentsJson("e", orgName, { ...plan, occurring: occurringIn(query) })} as environments`;
   return {
-    statement: statement(
-      `${page.offset === 0 ? "first" : "page"}-${query.sort}-${query.direction}-${filters.shape}`,
-      text,
-    ),
+    statement: statement(page.offset === 0 ? "first" : "page", query, filters, text),
     values: parameters.values,
   };
 }
@@ -247,9 +274,10 @@ export function allStatement(org: Org, query: EnvironmentQuery): Bound {
     select ${environmentsJson("e", orgName, {
       rows: `environments e where ${allConditions(filters)}`,
       order: orderBy("e", query),
+      occurring: occurringIn(query),
     })} as environments`;
   return {
-    statement: statement(`all-${query.sort}-${query.direction}-${filters.shape}`, text),
+    statement: statement("all", query, filters, text),
     values: parameters.values,
   };
 }

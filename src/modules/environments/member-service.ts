@@ -2,8 +2,10 @@ import type { Tx } from "../../db/connect.ts";
 import { membershipProblem } from "../../domain/environments.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import type { Deps } from "../deps.ts";
+import { reevaluate } from "../snapshots/evaluate-service.ts";
 import { type Org, requireLive } from "./find-service.ts";
-import { listGroupIds, listMemberIds, refreshLogical, updateMembers } from "./member-store.ts";
+import { listGroupIds, listMemberIds, touchLogical, updateMembers } from "./member-store.ts";
 import { findEnvironments } from "./store.ts";
 
 /**
@@ -24,23 +26,27 @@ export async function resolveMembers(
   return [...new Set(members.map(({ id }) => id))];
 }
 
-/** Gives a logical environment exactly these members. @returns whether that changed anything. */
+/**
+ * Gives a logical environment exactly these members, and a snapshot of what runs in them (R5).
+ * @returns whether that changed anything.
+ */
 export async function setMembers(
+  deps: Pick<Deps, "clock">,
   tx: Tx,
   org: Org,
   group: { id: string; members: readonly string[] },
-  at: Timestamp,
 ): Promise<boolean> {
   const present = await listMemberIds(tx, org.id, group.id);
   const same =
     present.length === group.members.length && present.every((id, index) => id === group.members[index]);
   if (same) return false;
   await updateMembers(tx, org.id, group.id, group.members);
-  await refreshLogical(tx, org.id, [group.id], at);
+  await touchLogical(tx, org.id, [group.id], deps.clock.now());
+  await reevaluate(deps, tx, org, { environmentIds: [group.id], cause: "members" });
   return true;
 }
 
 /** Tells the logical environments around one that it changed: they count as modified too. */
 export async function touchGroups(tx: Tx, org: Org, memberId: string, at: Timestamp): Promise<void> {
-  await refreshLogical(tx, org.id, await listGroupIds(tx, org.id, memberId), at);
+  await touchLogical(tx, org.id, await listGroupIds(tx, org.id, memberId), at);
 }

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { moment } from "../../db/columns.ts";
 import type { Tx } from "../../db/connect.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
@@ -55,11 +56,8 @@ export async function listGroupIds(tx: Tx, orgId: string, memberId: string): Pro
   return rows.map(({ logical_id }) => logical_id);
 }
 
-/**
- * Derives what logical environments have from their members: state (false if any is false, true if all are true, else
- * null), time of the last change, and that they were modified now.
- */
-export async function refreshLogical(
+/** Notes that logical environments were modified. */
+export async function touchLogical(
   tx: Tx,
   orgId: string,
   logicalIds: readonly string[],
@@ -70,16 +68,10 @@ export async function refreshLogical(
   await sql`
     select id from environments where org_id = ${orgId}::uuid and id = any(${logicalIds}::uuid[])
     order by id for no key update`.execute(tx);
-  await sql`
-    update environments logical
-    set last_modified_at = to_timestamp(${at}::float8), last_changed_at = derived.changed, state = derived.state
-    from (
-      select l.id, max(m.last_changed_at) as changed,
-        case when bool_or(m.state is false) then false when bool_and(m.state is true) then true end as state
-      from unnest(${logicalIds}::uuid[]) as l (id)
-      left join environment_members em on em.org_id = ${orgId}::uuid and em.logical_id = l.id
-      left join environments m on m.org_id = em.org_id and m.id = em.member_id
-      group by l.id
-    ) as derived
-    where logical.org_id = ${orgId}::uuid and logical.id = derived.id`.execute(tx);
+  await tx
+    .updateTable("environments")
+    .set({ last_modified_at: moment(at) })
+    .where("org_id", "=", orgId)
+    .where("id", "in", logicalIds)
+    .execute();
 }

@@ -7,8 +7,9 @@ import type { Timestamp } from "../../lib/clock.ts";
 import { forgetEnvironment } from "../actions/forget.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
+import { reevaluate } from "../snapshots/evaluate-service.ts";
 import { getLiveEnvironment, lockLive, lockStructure, type Org } from "./find-service.ts";
-import { deleteMemberEverywhere, listMemberIds, refreshLogical } from "./member-store.ts";
+import { deleteMemberEverywhere, listMemberIds, touchLogical } from "./member-store.ts";
 import { setMembers, touchGroups } from "./member-service.ts";
 import {
   deleteFormerName,
@@ -80,7 +81,8 @@ export async function archiveEnvironment(deps: Deps, scope: OrgScope, name: stri
     const archived_name = await freeArchivedName(tx, org.id, environment.name, at);
     await updateEnvironmentArchived(tx, org.id, { ...environment, archived_name, by: actor, at });
     const groups = await deleteMemberEverywhere(tx, org.id, environment.id);
-    await refreshLogical(tx, org.id, groups, at);
+    await touchLogical(tx, org.id, groups, at);
+    await reevaluate(deps, tx, org, { environmentIds: groups, cause: "members" });
     await forgetEnvironment(tx, org.id, environment.id);
     record(auditType, environment.name);
   });
@@ -106,7 +108,6 @@ export async function joinEnvironment(
     if (problem !== undefined) throw invalid(problem);
     const present = await listMemberIds(tx, org.id, logical.id);
     const members = [...new Set([...present, physical.id])];
-    if (await setMembers(tx, org, { id: logical.id, members }, deps.clock.now()))
-      record(auditType, logical.name);
+    if (await setMembers(deps, tx, org, { id: logical.id, members })) record(auditType, logical.name);
   });
 }

@@ -101,7 +101,7 @@ export async function putEnvironment(deps: Deps, scope: OrgScope, input: Environ
     const { id, created, changed } = await writeEnvironment(deps, tx, org, input);
     if (created) await deleteFormerName(tx, org.id, input.name);
     const at = deps.clock.now();
-    const regrouped = members !== undefined && (await setMembers(tx, org, { id, members }, at));
+    const regrouped = members !== undefined && (await setMembers(deps, tx, org, { id, members }));
     const attached = await setPolicies(deps, tx, org, { id, policies: input.policies });
     if (changed && !created) await touchGroups(tx, org, id, at);
     if (changed || regrouped || attached) record(auditType, input.name);
@@ -162,7 +162,7 @@ export async function patchEnvironment(
     const regrouped =
       members !== undefined &&
       environment.type === "logical" &&
-      (await setMembers(tx, org, { id: environment.id, members }, at));
+      (await setMembers(deps, tx, org, { id: environment.id, members }));
     const attached = await setPolicies(deps, tx, org, { id: environment.id, policies: change.policies });
     if (changed) await touchGroups(tx, org, environment.id, at);
     if (changed || regrouped || attached) record(auditType, environment.name);

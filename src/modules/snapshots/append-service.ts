@@ -11,10 +11,10 @@ import {
   unknownLineage,
 } from "../../domain/snapshot/versions.ts";
 import type { Predecessor } from "../../domain/snapshot/flows-of.ts";
+import type { Timestamp } from "../../lib/clock.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { wireId } from "../../lib/ids.ts";
 import { allowListed } from "../allowlists/service.ts";
-import type { Deps } from "../deps.ts";
 import type { Org } from "../environments/find-service.ts";
 import { notify } from "../notifications/service.ts";
 import { appliedPolicies } from "../policies/applied-service.ts";
@@ -95,7 +95,7 @@ function digestOf(doc: string): string {
 
 function newSnapshot(
   { target, before, verdict, annotated }: Compared,
-  made: { cause: SnapshotCause; now: number; predecessors: ReadonlyMap<string, Predecessor> },
+  made: { cause: SnapshotCause; now: Timestamp; predecessors: ReadonlyMap<string, Predecessor> },
 ): NewSnapshot {
   const { standing, report } = target;
   const { artifact_count, latest_at } = standing;
@@ -133,16 +133,14 @@ function isWorthIt({ target, annotated }: Compared): boolean {
  * @returns the snapshots that were appended.
  */
 export async function appendSnapshots(
-  deps: Pick<Deps, "clock">,
   tx: Tx,
   org: Org,
-  { cause, targets }: { cause: SnapshotCause; targets: readonly Target[] },
+  { cause, targets, at: now }: { cause: SnapshotCause; targets: readonly Target[]; at: Timestamp },
 ): Promise<NewSnapshot[]> {
   if (targets.length === 0) return [];
   const compared = (await compareTargets(tx, org, targets)).filter(isWorthIt);
   if (compared.length === 0) return [];
   const predecessors = await predecessorsOf(tx, org, compared);
-  const now = deps.clock.now();
   const snapshots = compared.map((each) =>
     newSnapshot(each, {
       cause,

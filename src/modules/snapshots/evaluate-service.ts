@@ -1,4 +1,5 @@
 import type { Tx } from "../../db/connect.ts";
+import type { Timestamp } from "../../lib/clock.ts";
 import type { Deps } from "../deps.ts";
 import type { Org } from "../environments/find-service.ts";
 import { appendSnapshots, type SnapshotCause } from "./append-service.ts";
@@ -22,17 +23,17 @@ export async function reevaluate(
   const logical = new Set(await listLogicalIds(tx, org.id, environmentIds));
   const physical = environmentIds.filter((id) => !logical.has(id));
   if (logical.size > 0) await lockMembers(tx, org.id, [...logical]);
-  const appended = await reevaluatePhysical(deps, tx, org, { ids: physical, cause });
-  if (appended.length > 0) await refreshGroups(deps, tx, org, appended);
-  await appendGroups(deps, tx, org, { ids: [...logical], cause });
+  const at = deps.clock.now();
+  const appended = await reevaluatePhysical(tx, org, { ids: physical, cause, at });
+  if (appended.length > 0) await refreshGroups(tx, org, appended, at);
+  await appendGroups(tx, org, { ids: [...logical], cause, at });
 }
 
 /** @returns ids of the environments that have a new snapshot. */
 async function reevaluatePhysical(
-  deps: Pick<Deps, "clock">,
   tx: Tx,
   org: Org,
-  { ids, cause }: { ids: readonly string[]; cause: SnapshotCause },
+  { ids, cause, at }: { ids: readonly string[]; cause: SnapshotCause; at: Timestamp },
 ): Promise<string[]> {
   if (ids.length === 0) return [];
   const standings = (await lockStandings(tx, org.id, ids)).filter(({ snapshot_count }) => snapshot_count > 0);
@@ -46,6 +47,6 @@ async function reevaluatePhysical(
     running: (versions.get(standing.id) ?? []).map(({ running }) => running),
     report: null,
   }));
-  const snapshots = await appendSnapshots(deps, tx, org, { cause, targets });
+  const snapshots = await appendSnapshots(tx, org, { cause, targets, at });
   return snapshots.map(({ environment_id }) => environment_id);
 }

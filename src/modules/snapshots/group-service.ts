@@ -2,7 +2,7 @@ import type { Tx } from "../../db/connect.ts";
 import { artifactKey } from "../../domain/snapshot/running.ts";
 import { uniteRunning } from "../../domain/snapshot/union.ts";
 import type { StoredVersion } from "../../domain/snapshot/versions.ts";
-import type { Deps } from "../deps.ts";
+import type { Timestamp } from "../../lib/clock.ts";
 import type { Org } from "../environments/find-service.ts";
 import { appendSnapshots, type SnapshotCause, type Target } from "./append-service.ts";
 import {
@@ -48,10 +48,9 @@ function groupTarget(
  * member was ever reported on and there is no snapshot yet. Their rows are locked here, in order of their ids.
  */
 export async function appendGroups(
-  deps: Pick<Deps, "clock">,
   tx: Tx,
   org: Org,
-  { ids, cause }: { ids: readonly string[]; cause: SnapshotCause },
+  { ids, cause, at }: { ids: readonly string[]; cause: SnapshotCause; at: Timestamp },
 ): Promise<void> {
   if (ids.length === 0) return;
   const standings = await lockStandings(tx, org.id, ids);
@@ -62,16 +61,16 @@ export async function appendGroups(
     const isKnown = standing.snapshot_count > 0 || own.some(({ snapshot_count }) => snapshot_count > 0);
     return isKnown ? [groupTarget(standing, own, versions)] : [];
   });
-  await appendSnapshots(deps, tx, org, { cause, targets });
+  await appendSnapshots(tx, org, { cause, targets, at });
 }
 
-/** Appends a snapshot to every logical environment around these, which have a new one. */
+/** Appends a snapshot to every logical environment around these, which have a new one of this moment. */
 export async function refreshGroups(
-  deps: Pick<Deps, "clock">,
   tx: Tx,
   org: Org,
   memberIds: readonly string[],
+  at: Timestamp,
 ): Promise<void> {
   const ids = await lockGroups(tx, org.id, memberIds);
-  await appendGroups(deps, tx, org, { ids, cause: "members" });
+  await appendGroups(tx, org, { ids, cause: "members", at });
 }

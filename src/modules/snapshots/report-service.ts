@@ -71,19 +71,20 @@ export async function reportSnapshot(
     const environment_id = await lockTarget(tx, org, name, report.type);
     const standing = await getReportStanding(tx, org.id, environment_id, [...fingerprints]);
     const facts_digest = standing.present_facts_digest;
-    const known = { environment_id, at: deps.clock.now(), digest, facts_digest };
+    const at = deps.clock.now();
+    const known = { environment_id, at, digest, facts_digest };
     const isKnown = standing.report_digest === digest && standing.facts_digest === facts_digest;
     if (standing.snapshot_count > 0 && isKnown) {
       await updateReported(tx, org.id, known);
       return false;
     }
     const target = { standing, running, report: { digest, facts_digest } };
-    const [snapshot] = await appendSnapshots(deps, tx, org, { cause: "report", targets: [target] });
+    const [snapshot] = await appendSnapshots(tx, org, { cause: "report", targets: [target], at });
     if (snapshot === undefined) {
       await updateReported(tx, org.id, known);
       return false;
     }
-    await refreshGroups(deps, tx, org, [environment_id]);
+    await refreshGroups(tx, org, [environment_id], at);
     record("snapshot", `${standing.name}#${snapshot.index}`);
     return true;
   });
