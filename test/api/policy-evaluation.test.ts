@@ -97,7 +97,7 @@ describe("what runs is judged again at once", () => {
     expect(await stateOf(org)).toBe(true);
     const snapshot = await getSnapshot(org, "prod");
     expect([snapshot.index, snapshot.compliant]).toEqual([3, true]);
-    const [bought] = snapshot.artifacts.filter(({ name }: { name: string }) => name === "bought");
+    const bought = snapshot.artifacts.find(({ name }: { name: string }) => name === "bought");
     expect(bought).toMatchObject({ compliant: true, allow_listed: true });
     await org.member.put(`/allowlists/${org.name}/prod`, { ...entry, description: "still" });
     expect((await getSnapshot(org, "prod")).index).toBe(3);

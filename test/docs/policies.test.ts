@@ -7,7 +7,8 @@ import { evaluateExpression, type ExpressionContext } from "../../src/domain/pol
 import { parseExpression } from "../../src/domain/policy/expression/parser.ts";
 import { parsePolicy } from "../../src/domain/policy/parse.ts";
 import { showInput } from "../../src/contract/input-errors.ts";
-import { PolicyError, policyInputErrors } from "../../src/domain/policy/errors.ts";
+import type { PolicyError } from "../../src/domain/policy/errors.ts";
+import { policyInputErrors } from "../../src/domain/policy/errors.ts";
 
 const page = readFileSync(new URL("../../docs/policies.md", import.meta.url), "utf8");
 

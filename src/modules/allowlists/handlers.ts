@@ -1,6 +1,6 @@
 import type { allowlistEndpoints } from "../../contract/allowlists.ts";
 import type { Handlers } from "../call.ts";
-import { allowArtifact, disallowArtifact } from "./service.ts";
+import { allowArtifact, disallowArtifact } from "./entry-service.ts";
 import { listEntries } from "./store.ts";
 
 export const allowlistHandlers: Handlers<typeof allowlistEndpoints> = {

@@ -31,7 +31,7 @@ export async function listFingerprints(
   orgId: string,
   environmentIds: readonly string[],
 ): Promise<{ environment_id: string; fingerprints: string[] }[]> {
-  const { rows } = await sql<{ environment_id: string; fingerprints: string[] }>`
+  const { rows } = await sql<{ environment_id: string; fingerprints: string[] }>`/* allow-listed */
     select environment_id, array_agg(fingerprint) as fingerprints from allowlist_entries
     where org_id = ${orgId} and environment_id = any(${environmentIds}::uuid[]) and removed_at is null
     group by environment_id`.execute(db);

@@ -17,7 +17,7 @@ export async function listApplied(
   orgId: string,
   environmentIds: readonly string[],
 ): Promise<AppliedRow[]> {
-  const { rows } = await sql<AppliedRow>`
+  const { rows } = await sql<AppliedRow>`/* applied-policies */
     select a.environment_id, v.id, p.name, v.version
     from environment_policies a
     join policies p on p.org_id = a.org_id and p.id = a.policy_id
