@@ -58,9 +58,9 @@ export async function listFacts(
   withAttestations: boolean,
 ): Promise<Map<string, FlowFact[]>> {
   const attestations = withAttestations ? attestationsOf(orgId) : sql`'[]'::json`;
-  // Each text of a statement has a name of its own.
-  const statementName = sql.raw(withAttestations ? "/* runtime-facts-attested */" : "/* runtime-facts */");
-  const { rows } = await sql<FlowFact>`${statementName}
+  // Two statements, so two names.
+  const name = sql.raw(withAttestations ? "/* runtime-facts-attested */" : "/* runtime-facts */");
+  const { rows } = await sql<FlowFact>`${name}
     select known.fingerprint, known.id as artifact_id, known.flow_id, f.name as flow_name, known.trail_id,
       t.name as trail_name, f.tags, known.template_reference_name, known.git_commit, known.commit_url,
       known.git_commit_info, known.repo_id, c.status -> 'attestations_statuses' as trail_rows,

@@ -2,7 +2,10 @@ import { sql } from "kysely";
 
 import { instant } from "../../db/columns.ts";
 import type { Executor, PreparedExecutor } from "../../db/connect.ts";
+import type { Annotation } from "../../domain/snapshot/annotate.ts";
 import type { SnapshotRange } from "../../domain/snapshot/intervals.ts";
+import type { SnapshotFlow } from "../../domain/snapshot/provenance.ts";
+import type { RunningArtifact } from "../../domain/snapshot/running.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** How many snapshots an environment has, which is the index of the latest. */
@@ -115,4 +118,40 @@ export async function listSnapshots(
       and next.index = s.index + 1
     order by s.index ${order}`.execute(db);
   return rows;
+}
+
+/** An artifact of a snapshot, for programs: `readSnapshot` has it as it is shown. */
+export interface SnapshotArtifactRow {
+  name: string;
+  fingerprint: string;
+  compliant: boolean | null;
+  /** In this snapshot. */
+  annotation: Annotation;
+  /** Start times, pods and context; of what has exited, as it was. */
+  running: RunningArtifact;
+  flows: SnapshotFlow[];
+}
+
+/** The artifacts of a snapshot in the order in which they are shown; what has exited in it comes last. */
+export async function listSnapshotArtifacts(
+  db: Executor,
+  orgId: string,
+  snapshot: { environment_id: string; index: number },
+): Promise<SnapshotArtifactRow[]> {
+  const { environment_id, index } = snapshot;
+  const { rows } = await sql<SnapshotArtifactRow>`
+    select a.name, a.fingerprint, a.compliant, a.running, a.flows,
+      case when a.first_index = s.index then json_build_object('type', a.type, 'was', a.was, 'now', a.now)
+        else json_build_object('type', 'unchanged', 'was', a.now, 'now', a.now) end as annotation
+    from snapshots s
+    cross join unnest(s.artifacts) with ordinality as shown (id, position)
+    join snapshot_artifacts a on a.org_id = s.org_id and a.environment_id = s.environment_id and a.id = shown.id
+    where s.org_id = ${orgId}::uuid and s.environment_id = ${environment_id}::uuid and s.index = ${index}::integer
+    order by shown.position`.execute(db);
+  return rows.map(({ name, fingerprint, running, ...rest }) => ({
+    name,
+    fingerprint,
+    ...rest,
+    running: { ...running, name, fingerprint },
+  }));
 }

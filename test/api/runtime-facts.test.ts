@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { listFacts } from "../../src/modules/snapshots/facts-store.ts";
+import { listSnapshotArtifacts } from "../../src/modules/snapshots/read-store.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
+import { attest, commitInfo } from "../support/attestations.ts";
+import { createEnvironment } from "../support/environments.ts";
+import { reportServer } from "../support/snapshots.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+const web = fingerprintOf("web");
+const other = fingerprintOf("other");
+
+async function report(org: TestOrg, flow: string, more: Record<string, unknown> = {}): Promise<void> {
+  const body = artifactBody({ fingerprint: web, trail_name: "run", ...more });
+  expect((await org.member.post(`/artifacts/${org.name}/${flow}`, body)).status).toBe(201);
+}
+
+describe("what flows know at run time", () => {
+  it("is the latest trail of each flow, the flow that knew it first first", async () => {
+    const org = await app.org();
+    await report(org, "b", { trail_name: "old" });
+    await report(org, "a");
+    await report(org, "b", { trail_name: "new" });
+    const facts = await listFacts(app.deps.db.query, org.id, [web, other], false);
+    expect([...facts.keys()]).toEqual([web]);
+    expect(facts.get(web)).toMatchObject([
+      { flow_name: "b", trail_name: "new", attestations: [] },
+      { flow_name: "a", trail_name: "run", artifact_row: { status: "COMPLIANT" }, trail_rows: [] },
+    ]);
+  });
+
+  it("has the attestations of the artifact and of its trail, and no others, in order", async () => {
+    const org = await app.org();
+    const git_commit = commitOf("1");
+    const place = { org: org.name, flow: "ci", trail: "run" };
+    await report(org, "ci", { git_commit, template_reference_name: "web" });
+    await report(org, "ci", { fingerprint: other, template_reference_name: "other" });
+    const generic = async (attestation_name: string, more: Record<string, unknown>): Promise<void> => {
+      const body = { attestation_name, is_compliant: true, ...more };
+      expect((await attest(org.member, place, "generic", body)).status).toBe(201);
+    };
+    await generic("trail", {});
+    await generic("bound", { artifact_fingerprint: web, is_compliant: false });
+    await generic("foreign", { artifact_fingerprint: other });
+    await generic("meant", { target_artifacts: ["web"], git_commit_info: commitInfo(git_commit) });
+    await generic("elsewhere", { target_artifacts: ["web"], git_commit_info: commitInfo(commitOf("2")) });
+    await generic("bound", { artifact_fingerprint: web });
+    const [fact] = (await listFacts(app.deps.db.query, org.id, [web], true)).get(web) ?? [];
+    expect(fact?.attestations).toEqual(
+      [
+        ["trail", true],
+        ["bound", false],
+        ["meant", true],
+        ["bound", true],
+      ].map(([name, is_compliant]) => ({ name, type: "generic", is_compliant, control: null })),
+    );
+  });
+});
+
+describe("the artifacts of a snapshot, for programs", () => {
+  it("come as they are shown, each with its annotation there", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: "server" });
+    await report(org, "ci");
+    expect((await reportServer(org, "prod", ["web", "db"])).status).toBe(201);
+    expect((await reportServer(org, "prod", ["web"])).status).toBe(201);
+    const environment = await app.deps.db.query
+      .selectFrom("environments")
+      .select("id")
+      .where("org_id", "=", org.id)
+      .executeTakeFirstOrThrow();
+    const rows = await listSnapshotArtifacts(app.deps.db.query, org.id, {
+      environment_id: environment.id,
+      index: 2,
+    });
+    expect(rows).toMatchObject([
+      {
+        name: "web",
+        fingerprint: web,
+        annotation: { type: "unchanged", was: 1, now: 1 },
+        running: { name: "web", fingerprint: web, pods: null },
+        flows: [{ flow_name: "ci", trail_name: "run" }],
+      },
+      { name: "db", annotation: { type: "exited", was: 1, now: 0 }, flows: [] },
+    ]);
+  });
+});
