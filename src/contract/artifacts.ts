@@ -9,6 +9,7 @@ import {
   trailNamePattern,
 } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
+import { artifactReadEndpoints } from "./artifact-reads.ts";
 import { json, nameText, Ok } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listOf } from "./lists.ts";
@@ -47,6 +48,7 @@ export type CreateArtifact = z.output<typeof CreateArtifact>;
 export const LatestCommit = z.object({ latest_commit: z.string().nullable() }).meta({ id: "LatestCommit" });
 
 export const artifactEndpoints = {
+  ...artifactReadEndpoints,
   create_artifact: endpoint({
     method: "POST",
     path: "/artifacts/{org}/{flow_name}",

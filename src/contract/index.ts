@@ -7,6 +7,7 @@ import { auditEndpoints } from "./audit.ts";
 import { buildEndpoints } from "./builds.ts";
 import { controlEndpoints } from "./controls.ts";
 import { environmentEndpoints } from "./environments.ts";
+import { explanationEndpoints } from "./explanations.ts";
 import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
 import { organizationEndpoints } from "./organizations.ts";
@@ -39,6 +40,7 @@ export const endpoints = {
   ...flowEndpoints,
   ...trailEndpoints,
   ...artifactEndpoints,
+  ...explanationEndpoints,
   ...buildEndpoints,
   ...repoEndpoints,
   ...attestationEndpoints,

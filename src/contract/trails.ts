@@ -92,7 +92,8 @@ export const TrailEvent = z
   .meta({ id: "TrailEvent" });
 export type TrailEvent = z.output<typeof TrailEvent>;
 
-const ComplianceState = z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]);
+/** What a trail or an artifact is worth. */
+export const ComplianceState = z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]);
 
 /** What became of one attestation name in one place: the trail, or an artifact (contract flows 6.2). */
 export const AttestationComplianceStatus = z

@@ -285,6 +285,13 @@ export interface Evidence {
   size: number;
 }
 
+export interface FlowActivity {
+  flow_id: string;
+  last_modified_at: TimestampColumn;
+  org_id: string;
+  trail_id: string;
+}
+
 export interface FlowFormerNames {
   flow_id: string;
   name: string;
@@ -578,6 +585,7 @@ export interface DB {
   environment_reports: EnvironmentReports;
   environments: Environments;
   evidence: Evidence;
+  flow_activity: FlowActivity;
   flow_former_names: FlowFormerNames;
   flows: Flows;
   instance_settings: InstanceSettings;

@@ -8,6 +8,7 @@ import { auditHandlers } from "./audit/handlers.ts";
 import { buildHandlers } from "./builds/handlers.ts";
 import { controlHandlers } from "./controls/handlers.ts";
 import { environmentHandlers } from "./environments/handlers.ts";
+import { explanationHandlers } from "./explanations/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
@@ -38,6 +39,7 @@ export const handlers: Handlers<typeof endpoints> = {
   ...flowHandlers,
   ...trailHandlers,
   ...artifactHandlers,
+  ...explanationHandlers,
   ...buildHandlers,
   ...repoHandlers,
   ...attestationHandlers,

@@ -178,6 +178,16 @@ async function verdictsOf(org: TestOrg): Promise<{ stored: unknown[]; anew: unkn
   return { stored: trails.map(({ state, status }) => [state, status]), anew };
 }
 
+/** The trail last reported to in each flow: as it is kept, and as the trails say. */
+async function activityOf(org: TestOrg): Promise<{ kept: unknown[]; anew: unknown[] }> {
+  const { pool } = app.deps.db;
+  const kept =
+    "select flow_id, trail_id, last_modified_at from flow_activity where org_id = $1 order by flow_id";
+  const anew = `select distinct on (flow_id) flow_id, id as trail_id, last_modified_at from trails where org_id = $1
+    order by flow_id, last_modified_at desc, id desc`;
+  return { kept: (await pool.query(kept, [org.id])).rows, anew: (await pool.query(anew, [org.id])).rows };
+}
+
 describe("the stored verdict", () => {
   it("is that of all reports, after every step of any history", { timeout: 60_000 }, async () => {
     await fc.assert(
@@ -191,6 +201,8 @@ describe("the stored verdict", () => {
             await take(org, one);
             const { stored, anew } = await verdictsOf(org);
             expect(stored).toEqual(anew);
+            const activity = await activityOf(org);
+            expect(activity.kept).toEqual(activity.anew);
           }
         },
       ),

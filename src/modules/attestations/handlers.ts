@@ -2,23 +2,16 @@ import type { attestationEndpoints } from "../../contract/attestations.ts";
 import { JsonText } from "../../contract/endpoint.ts";
 import { notFound } from "../../domain/errors.ts";
 import { parseWireId } from "../../lib/ids.ts";
-import type { Links } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import { openEvidence } from "../evidence/service.ts";
+import { urlBases } from "./attestation-json.ts";
 import { attestationReportHandlers } from "./report-handlers.ts";
-import {
-  findArtifactAttestations,
-  findAttestationEvidence,
-  findTrailAttestations,
-  type UrlBases,
-} from "./read-store.ts";
-
-function urlBases(links: Links): UrlBases {
-  return { api: links.api(""), web: links.web("") };
-}
+import { attestationSearchHandlers } from "./search-handlers.ts";
+import { findArtifactAttestations, findAttestationEvidence, findTrailAttestations } from "./read-store.ts";
 
 export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
   ...attestationReportHandlers,
+  ...attestationSearchHandlers,
 
   get_trail_attestation: async (deps, { org, params }) => {
     const body = await findTrailAttestations(deps.db, org, urlBases(deps.links), {
