@@ -5,6 +5,7 @@ import { organizationReader } from "./access.ts";
 import { AttestationResponse } from "./attestation.ts";
 import { attestationReportEndpoints } from "./attestation-reports.ts";
 import { attestationSearchEndpoints } from "./attestation-search.ts";
+import { auditPackageResponse, packageForm } from "./audit-package.ts";
 import { json } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 
@@ -29,6 +30,15 @@ export const attestationEndpoints = {
     description: "Byte for byte as it was sent, under the name it was sent with.",
     access: organizationReader,
     responses: { 200: { description: "The file", contentType: "application/octet-stream" } },
+  }),
+  download_attestation_audit_package: endpoint({
+    method: "GET",
+    path: "/attestations/{org}/{flow_name}/trail/{trail_name}/attestation/{attestation_id}/audit_package",
+    tag: "Attestation",
+    summary: "Download the audit package of an attestation",
+    description: `The attestation and the file that came with it. ${packageForm}`,
+    access: organizationReader,
+    responses: auditPackageResponse,
   }),
   get_artifact_attestation: endpoint({
     method: "GET",

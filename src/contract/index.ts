@@ -1,4 +1,5 @@
 import { actionEndpoints } from "./actions.ts";
+import { allowlistEndpoints } from "./allowlists.ts";
 import { artifactEndpoints } from "./artifacts.ts";
 import { attestationTypeEndpoints } from "./attestation-types.ts";
 import { attestationEndpoints } from "./attestations.ts";
@@ -11,6 +12,8 @@ import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
 import { notificationEndpoints } from "./notifications.ts";
 import { organizationEndpoints } from "./organizations.ts";
+import { policyEndpoints } from "./policies.ts";
+import { policyPreviewEndpoints } from "./policy-preview.ts";
 import { qualityEndpoints } from "./quality.ts";
 import { repoEndpoints } from "./repos.ts";
 import { serviceAccountEndpoints } from "./service-accounts.ts";
@@ -44,6 +47,9 @@ export const endpoints = {
   ...attestationEndpoints,
   ...attestationTypeEndpoints,
   ...controlEndpoints,
+  ...policyEndpoints,
+  ...policyPreviewEndpoints,
+  ...allowlistEndpoints,
   ...actionEndpoints,
   ...notificationEndpoints,
   ...qualityEndpoints,

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { flowNamePattern, trailNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
+import { auditPackageResponse, packageForm } from "./audit-package.ts";
 import { json, nameText, Ok, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { templateFile } from "./flows.ts";
@@ -229,5 +230,14 @@ export const trailEndpoints = {
     summary: "Get a trail",
     access: organizationReader,
     responses: { 200: json("The trail", GetTrail) },
+  }),
+  download_trail_audit_package: endpoint({
+    method: "GET",
+    path: "/trails/{org}/{flow_name}/{trail_name}/audit_package",
+    tag: "Trails",
+    summary: "Download the audit package of a trail",
+    description: `The trail, the artifacts and attestations reported on it, and the files that came with them. ${packageForm}`,
+    access: organizationReader,
+    responses: auditPackageResponse,
   }),
 } satisfies Endpoints;

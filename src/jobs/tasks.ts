@@ -4,6 +4,11 @@ import type { Deps } from "../modules/deps.ts";
 import { cleanEvidence } from "../modules/evidence/verify-service.ts";
 import { cleanDeliveries, deliver } from "../modules/notifications/deliver-service.ts";
 import { type DeliverJob, deliverTask } from "../modules/notifications/store.ts";
+import {
+  type ReevaluationJob,
+  reevaluateTask,
+  runReevaluation,
+} from "../modules/policies/reevaluate-service.ts";
 import { type DeliveryJob, processDelivery } from "../modules/quality/process-service.ts";
 import { processTask } from "../modules/quality/receive-service.ts";
 
@@ -25,6 +30,7 @@ export function jobTasks(deps: Deps): TaskList {
   return {
     [cleanEvidenceTask]: () => cleanEvidence(deps, cleanEvidenceMs),
     [cleanDeliveriesTask]: () => cleanDeliveries(deps),
+    [reevaluateTask]: (payload) => runReevaluation(deps, payload as ReevaluationJob),
     [processTask]: (payload, { job }) =>
       processDelivery(deps, payload as DeliveryJob, job.attempts >= job.max_attempts),
   };

@@ -1,5 +1,6 @@
 import type { endpoints } from "../contract/index.ts";
 import { actionHandlers } from "./actions/handlers.ts";
+import { allowlistHandlers } from "./allowlists/handlers.ts";
 import { artifactHandlers } from "./artifacts/handlers.ts";
 import { attestationTypeHandlers } from "./attestation-types/handlers.ts";
 import { attestationHandlers } from "./attestations/handlers.ts";
@@ -12,6 +13,8 @@ import { flowHandlers } from "./flows/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
 import { notificationHandlers } from "./notifications/handlers.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
+import { policyHandlers } from "./policies/handlers.ts";
+import { policyPreviewHandlers } from "./policies/preview-handlers.ts";
 import { qualityHandlers } from "./quality/handlers.ts";
 import { repoHandlers } from "./repos/handlers.ts";
 import { serviceAccountHandlers } from "./service-accounts/handlers.ts";
@@ -43,6 +46,9 @@ export const handlers: Handlers<typeof endpoints> = {
   ...attestationHandlers,
   ...attestationTypeHandlers,
   ...controlHandlers,
+  ...policyHandlers,
+  ...policyPreviewHandlers,
+  ...allowlistHandlers,
   ...actionHandlers,
   ...notificationHandlers,
   ...qualityHandlers,

@@ -1,3 +1,4 @@
+import type { Timestamp } from "../../lib/clock.ts";
 import type { Template, TemplateAttestation } from "../template/model.ts";
 import type { ArtifactReport, AttestationReport, TrailReports } from "./model.ts";
 
@@ -73,14 +74,28 @@ function namedPlace(
   };
 }
 
+interface Mention {
+  name: string;
+  at: Timestamp;
+}
+
+/** The first mention of each name. */
+function firstMentions(mentions: readonly Mention[]): Mention[] {
+  const first = new Map<string, Mention>();
+  for (const mention of mentions) if (!first.has(mention.name)) first.set(mention.name, mention);
+  return [...first.values()];
+}
+
 /** Artifact names that were reported, or that attestations wait for, in the order in which they first came up. */
 function reportedNames(reports: TrailReports): string[] {
-  const mentions = [
-    ...reports.artifacts.map((report) => ({ name: report.template_reference_name, at: report.reported_at })),
-    ...reports.attestations
-      .filter((report) => report.artifact_fingerprint === null)
-      .flatMap((report) => (report.target_artifacts ?? []).map((name) => ({ name, at: report.reported_at }))),
-  ];
+  const reported = reports.artifacts.map(({ template_reference_name: name, reported_at: at }) => ({
+    name,
+    at,
+  }));
+  const waiting = reports.attestations
+    .filter((report) => report.artifact_fingerprint === null)
+    .flatMap((report) => (report.target_artifacts ?? []).map((name) => ({ name, at: report.reported_at })));
+  const mentions = [...firstMentions(reported), ...firstMentions(waiting)];
   // Sorting keeps the order of what came at the same moment.
   return [...new Set(mentions.sort((a, b) => a.at - b.at).map(({ name }) => name))];
 }

@@ -1,5 +1,6 @@
 import type { artifactEndpoints } from "../../contract/artifacts.ts";
 import type { Handlers } from "../call.ts";
+import { artifactPackage } from "./package-service.ts";
 import { readArtifact, readArtifactList, readArtifactsOfCommit } from "./read-service.ts";
 import { reportArtifact } from "./service.ts";
 import { findLatestCommit } from "./store.ts";
@@ -34,4 +35,9 @@ export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
     const commit = await findLatestCommit(deps.db, org.id, { ...params, branch });
     return { status: 200, body: { latest_commit: commit ?? null } };
   },
+
+  get_audit_package: async (deps, { org, params }) => ({
+    status: 200,
+    ...(await artifactPackage(deps, org, params)),
+  }),
 };

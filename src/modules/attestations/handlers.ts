@@ -5,6 +5,7 @@ import { parseWireId } from "../../lib/ids.ts";
 import type { Handlers } from "../call.ts";
 import { openEvidence } from "../evidence/service.ts";
 import { urlBases } from "./attestation-json.ts";
+import { attestationPackage } from "./package-service.ts";
 import { attestationReportHandlers } from "./report-handlers.ts";
 import { attestationSearchHandlers } from "./search-handlers.ts";
 import { findArtifactAttestations, findAttestationEvidence, findTrailAttestations } from "./read-store.ts";
@@ -33,6 +34,11 @@ export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
     if (!id) throw notFound(`Attestation '${params.attestation_id}' has no evidence on this trail`);
     return { status: 200, ...(await openEvidence(deps, deps.db.query, org.id, id)) };
   },
+
+  download_attestation_audit_package: async (deps, { org, params }) => ({
+    status: 200,
+    ...(await attestationPackage(deps, org, params)),
+  }),
 
   get_artifact_attestation: async (deps, { org, params }) => {
     const body = await findArtifactAttestations(deps.db, org, urlBases(deps.links), {

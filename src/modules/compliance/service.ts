@@ -4,6 +4,7 @@ import type { ComplianceState, TrailReports } from "../../domain/compliance/mode
 import { printCompliance } from "../../domain/compliance/print.ts";
 import type { Template } from "../../domain/template/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { listDecidingCases } from "./deciding-store.ts";
 import { knownTemplate } from "../flows/known-templates.ts";
 import { listTrailCases, putVerdicts, type TrailCase, type Verdict } from "./store.ts";
 
@@ -39,7 +40,7 @@ export async function evaluateTrails(
 ): Promise<WatchedTrail[]> {
   const ids = [...new Set(trailIds)];
   if (ids.length === 0) return [];
-  const cases = await listTrailCases(tx, orgId, ids);
+  const cases = await listDecidingCases(tx, orgId, ids);
   const verdicts = cases.map(judge);
   await putVerdicts(tx, orgId, verdicts);
   return cases.flatMap(({ trail_id, name, flow_id, watched_flow }, index) =>
@@ -68,15 +69,9 @@ export async function readTrailCases(
   const ids = [...new Set(trailIds)];
   const cases = ids.length === 0 ? [] : await listTrailCases(db, orgId, ids);
   return new Map(
-    cases.map(({ trail_id, template, template_id, last_modified_at, artifacts, attestations }) => [
+    cases.map(({ trail_id, template, template_id, last_modified_at, ...reports }) => [
       trail_id,
-      {
-        trail_id,
-        template: knownTemplate(template),
-        template_id,
-        reports: { artifacts, attestations },
-        last_modified_at,
-      },
+      { trail_id, template: knownTemplate(template), template_id, reports, last_modified_at },
     ]),
   );
 }
