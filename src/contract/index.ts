@@ -10,6 +10,7 @@ import { environmentEndpoints } from "./environments.ts";
 import { explanationEndpoints } from "./explanations.ts";
 import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
+import { notificationEndpoints } from "./notifications.ts";
 import { organizationEndpoints } from "./organizations.ts";
 import { policyEndpoints } from "./policies.ts";
 import { policyPreviewEndpoints } from "./policy-preview.ts";
@@ -50,6 +51,7 @@ export const endpoints = {
   ...policyPreviewEndpoints,
   ...allowlistEndpoints,
   ...actionEndpoints,
+  ...notificationEndpoints,
   ...qualityEndpoints,
   ...systemEndpoints,
 } satisfies Endpoints;
