@@ -5,8 +5,10 @@ import { attestationEndpoints } from "./attestations.ts";
 import { auditEndpoints } from "./audit.ts";
 import { buildEndpoints } from "./builds.ts";
 import { controlEndpoints } from "./controls.ts";
+import { deploymentEndpoints } from "./deployments.ts";
 import { environmentEndpoints } from "./environments.ts";
 import { flowEndpoints } from "./flows.ts";
+import { liveArtifactEndpoints } from "./live-artifacts.ts";
 import { memberEndpoints } from "./members.ts";
 import { organizationEndpoints } from "./organizations.ts";
 import { qualityEndpoints } from "./quality.ts";
@@ -37,7 +39,9 @@ export const endpoints = {
   ...trailEndpoints,
   ...artifactEndpoints,
   ...buildEndpoints,
+  ...deploymentEndpoints,
   ...repoEndpoints,
+  ...liveArtifactEndpoints,
   ...attestationEndpoints,
   ...attestationTypeEndpoints,
   ...controlEndpoints,

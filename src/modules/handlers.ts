@@ -6,8 +6,10 @@ import { attestationHandlers } from "./attestations/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { buildHandlers } from "./builds/handlers.ts";
 import { controlHandlers } from "./controls/handlers.ts";
+import { deploymentHandlers } from "./deployments/handlers.ts";
 import { environmentHandlers } from "./environments/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
+import { liveArtifactHandlers } from "./live-artifacts/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
 import { qualityHandlers } from "./quality/handlers.ts";
@@ -36,7 +38,9 @@ export const handlers: Handlers<typeof endpoints> = {
   ...trailHandlers,
   ...artifactHandlers,
   ...buildHandlers,
+  ...deploymentHandlers,
   ...repoHandlers,
+  ...liveArtifactHandlers,
   ...attestationHandlers,
   ...attestationTypeHandlers,
   ...controlHandlers,
