@@ -1,4 +1,5 @@
 import { actionEndpoints } from "./actions.ts";
+import { allowlistEndpoints } from "./allowlists.ts";
 import { artifactEndpoints } from "./artifacts.ts";
 import { attestationTypeEndpoints } from "./attestation-types.ts";
 import { attestationEndpoints } from "./attestations.ts";
@@ -7,10 +8,13 @@ import { buildEndpoints } from "./builds.ts";
 import { controlEndpoints } from "./controls.ts";
 import { deploymentEndpoints } from "./deployments.ts";
 import { environmentEndpoints } from "./environments.ts";
+import { explanationEndpoints } from "./explanations.ts";
 import { flowEndpoints } from "./flows.ts";
 import { liveArtifactEndpoints } from "./live-artifacts.ts";
 import { memberEndpoints } from "./members.ts";
 import { organizationEndpoints } from "./organizations.ts";
+import { policyEndpoints } from "./policies.ts";
+import { policyPreviewEndpoints } from "./policy-preview.ts";
 import { qualityEndpoints } from "./quality.ts";
 import { repoEndpoints } from "./repos.ts";
 import { serviceAccountEndpoints } from "./service-accounts.ts";
@@ -38,6 +42,7 @@ export const endpoints = {
   ...flowEndpoints,
   ...trailEndpoints,
   ...artifactEndpoints,
+  ...explanationEndpoints,
   ...buildEndpoints,
   ...deploymentEndpoints,
   ...repoEndpoints,
@@ -45,6 +50,9 @@ export const endpoints = {
   ...attestationEndpoints,
   ...attestationTypeEndpoints,
   ...controlEndpoints,
+  ...policyEndpoints,
+  ...policyPreviewEndpoints,
+  ...allowlistEndpoints,
   ...actionEndpoints,
   ...qualityEndpoints,
   ...systemEndpoints,

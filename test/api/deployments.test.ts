@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf, repoInfo } from "../support/artifacts.ts";
-import type { Answer } from "../support/client.ts";
+import { build, list, orgWith, read, repoId, run } from "../support/deployments.ts";
 import { createEnvironment } from "../support/environments.ts";
-import { reportServer } from "../support/snapshots.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -14,49 +13,6 @@ afterAll(() => app.close());
 
 const base = "http://waybill.test/api/v2";
 const day = 86_400;
-
-/** Reports that a pipeline built an artifact from a repo; from none without. */
-async function build(org: TestOrg, name: string, repo?: string, more: Record<string, unknown> = {}) {
-  const body = artifactBody({
-    fingerprint: fingerprintOf(name),
-    filename: name,
-    trail_name: name,
-    ...(repo === undefined ? {} : { repo_info: repoInfo(repo) }),
-    ...more,
-  });
-  expect((await org.member.post(`/artifacts/${org.name}/ci`, body)).status).toBe(201);
-}
-
-/** Reports what runs in an environment from now on. */
-async function run(org: TestOrg, environment: string, names: string[]): Promise<void> {
-  expect((await reportServer(org, environment, names)).status).toBeLessThan(300);
-}
-
-async function read(org: TestOrg, path: string): Promise<Answer["json"]> {
-  const answer = await org.reader.get(path);
-  expect([answer.status, answer.json.message]).toEqual([200, undefined]);
-  return answer.json;
-}
-
-/** `artifact>environment` of each deployment on a page. */
-async function list(org: TestOrg, path: string): Promise<string[]> {
-  const { deployments } = await read(org, path);
-  return deployments.map(
-    (each: { artifact_name: string; environment_name: string }) =>
-      `${each.artifact_name}>${each.environment_name}`,
-  );
-}
-
-async function repoId(org: TestOrg, name: string): Promise<string> {
-  return (await read(org, `/repos/${org.name}/${name}`)).id;
-}
-
-/** An organization with servers. */
-async function orgWith(...environments: string[]): Promise<TestOrg> {
-  const org = await app.org();
-  for (const name of environments) await createEnvironment(org, name, { type: "server" });
-  return org;
-}
 
 describe("GET /deployments/{org}", () => {
   it("is empty before the first deployment", async () => {
@@ -73,7 +29,7 @@ describe("GET /deployments/{org}", () => {
   });
 
   it("shows everything a deployment has", async () => {
-    const org = await orgWith("prod");
+    const org = await orgWith(app, "prod");
     const commit = (name: string): Record<string, unknown> => ({
       template_reference_name: "web",
       git_commit: commitOf(name),
@@ -144,7 +100,7 @@ describe("GET /deployments/{org}", () => {
   });
 
   it("has what starts with a known repo in a physical environment, each time it starts", async () => {
-    const org = await orgWith("prod");
+    const org = await orgWith(app, "prod");
     await createEnvironment(org, "all", { type: "logical", included_environments: ["prod"] });
     await build(org, "web", "web");
     await build(org, "bare");
@@ -161,7 +117,7 @@ describe("GET /deployments/{org}", () => {
   });
 
   it("is that of the repo that the first flow with one says", async () => {
-    const org = await orgWith("prod");
+    const org = await orgWith(app, "prod");
     await build(org, "web");
     for (const [flow, repo] of [
       ["second", "web"],
@@ -178,7 +134,7 @@ describe("GET /deployments/{org}", () => {
   });
 
   it("filters by repo and environment, which must both fit; a logical one stands for its members", async () => {
-    const org = await orgWith("prod", "test", "dev");
+    const org = await orgWith(app, "prod", "test", "dev");
     await createEnvironment(org, "live", { type: "logical", included_environments: ["prod", "test"] });
     await build(org, "web", "web");
     await build(org, "fork", "web", { repo_info: repoInfo("web", { id: "2", provider: "github" }) });
@@ -214,7 +170,7 @@ describe("GET /deployments/{org}", () => {
   });
 
   it("pages and counts, links pages with their query, and counts only without a size", async () => {
-    const org = await orgWith("prod");
+    const org = await orgWith(app, "prod");
     const names = Array.from({ length: 17 }, (_, index) => `w${index + 1}`);
     await Promise.all(names.map((name) => build(org, name, "web")));
     // All in one snapshot: the order is total all the same.
@@ -247,7 +203,7 @@ describe("GET /deployments/{org}", () => {
   });
 
   it("looks at a window that includes both ends, 28 days unless said otherwise", async () => {
-    const org = await orgWith("prod");
+    const org = await orgWith(app, "prod");
     for (const name of ["old", "mid", "new"]) await build(org, name, "web");
     await run(org, "prod", ["old"]);
     app.clock.advance(20 * day);
@@ -268,7 +224,7 @@ describe("GET /deployments/{org}", () => {
   });
 
   it("shows the present names of what was renamed or archived, and finds it by them", async () => {
-    const org = await orgWith("prod", "gone");
+    const org = await orgWith(app, "prod", "gone");
     await build(org, "web", "old", { repo_info: repoInfo("old", { id: "7" }) });
     await run(org, "gone", ["web"]);
     await run(org, "prod", ["web"]);
@@ -360,7 +316,7 @@ describe("GET /deployments/{org}", () => {
   });
 
   it("may be read by every role, and by anybody when the organization is public", async () => {
-    const org = await orgWith("prod");
+    const org = await orgWith(app, "prod");
     await build(org, "web", "web");
     await run(org, "prod", ["web"]);
     for (const client of [org.admin, org.member, org.snapshotter, org.reader])
@@ -375,7 +331,7 @@ describe("GET /deployments/{org}", () => {
 
 describe("GET /deployments/{org}/{env_name}/{fingerprint}", () => {
   it("is the latest deployment of the artifact there", async () => {
-    const org = await orgWith("prod", "test");
+    const org = await orgWith(app, "prod", "test");
     await createEnvironment(org, "all", { type: "logical", included_environments: ["prod", "test"] });
     await build(org, "web", "web");
     await run(org, "prod", ["web"]);
@@ -390,7 +346,7 @@ describe("GET /deployments/{org}/{env_name}/{fingerprint}", () => {
   });
 
   it("is not there for others", async () => {
-    const org = await orgWith("prod", "test");
+    const org = await orgWith(app, "prod", "test");
     await build(org, "web", "web");
     await run(org, "prod", ["web", "unknown"]);
     for (const [environment, fingerprint] of [
@@ -411,183 +367,5 @@ describe("GET /deployments/{org}/{env_name}/{fingerprint}", () => {
       404,
       `Environment named 'nope' does not exist for organization '${org.name}'`,
     ]);
-  });
-});
-
-describe("GET /environments/{org}/{env_name}/deployments", () => {
-  it("pages, newest first, by the names of its own parameters", async () => {
-    const org = await orgWith("prod", "test");
-    for (const name of ["a", "b", "c"]) await build(org, name, "web");
-    for (const name of ["a", "b", "c"]) await run(org, "prod", [name]);
-    await run(org, "test", ["a"]);
-    const path = `/environments/${org.name}/prod/deployments`;
-    expect(await read(org, path)).toMatchObject({ page: 1, page_size: 50, total_pages: 1, total_count: 3 });
-    expect(await list(org, path)).toEqual(["c>prod", "b>prod", "a>prod"]);
-    const second = await read(org, `${path}?page_size=2&page=2`);
-    expect(second).toMatchObject({
-      page: 2,
-      page_size: 2,
-      total_pages: 2,
-      deployments: [{ artifact_name: "a" }],
-    });
-    expect(second._links.prev).toEqual({ href: `${base}${path}?page_size=2&page=1` });
-    const nope = await org.reader.get(`/environments/${org.name}/nope/deployments`);
-    expect([nope.status, nope.json.message]).toEqual([
-      404,
-      `Environment named 'nope' does not exist for organization '${org.name}'`,
-    ]);
-  });
-
-  it("looks at 30 days, or at days and moments in ISO 8601", async () => {
-    const org = await orgWith("prod");
-    for (const name of ["old", "mid", "new"]) await build(org, name, "web");
-    const times: number[] = [];
-    for (const name of ["old", "mid", "new"]) {
-      await run(org, "prod", [name]);
-      times.push(app.clock.now());
-      app.clock.advance(name === "new" ? 0 : 29 * day);
-    }
-    const path = `/environments/${org.name}/prod/deployments`;
-    const iso = (seconds: number): string => new Date(seconds * 1000).toISOString();
-    expect(await list(org, path)).toEqual(["new>prod", "mid>prod"]);
-    expect(await list(org, `${path}?from=1970-01-01`)).toEqual(["new>prod", "mid>prod", "old>prod"]);
-    expect(await list(org, `${path}?to=${iso(times[1]! + 10)}`)).toEqual(["mid>prod", "old>prod"]);
-    const [from, to] = [iso(times[1]! - 60), iso(times[1]! + 60)];
-    expect(await list(org, `${path}?from=${from}&to=${to}`)).toEqual(["mid>prod"]);
-    expect(await list(org, `${path}?from=${from.slice(0, 19)}%2B00:00&to=${to.slice(0, 19)}+00:00`)).toEqual([
-      "mid>prod",
-    ]);
-    expect(await list(org, `${path}?to=${iso(times[0]!).slice(0, 10)}`)).toEqual([]);
-  });
-});
-
-describe("GET /environments/{org}/{env_name}/deployment_frequency", () => {
-  it("has one moment for each deployment of the flow, oldest first, and the window", async () => {
-    const org = await orgWith("prod", "test");
-    for (const name of ["a", "b"]) await build(org, name, "web");
-    const body = artifactBody({ fingerprint: fingerprintOf("c"), repo_info: repoInfo("api") });
-    expect((await org.member.post(`/artifacts/${org.name}/other`, body)).status).toBe(201);
-    await run(org, "test", ["a"]);
-    for (const name of ["a", "b", "c"]) await run(org, "prod", [name]);
-    const path = `/environments/${org.name}/prod/deployment_frequency`;
-    const { deployments } = await read(org, `/environments/${org.name}/prod/deployments`);
-    const times = deployments.map((each: { deployed_at: number }) => each.deployed_at).toReversed();
-    const flowId = (await read(org, `/flows/${org.name}/ci`)).id;
-    const found = await read(org, `${path}?flow_id=${flowId}`);
-    expect(found).toEqual({
-      environment_name: "prod",
-      flow_id: flowId,
-      start_ts: expect.any(Number),
-      end_ts: expect.any(Number),
-      total_count: 2,
-      deployment_timestamps: times.slice(0, 2),
-      _links: { self: { href: `${base}${path}?flow_id=${flowId}` } },
-    });
-    expect(found.end_ts - found.start_ts).toBeCloseTo(28 * day, 3);
-    for (const query of ["", "?flow_id="])
-      expect(await read(org, `${path}${query}`)).toMatchObject({
-        flow_id: null,
-        deployment_timestamps: times,
-      });
-    expect(await read(org, `${path}?start_ts=${times[1]}&end_ts=${times[1]}`)).toMatchObject({
-      start_ts: times[1],
-      end_ts: times[1],
-      deployment_timestamps: [times[1]],
-    });
-    for (const id of ["nope", flowId.replace(/^./, "f")])
-      expect(await read(org, `${path}?flow_id=${id}`)).toMatchObject({
-        total_count: 0,
-        deployment_timestamps: [],
-      });
-    expect((await org.reader.get(`/environments/${org.name}/nope/deployment_frequency`)).status).toBe(404);
-  });
-});
-
-describe("GET /repos/{org}/{repo}/deployments", () => {
-  it("lists one repo's, in any of the environments asked for", async () => {
-    const org = await orgWith("prod", "test", "dev");
-    await createEnvironment(org, "live", { type: "logical", included_environments: ["prod", "test"] });
-    await build(org, "web", "acme/web");
-    await build(org, "api", "api");
-    for (const environment of ["dev", "test", "prod"]) await run(org, environment, ["web", "api"]);
-    const path = `/repos/${org.name}/${await repoId(org, "acme/web")}/deployments`;
-    const all = ["web>prod", "web>test", "web>dev"];
-    for (const [query, expected] of Object.entries({
-      "": all,
-      "env=": all,
-      "env=prod": ["web>prod"],
-      "env=prod&env=dev": ["web>prod", "web>dev"],
-      "env=live&env=prod": ["web>prod", "web>test"],
-      "env=nope": [],
-      "env=nope&env=dev": ["web>dev"],
-      "per_page=2&page=2": ["web>dev"],
-    }))
-      expect([query, await list(org, `${path}?${query}`)]).toEqual([query, expected]);
-    expect(await read(org, `${path}?per_page=0&env=live`)).toMatchObject({ total_count: 2, deployments: [] });
-    const { deployments } = await read(org, path);
-    expect(await list(org, `${path}?end_ts=${deployments[1].deployed_at}`)).toEqual(["web>test", "web>dev"]);
-  });
-
-  it("is not there for an unknown repo, nor for a name", async () => {
-    const org = await orgWith("prod");
-    await build(org, "web", "web");
-    await build(org, "slashed", "web/deployments/x");
-    const foreign = await app.org();
-    for (const [client, name, id] of [
-      [org, org.name, "web"],
-      [org, org.name, "01234567-0123-0123-0123-01234567"],
-      [foreign, foreign.name, await repoId(org, "web")],
-    ] as const)
-      for (const what of ["deployments", "deployment-statistics"]) {
-        const answer = await client.reader.get(`/repos/${name}/${id}/${what}`);
-        expect([answer.status, answer.json]).toEqual([404, { message: `Repo '${id}' not found` }]);
-      }
-    expect((await read(org, `/repos/${org.name}/web/deployments/x`)).name).toBe("web/deployments/x");
-  });
-});
-
-describe("GET /repos/{org}/{repo}/deployment-statistics", () => {
-  it("has the series of each physical environment the repo reached in the window", async () => {
-    const org = await orgWith("prod", "test", "idle");
-    await createEnvironment(org, "live", { type: "logical", included_environments: ["prod"] });
-    for (const name of ["a", "b"]) await build(org, name, "web");
-    await build(org, "x", "other");
-    await run(org, "idle", ["x"]);
-    await run(org, "test", ["a"]);
-    app.clock.advance(3600);
-    await run(org, "prod", ["a"]);
-    app.clock.advance(3600);
-    await run(org, "prod", ["b"]);
-    const path = `/repos/${org.name}/${await repoId(org, "web")}/deployment-statistics`;
-    const found = await read(org, path);
-    const { deployments } = await read(org, `/deployments/${org.name}?repo_name=web`);
-    const [b, a, test] = deployments;
-    const series = (
-      environment_name: string,
-      each: { deployed_at: number; lead_time_seconds: number }[],
-    ) => ({
-      environment_name,
-      environment_type: "server",
-      total_count: each.length,
-      deployed_at: each.map((deployment) => deployment.deployed_at),
-      lead_time_seconds: each.map((deployment) => deployment.lead_time_seconds),
-    });
-    expect(found).toEqual({
-      start_ts: expect.any(Number),
-      end_ts: expect.any(Number),
-      environments: [series("prod", [a, b]), series("test", [test])],
-      _links: { self: { href: `${base}${path}` } },
-    });
-    expect(b.lead_time_seconds).toBeGreaterThanOrEqual(7200);
-    expect(found.end_ts - found.start_ts).toBeCloseTo(28 * day, 3);
-    const environments = async (query: string) => (await read(org, `${path}?${query}`)).environments;
-    expect(await environments("env=test")).toEqual([series("test", [test])]);
-    expect(await environments("env=live&env=test&env=nope")).toEqual([
-      series("prod", [a, b]),
-      series("test", [test]),
-    ]);
-    expect(await environments("env=idle")).toEqual([]);
-    expect(await environments(`start_ts=${b.deployed_at}`)).toEqual([series("prod", [b])]);
-    expect(await environments("end_ts=1")).toEqual([]);
   });
 });

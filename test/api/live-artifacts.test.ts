@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf, repoInfo } from "../support/artifacts.ts";
+import { attest } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 import { createEnvironment } from "../support/environments.ts";
+import { attachPolicies, createPolicy, policyText } from "../support/policies.ts";
 import { reportServer, type Running } from "../support/snapshots.ts";
 
 let app: TestApp;
@@ -98,24 +100,14 @@ describe("GET /repos/{org}/live-artifacts/{repo_name}", () => {
   });
 
   it("has the verdict of the environment in words", async () => {
-    const org = await orgWith("prod");
-    await build(org, "good", repoInfo("web"));
-    await build(org, "bad", repoInfo("web"));
-    await run(org, "prod", ["good", "bad"]);
-    const environment = await app.deps.db.query
-      .selectFrom("snapshot_artifacts")
-      .selectAll()
-      .where("org_id", "=", org.id)
-      .execute();
-    // As rows of a judged environment: only where policies apply is anything compliant or not.
-    for (const row of environment) {
-      const { id, name } = row;
-      await app.deps.db.pool.query(
-        `insert into snapshot_artifacts select (jsonb_populate_record(a, $3)).* from snapshot_artifacts a
-         where org_id = $1 and id = $2`,
-        [org.id, id, { id: Number(id) + 10, name: `${name} judged`, compliant: name === "good" }],
-      );
-    }
+    const org = await orgWith("prod", "test");
+    await createPolicy(org, "scanned", policyText("attestations:", "  - name: scan", "    type: generic"));
+    await attachPolicies(org, "prod", "scanned");
+    for (const name of ["good", "bad"]) await build(org, name, repoInfo("web"), { trail_name: name });
+    const place = { org: org.name, flow: "ci", trail: "good" };
+    const scan = { attestation_name: "scan", is_compliant: true };
+    expect((await attest(org.member, place, "generic", scan)).status).toBe(201);
+    for (const environment of ["prod", "test"]) await run(org, environment, ["good", "bad"]);
     const { live_artifacts } = await live(org, "web");
     expect(
       live_artifacts.map((each: { artifact_name: string; compliance: string | null }) => [
@@ -123,11 +115,22 @@ describe("GET /repos/{org}/live-artifacts/{repo_name}", () => {
         each.compliance,
       ]),
     ).toEqual([
+      ["bad", "NON-COMPLIANT"],
+      ["good", "COMPLIANT"],
       ["bad", null],
-      ["bad judged", "NON-COMPLIANT"],
       ["good", null],
-      ["good judged", "COMPLIANT"],
     ]);
+    const { deployments } = (await org.reader.get(`/environments/${org.name}/prod/deployments`)).json;
+    const verdicts = deployments.map((each: { artifact_name: string; compliant: boolean }) => [
+      each.artifact_name,
+      each.compliant,
+    ]);
+    expect(new Map(verdicts)).toEqual(
+      new Map([
+        ["good", true],
+        ["bad", false],
+      ]),
+    );
   });
 
   it("leaves out what has exited, other repos, logical and archived environments", async () => {
