@@ -12,6 +12,7 @@ import { explanationEndpoints } from "./explanations.ts";
 import { flowEndpoints } from "./flows.ts";
 import { liveArtifactEndpoints } from "./live-artifacts.ts";
 import { memberEndpoints } from "./members.ts";
+import { notificationEndpoints } from "./notifications.ts";
 import { organizationEndpoints } from "./organizations.ts";
 import { policyEndpoints } from "./policies.ts";
 import { policyPreviewEndpoints } from "./policy-preview.ts";
@@ -54,6 +55,7 @@ export const endpoints = {
   ...policyPreviewEndpoints,
   ...allowlistEndpoints,
   ...actionEndpoints,
+  ...notificationEndpoints,
   ...qualityEndpoints,
   ...systemEndpoints,
 } satisfies Endpoints;

@@ -13,6 +13,7 @@ import { explanationHandlers } from "./explanations/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { liveArtifactHandlers } from "./live-artifacts/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
+import { notificationHandlers } from "./notifications/handlers.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
 import { policyHandlers } from "./policies/handlers.ts";
 import { policyPreviewHandlers } from "./policies/preview-handlers.ts";
@@ -53,6 +54,7 @@ export const handlers: Handlers<typeof endpoints> = {
   ...policyPreviewHandlers,
   ...allowlistHandlers,
   ...actionHandlers,
+  ...notificationHandlers,
   ...qualityHandlers,
   ...systemHandlers,
 };
