@@ -5,6 +5,7 @@ import { sortDirections } from "../domain/environments.ts";
 import { controlIdentifierPattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
 import { indexedText, json, LinksBody, Timestamp } from "./common.ts";
+import { controlCoverageEndpoints } from "./control-coverage.ts";
 import { controlDecisionEndpoints } from "./control-decisions.ts";
 import { pageOfList } from "./pagination.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
@@ -199,4 +200,5 @@ export const controlEndpoints = {
     responses: { 200: json("The version", ControlVersion) },
   }),
   ...controlDecisionEndpoints,
+  ...controlCoverageEndpoints,
 } satisfies Endpoints;

@@ -1,4 +1,5 @@
 import { actionEndpoints } from "./actions.ts";
+import { allowlistEndpoints } from "./allowlists.ts";
 import { artifactEndpoints } from "./artifacts.ts";
 import { attestationTypeEndpoints } from "./attestation-types.ts";
 import { attestationEndpoints } from "./attestations.ts";
@@ -9,6 +10,8 @@ import { environmentEndpoints } from "./environments.ts";
 import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
 import { organizationEndpoints } from "./organizations.ts";
+import { policyEndpoints } from "./policies.ts";
+import { policyPreviewEndpoints } from "./policy-preview.ts";
 import { qualityEndpoints } from "./quality.ts";
 import { repoEndpoints } from "./repos.ts";
 import { serviceAccountEndpoints } from "./service-accounts.ts";
@@ -41,6 +44,9 @@ export const endpoints = {
   ...attestationEndpoints,
   ...attestationTypeEndpoints,
   ...controlEndpoints,
+  ...policyEndpoints,
+  ...policyPreviewEndpoints,
+  ...allowlistEndpoints,
   ...actionEndpoints,
   ...qualityEndpoints,
   ...systemEndpoints,

@@ -15,3 +15,14 @@ export async function enqueue(
   await sql`select graphile_worker.add_job(${task}::text, ${JSON.stringify(payload)}::json,
     job_key => ${key ?? null}::text, max_attempts => 25)`.execute(tx);
 }
+
+/** The same for many jobs of one task, in one statement. */
+export async function enqueueAll(
+  tx: Tx,
+  task: string,
+  jobs: readonly { payload: Record<string, string | number>; key: string }[],
+): Promise<void> {
+  if (jobs.length === 0) return;
+  await sql`select graphile_worker.add_job(${task}::text, job.payload, job_key => job.key, max_attempts => 25)
+    from json_to_recordset(${JSON.stringify(jobs)}::json) as job (payload json, key text)`.execute(tx);
+}

@@ -45,6 +45,20 @@ export interface Actions {
   type: string;
 }
 
+export interface AllowlistEntries {
+  artifact_name: string;
+  created_at: TimestampColumn;
+  created_by_id: string | null;
+  created_by_name: string;
+  description: string;
+  environment_id: string;
+  fingerprint: string;
+  id: string;
+  org_id: string;
+  removed_at: TimestampColumn | null;
+  removed_by_name: string | null;
+}
+
 export interface ApiKeys {
   created_at: TimestampColumn;
   created_by_name: string;
@@ -221,6 +235,13 @@ export interface EnvironmentMembers {
   position: number;
 }
 
+export interface EnvironmentPolicies {
+  environment_id: string;
+  id: string;
+  org_id: string;
+  policy_id: string;
+}
+
 export interface EnvironmentReports {
   artifact_count: number;
   environment_id: string;
@@ -247,6 +268,7 @@ export interface Environments {
   name: string;
   org_id: string;
   original_name: string | null;
+  policies: Generated<string>;
   space_id: string | null;
   state: boolean | null;
   tags: Generated<JsonColumn>;
@@ -334,6 +356,46 @@ export interface OrgCounters {
   build_number: Generated<number>;
   last_build_at: Generated<TimestampColumn>;
   org_id: string;
+}
+
+export interface Policies {
+  created_at: TimestampColumn;
+  created_by_name: string;
+  description: string;
+  id: string;
+  last_modified_at: TimestampColumn;
+  name: string;
+  org_id: string;
+  text_bytes: number;
+  text_digest: Buffer;
+  version: number;
+}
+
+export interface PolicyControls {
+  control_identifier: string;
+  org_id: string;
+  policy_id: string;
+}
+
+export interface PolicyEvents {
+  created_at: TimestampColumn;
+  created_by_name: string;
+  data: JsonColumn;
+  id: string;
+  org_id: string;
+  policy_id: string;
+  type: string;
+}
+
+export interface PolicyVersions {
+  comment: string;
+  created_at: TimestampColumn;
+  created_by_name: string;
+  id: string;
+  org_id: string;
+  policy_id: string;
+  text: string;
+  version: number;
 }
 
 export interface QualityDeliveries {
@@ -498,6 +560,7 @@ export interface DB {
   action_environments: ActionEnvironments;
   action_flows: ActionFlows;
   actions: Actions;
+  allowlist_entries: AllowlistEntries;
   api_keys: ApiKeys;
   artifacts: Artifacts;
   attestation_type_versions: AttestationTypeVersions;
@@ -511,6 +574,7 @@ export interface DB {
   environment_former_names: EnvironmentFormerNames;
   environment_lineage: EnvironmentLineage;
   environment_members: EnvironmentMembers;
+  environment_policies: EnvironmentPolicies;
   environment_reports: EnvironmentReports;
   environments: Environments;
   evidence: Evidence;
@@ -522,6 +586,10 @@ export interface DB {
   migrations: Migrations;
   org_counters: OrgCounters;
   organizations: Organizations;
+  policies: Policies;
+  policy_controls: PolicyControls;
+  policy_events: PolicyEvents;
+  policy_versions: PolicyVersions;
   quality_deliveries: QualityDeliveries;
   quality_integrations: QualityIntegrations;
   repo_counters: RepoCounters;

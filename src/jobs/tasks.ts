@@ -2,6 +2,11 @@ import type { TaskList } from "graphile-worker";
 
 import type { Deps } from "../modules/deps.ts";
 import { cleanEvidence } from "../modules/evidence/verify-service.ts";
+import {
+  type ReevaluationJob,
+  reevaluateTask,
+  runReevaluation,
+} from "../modules/policies/reevaluate-service.ts";
 import { type DeliveryJob, processDelivery } from "../modules/quality/process-service.ts";
 import { processTask } from "../modules/quality/receive-service.ts";
 
@@ -15,6 +20,7 @@ export const schedule = `17 3 * * * ${cleanEvidenceTask} ?fill=1d&max=3`;
 export function jobTasks(deps: Deps): TaskList {
   return {
     [cleanEvidenceTask]: () => cleanEvidence(deps, cleanEvidenceMs),
+    [reevaluateTask]: (payload) => runReevaluation(deps, payload as ReevaluationJob),
     [processTask]: (payload, { job }) =>
       processDelivery(deps, payload as DeliveryJob, job.attempts >= job.max_attempts),
   };

@@ -1,5 +1,6 @@
 import type { endpoints } from "../contract/index.ts";
 import { actionHandlers } from "./actions/handlers.ts";
+import { allowlistHandlers } from "./allowlists/handlers.ts";
 import { artifactHandlers } from "./artifacts/handlers.ts";
 import { attestationTypeHandlers } from "./attestation-types/handlers.ts";
 import { attestationHandlers } from "./attestations/handlers.ts";
@@ -10,6 +11,8 @@ import { environmentHandlers } from "./environments/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
+import { policyHandlers } from "./policies/handlers.ts";
+import { policyPreviewHandlers } from "./policies/preview-handlers.ts";
 import { qualityHandlers } from "./quality/handlers.ts";
 import { repoHandlers } from "./repos/handlers.ts";
 import { serviceAccountHandlers } from "./service-accounts/handlers.ts";
@@ -40,6 +43,9 @@ export const handlers: Handlers<typeof endpoints> = {
   ...attestationHandlers,
   ...attestationTypeHandlers,
   ...controlHandlers,
+  ...policyHandlers,
+  ...policyPreviewHandlers,
+  ...allowlistHandlers,
   ...actionHandlers,
   ...qualityHandlers,
   ...systemHandlers,

@@ -9,6 +9,7 @@ import { artifactBody } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 import { runPendingJobs } from "../support/jobs.ts";
+import { putPolicy, samplePolicy } from "../support/policies.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -201,6 +202,21 @@ function walk(): Walk {
     put_control: () => admin.put(`/controls/${name}/CTL-1`, { name: "Reviewed" }),
     archive_control: () => admin.post(`/controls/${name}/CTL-1/archive`),
     unarchive_control: () => admin.post(`/controls/${name}/CTL-1/unarchive`),
+    put_policy: () => putPolicy(admin, name, { name: "base" }, samplePolicy),
+    preview_policy: () =>
+      admin.request("POST", `/policies/${name}/preview`, {
+        parts: { data_json: "{}", policy_file: { filename: "p", content: samplePolicy } },
+      }),
+    attach_policy_to_env: () => admin.post(`/environments/${name}/prod/policies`, { policy_names: ["base"] }),
+    detach_policy_from_env: () =>
+      admin.delete(`/environments/${name}/prod/policies`, { policy_names: ["base"] }),
+    allow_artifact_for_env: () =>
+      admin.put(`/allowlists/${name}/prod`, {
+        artifact_name: "cache",
+        artifact_fingerprint: "a".repeat(64),
+        description: "known",
+      }),
+    disallow_artifact_for_env: () => admin.delete(`/allowlists/${name}/prod/${"a".repeat(64)}`),
     rename_environment: () => admin.put(`/environments/${name}/prod/rename`, { new_name: "live" }),
     archive_env: () => admin.put(`/environments/${name}/live/archive`),
     archive_flow: () => admin.put(`/flows/${name}/older/archive`),
@@ -209,7 +225,7 @@ function walk(): Walk {
 }
 
 /** Accepted and without any effect. */
-const withoutEffect = new Set(["update_experimental_features"]);
+const withoutEffect = new Set(["update_experimental_features", "preview_policy"]);
 
 describe("every write endpoint", () => {
   it("leaves an audit row for each of its changes, in the same transaction", async () => {

@@ -1,3 +1,4 @@
+import { isStorable } from "../../lib/json.ts";
 import type { YamlMapping, YamlValue } from "../../lib/yaml.ts";
 import type { PolicyIssue } from "./errors.ts";
 
@@ -51,6 +52,12 @@ export class Reader {
     else if (typeof value !== "string") this.note(path, "Input should be a valid string", value);
     else if (value.length > maxLength)
       this.note(path, `String should have at most ${maxLength} characters`, value);
+    else if (!isStorable(value))
+      this.note(
+        path,
+        "Text must not contain NUL or unpaired surrogates",
+        value.replaceAll("\0", "").toWellFormed(),
+      );
     else return value;
     return undefined;
   }

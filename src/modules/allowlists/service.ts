@@ -1,10 +1,14 @@
 import type { Tx } from "../../db/connect.ts";
+import { listFingerprints } from "./store.ts";
 
-/** Fingerprints trusted in each environment. */
-export function allowListed(
-  _tx: Tx,
-  _orgId: string,
-  _environmentIds: readonly string[],
+/** Fingerprints trusted in each environment; an empty set for those without any. */
+export async function allowListed(
+  tx: Tx,
+  orgId: string,
+  environmentIds: readonly string[],
 ): Promise<Map<string, ReadonlySet<string>>> {
-  return Promise.resolve(new Map());
+  const allowed = new Map<string, ReadonlySet<string>>(environmentIds.map((id) => [id, new Set()]));
+  for (const { environment_id, fingerprints } of await listFingerprints(tx, orgId, environmentIds))
+    allowed.set(environment_id, new Set(fingerprints));
+  return allowed;
 }

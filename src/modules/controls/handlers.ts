@@ -4,6 +4,7 @@ import { parseTagFilter } from "../../domain/tags.ts";
 import { parseWireId } from "../../lib/ids.ts";
 import { type Link, type Links, pageLinks } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
+import { getCoverage, listPoliciesReferencing } from "./coverage-store.ts";
 import { countDecisions, type DecisionFilter, type DecisionRow, listDecisions } from "./decision-store.ts";
 import {
   type ControlFilter,
@@ -31,9 +32,13 @@ function filterOf({ archived, search, tag }: ControlsQuery): ControlFilter {
   };
 }
 
-type PageQuery = Pick<ControlsQuery, "page" | "per_page" | "sort_direction">;
+type PageQuery = Pick<ControlsQuery, "page" | "per_page">;
 
-function partOf({ page, per_page, sort_direction }: PageQuery): ListPage {
+function partOf({
+  page,
+  per_page,
+  sort_direction,
+}: PageQuery & Pick<ControlsQuery, "sort_direction">): ListPage {
   return { sort_direction, limit: per_page, offset: (page - 1) * per_page };
 }
 
@@ -86,8 +91,8 @@ export const controlHandlers: Handlers<typeof controlEndpoints> = {
 
   get_control: async (deps, { org, params }) => {
     const control = await getControl(deps.db.query, org, params.identifier);
-    // No policy can name a control yet.
-    return { status: 200, body: { ...control, policies_referencing: [] } };
+    const policies_referencing = await listPoliciesReferencing(deps.db.query, org.id, control.identifier);
+    return { status: 200, body: { ...control, policies_referencing } };
   },
 
   put_control: async (deps, call) => ({
@@ -116,6 +121,18 @@ export const controlHandlers: Handlers<typeof controlEndpoints> = {
     status: 200,
     body: await getControlVersion(deps.db.query, org, params.identifier, params.version_number),
   }),
+
+  get_control_coverage: async (deps, { org, params, query, url }) => {
+    const { identifier } = await getControl(deps.db.query, org, params.identifier);
+    const { page, per_page, search, covered: wanted } = query;
+    const part = { limit: per_page, offset: (page - 1) * per_page };
+    const filter = { search: search || undefined, covered: wanted };
+    const coverage = await getCoverage(deps.db.query, org.id, identifier, { ...filter, ...part });
+    const { total, covered, matching, environments } = coverage;
+    const coverage_percent = total === 0 ? 0 : Math.round((covered / total) * 1000) / 10;
+    const head = headOf(url, query, matching);
+    return { status: 200, body: { ...head, total, covered, coverage_percent, environments } };
+  },
 
   list_control_decisions: async (deps, { org, params, query, url }) => {
     const { identifier } = await getControl(deps.db.query, org, params.identifier);

@@ -12,7 +12,14 @@ import { parseWireId } from "../../lib/ids.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { type DecisionDetailRow, findDecision } from "./decision-store.ts";
-import { type ControlChange, type ControlRow, findControl, insertControl, updateControl } from "./store.ts";
+import {
+  type ControlChange,
+  type ControlRow,
+  findControl,
+  insertControl,
+  listIdentifiers,
+  updateControl,
+} from "./store.ts";
 import { type ControlVersionRow, findControlVersion } from "./version-store.ts";
 
 interface Org {
@@ -67,6 +74,15 @@ export async function getControl(db: Executor, org: Org, identifier: string): Pr
   const control = await findControl(db, org.id, identifier);
   if (control === undefined) throw notFound(unknownControl(identifier, org.name));
   return control;
+}
+
+/** Those of these identifiers that controls of the organization have, archived or not. Controls are never deleted. */
+export async function listKnownControls(
+  db: Executor,
+  orgId: string,
+  identifiers: readonly string[],
+): Promise<Set<string>> {
+  return new Set(await listIdentifiers(db, orgId, identifiers));
 }
 
 /** Makes a new version of a control; one that is like that already is left alone. */

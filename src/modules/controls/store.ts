@@ -103,6 +103,22 @@ export async function updateControl(
   return rows[0];
 }
 
+/** Those of these identifiers that controls have, archived or not. */
+export async function listIdentifiers(
+  db: Executor,
+  orgId: string,
+  identifiers: readonly string[],
+): Promise<string[]> {
+  if (identifiers.length === 0) return [];
+  const rows = await db
+    .selectFrom("controls")
+    .select("identifier")
+    .where("org_id", "=", orgId)
+    .where("identifier", "in", identifiers)
+    .execute();
+  return rows.map(({ identifier }) => identifier);
+}
+
 /** The control of this identifier, archived or not. */
 export async function findControl(
   db: Executor,

@@ -34,10 +34,9 @@ export function environmentsJson(
 }
 
 function members(e: string, { logical }: Occurring): string {
-  const without = `',"policies":[],"included_environments":null'`;
-  if (!logical) return without;
-  return `case when ${e}.type = 'logical' then ',"policies":[],"included_environments":' || ${memberNames(e)}
-      else ${without} end`;
+  const policies = `',"policies":' || ${e}.policies || ',"included_environments":'`;
+  if (!logical) return `${policies} || 'null'`;
+  return `${policies} || case when ${e}.type = 'logical' then ${memberNames(e)} else 'null' end`;
 }
 
 function archive(e: string, { archived }: Occurring): string {

@@ -2,7 +2,14 @@ import type { Executor, Tx } from "../../db/connect.ts";
 import { lockName } from "../../db/lock.ts";
 import { archivedEnvironment, unknownEnvironment } from "../../domain/environments.ts";
 import { notFound } from "../../domain/errors.ts";
-import { type EnvironmentRef, type EnvironmentSettings, findEnvironment, lockEnvironment } from "./store.ts";
+import {
+  type EnvironmentRef,
+  type EnvironmentSettings,
+  findEnvironment,
+  findEnvironments,
+  lockEnvironment,
+  lockEnvironments,
+} from "./store.ts";
 
 /** Whose environments, and what error texts call it. */
 export interface Org {
@@ -42,8 +49,22 @@ export async function getLiveEnvironment(tx: Tx, org: Org, name: string): Promis
  * @throws AppError not_found, worded for an unknown or an archived one (contract 2.5).
  */
 export async function getReadableEnvironment(db: Executor, org: Org, name: string): Promise<EnvironmentRef> {
-  const found = await findEnvironment(db, org.id, name);
+  return requireReadable(org, name, await findEnvironment(db, org.id, name));
+}
+
+function requireReadable(org: Org, name: string, found: EnvironmentRef | undefined): EnvironmentRef {
   return found?.archived === true && found.by_name ? found : requireLive(org, name, found);
+}
+
+/** The same for several names, in their order. */
+export async function getReadableEnvironments(
+  db: Executor,
+  org: Org,
+  names: readonly string[],
+): Promise<EnvironmentRef[]> {
+  if (names.length === 0) return [];
+  const found = await findEnvironments(db, org.id, names);
+  return names.map((name, index) => requireReadable(org, name, found[index]));
 }
 
 /**
@@ -61,4 +82,9 @@ export async function lockLive(
   // Somebody may have archived it while we waited for the lock.
   if (locked === undefined || locked.archived) throw notFound(archivedEnvironment(name, org.name));
   return locked;
+}
+
+/** Those of these environments that are live, by id; nobody else changes them until the transaction ends. */
+export function lockAll(tx: Tx, org: Org, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
+  return lockEnvironments(tx, org.id, ids);
 }

@@ -2,12 +2,16 @@ import { showInput } from "../../contract/input-errors.ts";
 import type { Tx } from "../../db/connect.ts";
 import { violates } from "../../db/sqlstate.ts";
 import { type EnvironmentType, onlyPhysicalInLogical } from "../../domain/environments.ts";
-import { AppError, invalid, invalidInput, notFound } from "../../domain/errors.ts";
+import { AppError, forbidden, invalid, invalidInput } from "../../domain/errors.ts";
+import { mayNotAttach } from "../../domain/policies.ts";
+import type { OrgAccess } from "../../domain/principal.ts";
+import { roleAllows } from "../../domain/roles.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { parseWireId } from "../../lib/ids.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
-import { lockLive, lockStructure, type Org } from "./find-service.ts";
+import { changeAttachments } from "../policies/attach-service.ts";
+import { lockAll, lockLive, lockStructure, type Org } from "./find-service.ts";
 import { resolveMembers, setMembers, touchGroups } from "./member-service.ts";
 import {
   deleteFormerName,
@@ -18,7 +22,7 @@ import {
 } from "./store.ts";
 
 interface OrgScope extends Scope {
-  org: Org;
+  org: OrgAccess;
 }
 
 export interface EnvironmentInput {
@@ -39,10 +43,23 @@ export interface EnvironmentChange {
 
 const auditType = "environment";
 
-/** There are no policies to attach yet, so any name is one that does not exist. */
-function requireNoPolicies(org: { name: string }, names: readonly string[] | null | undefined): void {
-  const [first] = names ?? [];
-  if (first !== undefined) throw notFound(`Policy '${first}' does not exist in organization '${org.name}'`);
+/**
+ * Attaches exactly these policies; null and undefined leave what there is.
+ * @returns whether that changed anything.
+ * @throws AppError forbidden for a caller who may report to environments but not change what is asked of them.
+ */
+async function setPolicies(
+  deps: Deps,
+  tx: Tx,
+  org: OrgAccess,
+  environment: { id: string; policies: readonly string[] | null | undefined },
+): Promise<boolean> {
+  const { id: environmentId, policies: names } = environment;
+  if (names === null || names === undefined) return false;
+  await lockAll(tx, org, [environmentId]);
+  const changed = await changeAttachments(deps, tx, org, { environmentId, names, kind: "set" });
+  if (changed && (org.role === undefined || !roleAllows(org.role, "member"))) throw forbidden(mayNotAttach);
+  return changed;
 }
 
 interface Written {
@@ -80,14 +97,14 @@ export async function putEnvironment(deps: Deps, scope: OrgScope, input: Environ
   await recorded(deps, scope, async (tx, record) => {
     const grouping = included !== undefined && input.type === "logical";
     if (grouping) await lockStructure(tx, org.id);
-    requireNoPolicies(org, input.policies);
     const members = grouping ? await resolveMembers(tx, org, input.type, included) : undefined;
     const { id, created, changed } = await writeEnvironment(deps, tx, org, input);
     if (created) await deleteFormerName(tx, org.id, input.name);
     const at = deps.clock.now();
     const regrouped = members !== undefined && (await setMembers(deps, tx, org, { id, members }));
+    const attached = await setPolicies(deps, tx, org, { id, policies: input.policies });
     if (changed && !created) await touchGroups(tx, org, id, at);
-    if (changed || regrouped) record(auditType, input.name);
+    if (changed || regrouped || attached) record(auditType, input.name);
   });
 }
 
@@ -138,7 +155,6 @@ export async function patchEnvironment(
   await recorded(deps, scope, async (tx, record) => {
     if (included !== undefined) await lockStructure(tx, org.id);
     const environment = await lockLive(tx, org, name, "no key update");
-    requireNoPolicies(org, change.policies);
     const members =
       included === undefined ? undefined : await resolveMembers(tx, org, environment.type, included);
     const at = deps.clock.now();
@@ -147,7 +163,8 @@ export async function patchEnvironment(
       members !== undefined &&
       environment.type === "logical" &&
       (await setMembers(deps, tx, org, { id: environment.id, members }));
+    const attached = await setPolicies(deps, tx, org, { id: environment.id, policies: change.policies });
     if (changed) await touchGroups(tx, org, environment.id, at);
-    if (changed || regrouped) record(auditType, environment.name);
+    if (changed || regrouped || attached) record(auditType, environment.name);
   });
 }

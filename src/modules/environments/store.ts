@@ -103,6 +103,22 @@ export async function lockEnvironment(
   return (strength === "update" ? query.forUpdate() : query.forNoKeyUpdate()).executeTakeFirst();
 }
 
+/**
+ * Live environments that nobody else changes until the transaction ends. Members are locked before the logical ones
+ * around them, and in one order, so that nobody waits in a circle.
+ */
+export async function lockEnvironments(
+  tx: Tx,
+  orgId: string,
+  ids: readonly string[],
+): Promise<{ id: string; name: string }[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<{ id: string; name: string; archived: boolean }>`
+    select id, name, archived from environments where org_id = ${orgId}::uuid and id = any(${ids}::uuid[])
+    order by type = 'logical', id for no key update`.execute(tx);
+  return rows.filter(({ archived }) => !archived).map(({ id, name }) => ({ id, name }));
+}
+
 /** The environment that has exactly this name at present. */
 export async function findEnvironmentNamed(
   db: Executor,

@@ -3,12 +3,9 @@ import { showInput } from "../../contract/input-errors.ts";
 import { type AppError, invalid, invalidInput } from "../../domain/errors.ts";
 import { describeIssues, issueLocation, TemplateError } from "../../domain/template/errors.ts";
 import { parseTemplate } from "../../domain/template/parse.ts";
-import { isStorable } from "../../lib/json.ts";
+import { decodeText, TextError } from "../../lib/decode.ts";
 
 const part = "template_file";
-
-/** The byte order mark stays: a template comes back byte for byte. */
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** How a wrong template is answered. */
 export type TemplateComplaint = (error: TemplateError) => AppError;
@@ -31,15 +28,11 @@ export function complainInOneText(error: TemplateError): AppError {
 }
 
 function decode(bytes: Buffer): string {
-  const refuse = (reason: string): never => {
-    throw new TemplateError([{ path: [], reasons: [reason], input: undefined }]);
-  };
   try {
-    const text = utf8.decode(bytes);
-    return isStorable(text) ? text : refuse("Text must not contain NUL");
+    return decodeText(bytes);
   } catch (error) {
-    if (error instanceof TemplateError) throw error;
-    return refuse("Text is not valid UTF-8");
+    if (!(error instanceof TextError)) throw error;
+    throw new TemplateError([{ path: [], reasons: [error.message], input: undefined }]);
   }
 }
 

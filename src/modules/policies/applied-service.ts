@@ -1,11 +1,48 @@
 import type { Tx } from "../../db/connect.ts";
 import type { PolicyVersion } from "../../domain/policy/evaluation/model.ts";
+import type { Policy } from "../../domain/policy/model.ts";
+import { parsePolicy } from "../../domain/policy/parse.ts";
+import { wireId } from "../../lib/ids.ts";
+import { TextCache } from "../../lib/text-cache.ts";
+import { listApplied, listVersionTexts } from "./applied-store.ts";
 
-/** The latest version of every policy attached to each environment, in the order of attachment. */
-export function appliedPolicies(
-  _tx: Tx,
-  _orgId: string,
-  _environmentIds: readonly string[],
+/** Versions never change, so what they say may be remembered by all servers alike. */
+const parsed = new TextCache<Policy>(4 * 1024 * 1024);
+
+async function readPolicies(tx: Tx, orgId: string, ids: readonly string[]): Promise<Map<string, Policy>> {
+  const policies = new Map<string, Policy>();
+  const missing: string[] = [];
+  for (const id of new Set(ids)) {
+    const policy = parsed.get(id);
+    if (policy === undefined) missing.push(id);
+    else policies.set(id, policy);
+  }
+  if (missing.length === 0) return policies;
+  for (const { id, text } of await listVersionTexts(tx, orgId, missing)) {
+    const policy = parsePolicy(text);
+    parsed.set(id, policy, text.length);
+    policies.set(id, policy);
+  }
+  return policies;
+}
+
+/**
+ * The latest version of every policy attached to each environment, in the order of attachment; an empty list for those
+ * without any. The ids are those of the versions, as the wire has them.
+ */
+export async function appliedPolicies(
+  tx: Tx,
+  orgId: string,
+  environmentIds: readonly string[],
 ): Promise<Map<string, PolicyVersion[]>> {
-  return Promise.resolve(new Map());
+  const applied = new Map<string, PolicyVersion[]>(environmentIds.map((id) => [id, []]));
+  const rows = await listApplied(tx, orgId, environmentIds);
+  const policies = await readPolicies(
+    tx,
+    orgId,
+    rows.map(({ id }) => id),
+  );
+  for (const { environment_id, id, name, version } of rows)
+    applied.get(environment_id)?.push({ id: wireId(id), name, version, policy: policies.get(id)! });
+  return applied;
 }

@@ -1,0 +1,78 @@
+import { z } from "zod";
+
+import { environmentTypes } from "../domain/environments.ts";
+import { latestTimestamp, previewLimits } from "../domain/policies.ts";
+import { organizationRole } from "./access.ts";
+import { json, Timestamp } from "./common.ts";
+import { endpoint, type Endpoints } from "./endpoint.ts";
+import { listOf } from "./lists.ts";
+import { policyFile } from "./policies.ts";
+
+const bound = z.number().min(0).max(latestTimestamp).nullish();
+
+/** What a policy is to be tried on. */
+export const PreviewPolicy = z
+  .strictObject({
+    /** Names; null or absent: all that are not archived. */
+    environments: listOf(z.string(), { max: previewLimits.environments }).nullish(),
+    /** From the snapshot in force then; null or absent: that at `end_ts` alone. */
+    start_ts: bound,
+    /** Null or absent: now. */
+    end_ts: bound,
+  })
+  .meta({ id: "PolicyPreviewPostInput" });
+
+const Span = z.object({ first_index: z.int(), last_index: z.int() });
+
+/** What a policy would have made of what ran in an environment. */
+export const PreviewedEnvironment = z
+  .object({
+    name: z.string(),
+    type: z.enum(environmentTypes),
+    /** By index. */
+    snapshots: z.array(
+      z.object({
+        index: z.int(),
+        timestamp: Timestamp,
+        /** As it was judged then; null is unknown. */
+        compliant: z.boolean().nullable(),
+        would_be_compliant: z.boolean(),
+        non_compliant_count: z.int(),
+      }),
+    ),
+    /** By name. */
+    non_compliant_artifacts: z.array(
+      z.object({
+        name: z.string(),
+        fingerprint: z.string(),
+        reasons: z.array(z.object({ rule: z.string(), message: z.string() })),
+        /** The snapshots it ran in, from and to. */
+        snapshots: z.array(Span),
+      }),
+    ),
+  })
+  .meta({ id: "PolicyPreviewEnvironment" });
+
+/** What a policy would have made of what ran (ours). */
+export const PolicyPreview = z
+  .object({
+    /** Whether every snapshot would have been compliant. */
+    compliant: z.boolean(),
+    environments: z.array(PreviewedEnvironment),
+  })
+  .meta({ id: "PolicyPreviewResponse" });
+
+export const policyPreviewEndpoints = {
+  preview_policy: endpoint({
+    method: "POST",
+    path: "/policies/{org}/preview",
+    tag: "Policies",
+    summary: "Try a policy on what runs or ran",
+    description:
+      "Judges the artifacts of snapshots by this policy alone and by what flows and allow-lists say of them now. Without " +
+      "a time range it is the snapshots in force now. Environments without any snapshot are left out. Stores nothing.",
+    access: organizationRole("reader"),
+    body: { kind: "multipart", field: "data_json", schema: PreviewPolicy, files: policyFile },
+    responses: { 200: json("What would have been", PolicyPreview) },
+  }),
+} satisfies Endpoints;

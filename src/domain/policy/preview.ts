@@ -1,0 +1,134 @@
+import { compareText } from "../../lib/text.ts";
+import { evaluateArtifact } from "./evaluation/evaluate.ts";
+import type { KnownFlow, ReasonForIncompliance } from "./evaluation/model.ts";
+import type { Policy } from "./model.ts";
+
+/** A span of snapshots in which an artifact ran. */
+export interface RanArtifact {
+  name: string;
+  fingerprint: string;
+  /** The first snapshot that shows it, and the last; null: it runs still. */
+  first_index: number;
+  last_index: number | null;
+}
+
+/** A snapshot as it was judged when it was made. */
+export interface RecordedSnapshot {
+  index: number;
+  /** Unix seconds. */
+  timestamp: number;
+  compliant: boolean | null;
+}
+
+/** What ran in an environment, and what is known of it. */
+export interface PreviewCase {
+  /** In order of their indexes, without gaps. */
+  snapshots: readonly RecordedSnapshot[];
+  artifacts: readonly RanArtifact[];
+  /** By fingerprint. */
+  flows: ReadonlyMap<string, readonly KnownFlow[]>;
+  allowed: ReadonlySet<string>;
+}
+
+/** A snapshot beside what the policy would have made of it. */
+export interface PreviewedSnapshot extends RecordedSnapshot {
+  would_be_compliant: boolean;
+  /** How many of the artifacts running then would not have been compliant. */
+  non_compliant_count: number;
+}
+
+/** From one snapshot to another, both included. */
+export interface SnapshotSpan {
+  first_index: number;
+  last_index: number;
+}
+
+/** An artifact that the policy would not have let pass. */
+export interface PreviewedArtifact {
+  name: string;
+  fingerprint: string;
+  reasons: Omit<ReasonForIncompliance, "policy_name">[];
+  /** Where it ran, in order. */
+  snapshots: SnapshotSpan[];
+}
+
+export interface Preview {
+  snapshots: PreviewedSnapshot[];
+  non_compliant_artifacts: PreviewedArtifact[];
+}
+
+/** Why an artifact would not have been compliant; undefined when it would have been. */
+function reasonsFor(policy: Policy, artifact: RanArtifact, { flows, allowed }: PreviewCase) {
+  const { name, fingerprint } = artifact;
+  const known = flows.get(fingerprint) ?? [];
+  const subject = { name, fingerprint, allow_listed: allowed.has(fingerprint), flows: known };
+  const verdict = evaluateArtifact(subject, [{ id: "", name: "", version: 0, policy }]);
+  if (verdict.compliant !== false) return undefined;
+  return verdict.reasons_for_incompliance.map(({ rule, message }) => ({ rule, message }));
+}
+
+/** Spans in order; those that touch or overlap are one. */
+function joined(spans: readonly SnapshotSpan[]): SnapshotSpan[] {
+  const result: SnapshotSpan[] = [];
+  for (const span of spans.toSorted((a, b) => a.first_index - b.first_index)) {
+    const before = result.at(-1);
+    if (before !== undefined && span.first_index <= before.last_index + 1)
+      before.last_index = Math.max(before.last_index, span.last_index);
+    else result.push({ ...span });
+  }
+  return result;
+}
+
+/** Every artifact once, with where it ran among the snapshots looked at. */
+function ranIn({ snapshots, artifacts }: PreviewCase): { artifact: RanArtifact; spans: SnapshotSpan[] }[] {
+  const [low, high] = [snapshots[0]?.index ?? 0, snapshots.at(-1)?.index ?? -1];
+  const ran = new Map<string, { artifact: RanArtifact; spans: SnapshotSpan[] }>();
+  for (const artifact of artifacts) {
+    const first_index = Math.max(artifact.first_index, low);
+    const last_index = Math.min(artifact.last_index ?? high, high);
+    if (first_index > last_index) continue;
+    const key = `${artifact.fingerprint} ${artifact.name}`;
+    const known = ran.get(key) ?? { artifact, spans: [] };
+    known.spans.push({ first_index, last_index });
+    ran.set(key, known);
+  }
+  return [...ran.values()].map(({ artifact, spans }) => ({ artifact, spans: joined(spans) }));
+}
+
+/** How many of the spans hold each snapshot, in the order of the snapshots. */
+function countBySnapshot(snapshots: readonly RecordedSnapshot[], spans: readonly SnapshotSpan[]): number[] {
+  const low = snapshots[0]?.index ?? 0;
+  const changes = Array.from({ length: snapshots.length + 1 }, () => 0);
+  for (const { first_index, last_index } of spans) {
+    changes[first_index - low]! += 1;
+    changes[last_index - low + 1]! -= 1;
+  }
+  let count = 0;
+  return snapshots.map((_, at) => (count += changes[at]!));
+}
+
+/**
+ * What a policy alone would have made of the past of an environment, by what is known of the artifacts now. Each artifact
+ * is judged once, however often it ran. Nothing that was judged is touched.
+ */
+export function previewPolicy(policy: Policy, past: PreviewCase): Preview {
+  const non_compliant_artifacts = ranIn(past)
+    .flatMap(({ artifact, spans }) => {
+      const reasons = reasonsFor(policy, artifact, past);
+      const { name, fingerprint } = artifact;
+      return reasons === undefined ? [] : [{ name, fingerprint, reasons, snapshots: spans }];
+    })
+    .toSorted((a, b) => compareText(a.name, b.name) || compareText(a.fingerprint, b.fingerprint));
+  const counts = countBySnapshot(
+    past.snapshots,
+    non_compliant_artifacts.flatMap(({ snapshots }) => snapshots),
+  );
+  return {
+    snapshots: past.snapshots.map((snapshot, at) => ({
+      ...snapshot,
+      would_be_compliant: counts[at] === 0,
+      non_compliant_count: counts[at]!,
+    })),
+    non_compliant_artifacts,
+  };
+}

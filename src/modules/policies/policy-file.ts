@@ -1,0 +1,35 @@
+import type { UploadedFile } from "../../contract/endpoint.ts";
+import { showInput } from "../../contract/input-errors.ts";
+import { invalidInput } from "../../domain/errors.ts";
+import { PolicyError, policyInputErrors } from "../../domain/policy/errors.ts";
+import type { Policy } from "../../domain/policy/model.ts";
+import { parsePolicy } from "../../domain/policy/parse.ts";
+import { decodeText, TextError } from "../../lib/decode.ts";
+
+/** What the file is called in requests and in what is said about it. */
+export const policyPart = "policy_file";
+
+/** An uploaded policy: its text exactly as it came, and what it says. */
+export interface PolicyFile {
+  text: string;
+  policy: Policy;
+}
+
+/** 400 for a policy without text. */
+export function policyFileRequired(): Error {
+  return invalidInput({ [policyPart]: `Field required [input: ${showInput(undefined)}]` });
+}
+
+/** Reads an uploaded policy. @throws AppError invalid with every mistake and its place. */
+export function readPolicyFile(file: UploadedFile): PolicyFile {
+  try {
+    const text = decodeText(file.bytes);
+    return { text, policy: parsePolicy(text) };
+  } catch (error) {
+    if (error instanceof TextError)
+      throw invalidInput({ [policyPart]: `${error.message} [input: ${showInput(undefined)}]` });
+    if (error instanceof PolicyError)
+      throw invalidInput(policyInputErrors(error.issues, policyPart, showInput));
+    throw error;
+  }
+}

@@ -1,0 +1,122 @@
+import type { Executor } from "../../db/connect.ts";
+import { transaction } from "../../db/transaction.ts";
+import { invalid, invalidInput } from "../../domain/errors.ts";
+import { previewLimits } from "../../domain/policies.ts";
+import type { Policy } from "../../domain/policy/model.ts";
+import { type Preview, previewPolicy, type RanArtifact } from "../../domain/policy/preview.ts";
+import { allowListed } from "../allowlists/service.ts";
+import type { Deps } from "../deps.ts";
+import { getReadableEnvironments, type Org } from "../environments/find-service.ts";
+import { getKnownFlows } from "../snapshots/facts-service.ts";
+import { requireControls } from "./controls-service.ts";
+import { listPast, listRan, type PastFilter, type PastRow } from "./preview-store.ts";
+
+/** What a policy is to be tried on. */
+export interface PreviewInput {
+  policy: Policy;
+  /** Names; null and undefined: all that live. */
+  environments?: string[] | null | undefined;
+  /** Unix seconds. */
+  start_ts?: number | null | undefined;
+  end_ts?: number | null | undefined;
+}
+
+/** What the policy would have made of the past of one environment. */
+export type PreviewedEnvironment = Preview & Pick<PastRow, "name" | "type">;
+
+function tooMuch(what: string): Error {
+  return invalid(
+    `A policy cannot be tried on more than ${what} at once: name fewer environments or a shorter time`,
+  );
+}
+
+async function filterOf(
+  deps: Pick<Deps, "clock">,
+  db: Executor,
+  org: Org,
+  input: PreviewInput,
+): Promise<PastFilter> {
+  const to = input.end_ts ?? deps.clock.now();
+  const from = input.start_ts ?? to;
+  if (from > to) throw invalidInput({ start_ts: `Input should not be after end_ts [input: ${from}]` });
+  const names = input.environments ?? undefined;
+  if (names === undefined) return { ids: undefined, from, to };
+  const found = await getReadableEnvironments(db, org, names);
+  return { ids: found.map(({ id }) => id), from, to };
+}
+
+async function readRan(db: Executor, org: Org, past: readonly PastRow[]) {
+  const spans = past.map(({ id, snapshots }) => ({
+    environment_id: id,
+    low: snapshots[0]!.index,
+    high: snapshots.at(-1)!.index,
+  }));
+  const rows = await listRan(db, org.id, spans, previewLimits.artifacts + 1);
+  if (rows.length > previewLimits.artifacts) throw tooMuch(`${previewLimits.artifacts} artifacts`);
+  return rows;
+}
+
+function byEnvironment(
+  rows: readonly (RanArtifact & { environment_id: string })[],
+): Map<string, RanArtifact[]> {
+  const ran = new Map<string, RanArtifact[]>();
+  for (const { environment_id, ...artifact } of rows) {
+    const known = ran.get(environment_id);
+    if (known === undefined) ran.set(environment_id, [artifact]);
+    else known.push(artifact);
+  }
+  return ran;
+}
+
+/** Judging takes time, and nobody else is served meanwhile. */
+function requireBounded(
+  policy: Policy,
+  rows: readonly RanArtifact[],
+  flows: ReadonlyMap<string, readonly unknown[]>,
+): void {
+  const rules = policy.artifacts.attestations.length + 2;
+  const evaluations = rows.reduce(
+    (sum, { fingerprint }) => sum + rules * Math.max(1, flows.get(fingerprint)?.length ?? 0),
+    0,
+  );
+  if (evaluations > previewLimits.evaluations)
+    throw tooMuch(`${previewLimits.evaluations} rules times artifacts times flows`);
+}
+
+/**
+ * Tells what a policy would have made of what runs or ran, by what is known of it now. Stores nothing.
+ * @throws AppError not_found for an unknown environment, invalid for an unknown control or for too much at once.
+ */
+export function preview(
+  deps: Pick<Deps, "db" | "clock">,
+  org: Org,
+  input: PreviewInput,
+): Promise<PreviewedEnvironment[]> {
+  const { policy } = input;
+  return transaction(deps.db.query, async (tx) => {
+    await requireControls(tx, org, policy);
+    const filter = await filterOf(deps, tx, org, input);
+    const past = await listPast(tx, org.id, filter, previewLimits.snapshots + 1);
+    const count = past.reduce((sum, { snapshots }) => sum + snapshots.length, 0);
+    if (count > previewLimits.snapshots) throw tooMuch(`${previewLimits.snapshots} snapshots`);
+    const rows = await readRan(tx, org, past);
+    const fingerprints = new Set(rows.map(({ fingerprint }) => fingerprint));
+    fingerprints.delete("");
+    const flows = await getKnownFlows(tx, org.id, [...fingerprints]);
+    requireBounded(policy, rows, flows);
+    const allowed = await allowListed(
+      tx,
+      org.id,
+      past.map(({ id }) => id),
+    );
+    const ran = byEnvironment(rows);
+    return past.map(({ id, name, type, snapshots }) => {
+      const artifacts = ran.get(id) ?? [];
+      return {
+        name,
+        type,
+        ...previewPolicy(policy, { snapshots, artifacts, flows, allowed: allowed.get(id)! }),
+      };
+    });
+  });
+}
