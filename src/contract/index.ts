@@ -9,6 +9,7 @@ import { controlEndpoints } from "./controls.ts";
 import { environmentEndpoints } from "./environments.ts";
 import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
+import { notificationEndpoints } from "./notifications.ts";
 import { organizationEndpoints } from "./organizations.ts";
 import { policyEndpoints } from "./policies.ts";
 import { policyPreviewEndpoints } from "./policy-preview.ts";
@@ -48,6 +49,7 @@ export const endpoints = {
   ...policyPreviewEndpoints,
   ...allowlistEndpoints,
   ...actionEndpoints,
+  ...notificationEndpoints,
   ...qualityEndpoints,
   ...systemEndpoints,
 } satisfies Endpoints;

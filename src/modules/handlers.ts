@@ -10,6 +10,7 @@ import { controlHandlers } from "./controls/handlers.ts";
 import { environmentHandlers } from "./environments/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
+import { notificationHandlers } from "./notifications/handlers.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
 import { policyHandlers } from "./policies/handlers.ts";
 import { policyPreviewHandlers } from "./policies/preview-handlers.ts";
@@ -47,6 +48,7 @@ export const handlers: Handlers<typeof endpoints> = {
   ...policyPreviewHandlers,
   ...allowlistHandlers,
   ...actionHandlers,
+  ...notificationHandlers,
   ...qualityHandlers,
   ...systemHandlers,
 };

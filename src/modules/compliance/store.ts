@@ -7,6 +7,10 @@ import type { Timestamp } from "../../lib/clock.ts";
 /** Everything that decides on a trail. */
 export interface TrailCase extends TrailReports {
   trail_id: string;
+  name: string;
+  flow_id: string;
+  /** Name of the flow if an action watches it; else null. */
+  watched_flow: string | null;
   template: string;
   template_id: string;
   last_modified_at: Timestamp;
@@ -22,7 +26,9 @@ export async function listTrailCases(
   trailIds: readonly string[],
 ): Promise<TrailCase[]> {
   const { rows } = await sql<TrailCase>`/* trail-cases */
-    select t.id as trail_id, t.template, t.template_id, t.last_modified_at, (
+    select t.id as trail_id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at, case when exists (
+        select from action_flows w where w.org_id = ${orgId} and w.flow_id = t.flow_id
+      ) then (select f.name from flows f where f.org_id = ${orgId} and f.id = t.flow_id) end as watched_flow, (
       select coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
         a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
         'reported_at', epoch(a.created_at)) order by a.id), '[]')
@@ -36,7 +42,7 @@ export async function listTrailCases(
     ) as attestations
     from unnest(${trailIds}::uuid[]) as asked (id)
     cross join lateral (
-      select t.id, t.template, t.template_id, t.last_modified_at from trails t
+      select t.id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at from trails t
       where t.org_id = ${orgId} and t.id = asked.id limit 1) t`.execute(tx);
   return rows;
 }
