@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
+import type { Answer } from "../support/client.ts";
 import { createEnvironment } from "../support/environments.ts";
 import { putFlow, putTrail } from "../support/flows.ts";
 import { attachPolicies, createPolicy, policyText } from "../support/policies.ts";
@@ -46,10 +47,10 @@ async function explain(org: TestOrg, query = "", name = "prod") {
   return answer.json;
 }
 
-type Json = Record<string, any>;
+type Json = Answer["json"];
 
 function artifactIn(explanation: Json, name: string): Json {
-  return explanation["artifacts"].find((artifact: Json) => artifact["artifact_name"] === name);
+  return explanation.artifacts.find((artifact: Json) => artifact.artifact_name === name);
 }
 
 describe("why an environment does not comply", () => {
@@ -69,23 +70,23 @@ describe("why an environment does not comply", () => {
       html_url: `http://waybill.test/${org.name}/environments/prod/snapshots/1`,
     });
     const built = artifactIn(shown, "built");
-    expect([built["status"], built["summary"], built["allow_listed"]]).toEqual([
+    expect([built.status, built.summary, built.allow_listed]).toEqual([
       "NON-COMPLIANT",
       "It does not meet 1 of 1 policy",
       false,
     ]);
-    expect(
-      built["requirements"].map(({ rule, outcome, reason }: Json) => [rule.type, outcome, reason]),
-    ).toEqual([
-      ["provenance", "met", "The artifact is known in trail 'run' of flow 'web-ci'"],
-      ["trail-compliance", "not_applicable", "The rule does not apply here"],
+    expect(built.requirements.map(({ rule, outcome, reason }: Json) => [rule.type, outcome, reason])).toEqual(
       [
-        "attestation",
-        "missing",
-        "There is no attestation 'scan' of type 'generic' in trail 'run' of flow 'web-ci'",
+        ["provenance", "met", "The artifact is known in trail 'run' of flow 'web-ci'"],
+        ["trail-compliance", "not_applicable", "The rule does not apply here"],
+        [
+          "attestation",
+          "missing",
+          "There is no attestation 'scan' of type 'generic' in trail 'run' of flow 'web-ci'",
+        ],
       ],
-    ]);
-    expect(built["proposed_reports"]).toEqual([
+    );
+    expect(built.proposed_reports).toEqual([
       {
         kind: "attestation",
         flow_name: "web-ci",
@@ -99,12 +100,12 @@ describe("why an environment does not comply", () => {
       },
     ]);
     const bought = artifactIn(shown, "bought");
-    expect(bought["requirements"].map(({ outcome }: Json) => outcome)).toEqual([
+    expect(bought.requirements.map(({ outcome }: Json) => outcome)).toEqual([
       "missing",
       "not_applicable",
       "missing",
     ]);
-    expect(bought["proposed_reports"].map(({ kind, flow_name }: Json) => [kind, flow_name])).toEqual([
+    expect(bought.proposed_reports.map(({ kind, flow_name }: Json) => [kind, flow_name])).toEqual([
       ["artifact", null],
       ["attestation", null],
     ]);
@@ -114,7 +115,7 @@ describe("why an environment does not comply", () => {
     const org = await withRunning();
     app.clock.advance(10);
     await scan(org, false);
-    const early = artifactIn(await explain(org), "built")["requirements"][2];
+    const early = artifactIn(await explain(org), "built").requirements[2];
     expect([early.outcome, early.attestation, early.reported_since.is_compliant]).toEqual([
       "missing",
       null,
@@ -123,7 +124,7 @@ describe("why an environment does not comply", () => {
     app.clock.advance(10);
     await reportServer(org, "prod", ["built", "bought"]);
     await reportServer(org, "prod", ["built"]);
-    const failed = artifactIn(await explain(org), "built")["requirements"][2];
+    const failed = artifactIn(await explain(org), "built").requirements[2];
     expect(failed).toMatchObject({
       outcome: "failed",
       reported_since: null,
@@ -145,11 +146,11 @@ describe("why an environment does not comply", () => {
       summary: "It meets every policy",
       proposed_reports: [],
     });
-    expect(artifactIn(met, "built")["requirements"][2].attestation.is_compliant).toBe(true);
+    expect(artifactIn(met, "built").requirements[2].attestation.is_compliant).toBe(true);
     // What was decided before stays explained as it was.
     const past = await explain(org, "?snapshot=1");
     expect([past.snapshot_index, past.is_latest, past.status]).toEqual([1, false, "NON-COMPLIANT"]);
-    expect(artifactIn(past, "built")["requirements"][2]).toMatchObject({
+    expect(artifactIn(past, "built").requirements[2]).toMatchObject({
       outcome: "missing",
       attestation: null,
       reported_since: { is_compliant: true },
@@ -172,7 +173,7 @@ describe("why an environment does not comply", () => {
     await org.member.put(`/allowlists/${org.name}/prod`, entry);
     const artifact = artifactIn(await explain(org), "web");
     expect(artifact).toMatchObject({ allow_listed: true, status: "COMPLIANT", proposed_reports: [] });
-    expect(new Set(artifact["requirements"].map(({ reason }: Json) => reason))).toEqual(
+    expect(new Set(artifact.requirements.map(({ reason }: Json) => reason))).toEqual(
       new Set(["The artifact is on the allow-list"]),
     );
   });
