@@ -22,7 +22,9 @@ process.once("message", (message) => {
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
-      JSON.parse(Buffer.concat(parts).toString("utf8"));
+      const text = Buffer.concat(parts).toString("utf8");
+      // A form has one field, and that is JSON.
+      JSON.parse(text.startsWith("--") ? text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1) : text);
       response.writeHead(201, { "content-type": "application/json; charset=utf-8" });
       response.end('"OK"');
     });

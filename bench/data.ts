@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
-import { connect } from "../src/db/connect.ts";
+import { connect, type Database } from "../src/db/connect.ts";
 import { findManagedPostgres } from "../src/db/managed/index.ts";
 import { type Server, startNode, startServer } from "./processes.ts";
 
@@ -37,40 +37,71 @@ async function fill(server: Server, org: string, args: string[]): Promise<void> 
   if (status !== 0) throw new Error(`Filling ${org} failed`);
 }
 
-/** Leaves the tables as autovacuum does when nothing else happens for a while, so that every run begins alike. */
-async function settle(dataDir: string): Promise<void> {
+/** Works on the database of a server that runs on a data directory, beside it and without its limits of time. */
+export async function withDatabase<T>(dataDir: string, work: (db: Database) => Promise<T>): Promise<T> {
   const connection = await findManagedPostgres(dataDir);
   if (connection === undefined) throw new Error("The server's database is not within reach");
   const db = connect({ connection, max: 1 });
   try {
     await db.pool.query("set statement_timeout = 0");
-    await db.pool.query("vacuum (analyze)");
+    return await work(db);
   } finally {
     await db.close();
   }
 }
 
-/** What the data was made with: the tables, and the program that fills them. */
-async function versionOfData(): Promise<string> {
-  const hash = createHash("sha256").update(JSON.stringify(fillings));
-  for (const folder of ["../migrations", "../src/cli/demo/model", "../src/cli/demo/steps"]) {
-    const path = new URL(folder, import.meta.url).pathname;
-    const names = (await readdir(path)).filter((name) => !name.endsWith(".test.ts")).sort();
-    for (const name of names) hash.update(name).update(await readFile(join(path, name)));
+/** Leaves the tables as autovacuum does when nothing else happens for a while, so that every run begins alike. */
+async function settle(dataDir: string): Promise<void> {
+  await withDatabase(dataDir, (db) => db.pool.query("vacuum (analyze)"));
+}
+
+/** What data is made with: the tables, and the program that fills them. */
+async function versionOf({ plan, sources }: Filling): Promise<string> {
+  const hash = createHash("sha256").update(plan);
+  for (const source of ["../migrations", ...sources]) {
+    const path = new URL(source, import.meta.url).pathname;
+    const files = path.endsWith(".ts")
+      ? [path]
+      : (await readdir(path)).filter((name) => !name.endsWith(".test.ts")).map((name) => join(path, name));
+    for (const file of files.sort()) hash.update(basename(file)).update(await readFile(file));
   }
   return hash.digest("hex");
 }
+
+/** How the data of a server is made. */
+export interface Filling {
+  /** Tells it from the others. */
+  name: string;
+  /** How much of what, as text. */
+  plan: string;
+  /** Files and folders of the program that fills, relative to this one: when they change the data is made again. */
+  sources: string[];
+  fill(server: Server): Promise<void>;
+}
+
+/** What lists are measured with. */
+export const runtimeFilling: Filling = {
+  name: "server",
+  plan: JSON.stringify(fillings),
+  sources: ["../src/cli/demo/model", "../src/cli/demo/steps"],
+  fill: async (server) => {
+    for (const { org, args } of fillings) {
+      console.log(`Making ${org}`);
+      await fill(server, org, args);
+    }
+  },
+};
 
 /**
  * Makes sure that a data directory has the benchmark's data: what an earlier run left is used if it was made with the
  * same tables and the same program, else it is made again, which takes some minutes.
  */
-export async function prepareData(folder: string, fresh: boolean): Promise<string> {
-  const dataDir = join(folder, "server");
-  const marker = join(folder, "complete");
+export async function prepareData(folder: string, filling: Filling, fresh: boolean): Promise<string> {
+  const dataDir = join(folder, filling.name);
+  const marker = join(folder, `${filling.name}-complete`);
   if ((await findManagedPostgres(dataDir)) !== undefined)
     throw new Error(`A server runs on ${dataDir}: stop it, or name another folder with --data`);
-  const version = await versionOfData();
+  const version = await versionOf(filling);
   const present = await readFile(marker, "utf8").catch(() => "");
   if (!fresh && present === version) return dataDir;
   await rm(marker, { force: true });
@@ -79,10 +110,7 @@ export async function prepareData(folder: string, fresh: boolean): Promise<strin
   await chmod(folder, 0o755);
   const server = await startServer(dataDir);
   try {
-    for (const { org, args } of fillings) {
-      console.log(`Making ${org}`);
-      await fill(server, org, args);
-    }
+    await filling.fill(server);
     await settle(dataDir);
   } finally {
     await server.stop();

@@ -1,5 +1,7 @@
 // Loads one address for a while and sends back what was measured. A process of its own, so that making requests does
 // not slow down the server that answers them more than any client would.
+import { createHash } from "node:crypto";
+
 import autocannon from "autocannon";
 
 import { makeRuns } from "../src/cli/demo/model/builds.ts";
@@ -7,14 +9,19 @@ import { createCalendar } from "../src/cli/demo/model/calendar.ts";
 import { makePeople } from "../src/cli/demo/model/people.ts";
 import { reportOf } from "../src/cli/demo/steps/runs.ts";
 
+/** What is reported: artifacts, or attestations by a form. */
+export type ReportKind = "artifact" | "attestation";
+
 /** What to load, and how. */
 export interface LoadJob {
   url: string;
   key: string;
   connections: number;
   seconds: number;
-  /** Reports new artifacts below this address instead of reading it. Another seed makes other artifacts. */
-  reportSeed?: string;
+  /** Reads these addresses of the same server in turn instead. */
+  paths?: string[];
+  /** Reports something new below this address instead of reading it. Another seed makes other reports. */
+  reports?: { kind: ReportKind; seed: string };
 }
 
 /** What came back, per second and in milliseconds. */
@@ -30,8 +37,14 @@ export interface LoadResult {
 
 const manyBuilds = 10_000_000;
 
-/** Reports of artifacts nobody has seen, as pipelines send them, with the paths they go to. */
-function* newReports(seed: string): Generator<{ flow: string; body: string }> {
+/** A report, and where it goes below the address that is loaded. */
+interface Report {
+  path: string;
+  body: string;
+}
+
+/** Reports of artifacts nobody has seen, as pipelines send them. */
+function* newArtifacts(seed: string): Generator<Report, never> {
   const now = Date.now() / 1000;
   const runs = makeRuns({
     seed,
@@ -41,22 +54,66 @@ function* newReports(seed: string): Generator<{ flow: string; body: string }> {
     firstJob: 1,
   });
   for (const run of runs)
-    for (const build of run.builds) yield { flow: run.flow.name, body: JSON.stringify(reportOf(run, build)) };
+    for (const build of run.builds)
+      yield { path: `/${run.flow.name}`, body: JSON.stringify(reportOf(run, build)) };
+  throw new Error("All artifacts were reported");
+}
+
+const boundary = "waybill-bench-6f1b";
+const [attestationsOfTrail, flowsInUse] = [10, 50];
+
+function formOf(data: unknown): string {
+  return `--${boundary}\r\ncontent-disposition: form-data; name="data_json"\r\n\r\n${JSON.stringify(data)}\r\n--${boundary}--\r\n`;
+}
+
+/** Ten attestations for each of ever new trails, of some flows. */
+function* newAttestations(seed: string): Generator<Report, never> {
+  for (let count = 0; ; count += 1) {
+    const run = Math.floor(count / attestationsOfTrail);
+    const sha1 = createHash("sha1").update(`${seed} ${run}`).digest("hex");
+    const data = {
+      attestation_name: `check-${count % attestationsOfTrail}`,
+      is_compliant: count % 50 !== 0,
+      git_commit_info: {
+        sha1,
+        message: "Round prices to whole cents",
+        author: "Ines Falk <ines.falk@harborlight.example>",
+        branch: "main",
+        timestamp: Math.floor(Date.now() / 1000),
+      },
+      repo_info: {
+        name: "harborlight/checkout",
+        url: "https://git.harborlight.example/harborlight/checkout",
+      },
+      origin_url: `https://ci.harborlight.example/runs/${run}`,
+      user_data: {},
+    };
+    const path = `/flow-${run % flowsInUse}/trail/${sha1.slice(0, 12)}/generic`;
+    yield { path, body: formOf(data) };
+  }
 }
 
 function requestsOf(job: LoadJob): autocannon.Request[] {
-  if (job.reportSeed === undefined) return [{ method: "GET" }];
+  if (job.paths !== undefined) return job.paths.map((path) => ({ method: "GET", path }));
+  if (job.reports === undefined) return [{ method: "GET" }];
+  const { kind, seed } = job.reports;
   const base = new URL(job.url).pathname;
-  const reports = newReports(job.reportSeed);
+  const reports = kind === "artifact" ? newArtifacts(seed) : newAttestations(seed);
   return [
     {
       method: "POST",
       setupRequest: (request) => {
-        const { flow, body } = reports.next().value as { flow: string; body: string };
-        return { ...request, path: `${base}/${flow}`, body };
+        const { path, body } = reports.next().value;
+        return { ...request, path: base + path, body };
       },
     },
   ];
+}
+
+function contentTypeOf(job: LoadJob): string {
+  return job.reports?.kind === "attestation"
+    ? `multipart/form-data; boundary=${boundary}`
+    : "application/json";
 }
 
 function percentile(sorted: Float64Array, share: number): number {
@@ -84,7 +141,7 @@ function load(job: LoadJob, requests: autocannon.Request[], seconds: number): Pr
         connections: job.connections,
         duration: seconds,
         timeout: 30,
-        headers: { authorization: `Bearer ${job.key}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${job.key}`, "content-type": contentTypeOf(job) },
         requests,
       },
       (error: Error | null, result) => {

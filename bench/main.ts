@@ -5,18 +5,21 @@ import { join, resolve } from "node:path";
 
 import { Command, InvalidArgumentError, Option } from "commander";
 
-import { orgs, prepareData } from "./data.ts";
+import { orgs, prepareData, runtimeFilling } from "./data.ts";
 import { type Setting, warmUp } from "./measure.ts";
+import { processFilling, processOrgs } from "./process-data.ts";
 import { startServer, stopAll } from "./processes.ts";
 import { asMarkdown, asText, type Report } from "./report.ts";
+import type { Scenario } from "./scenario.ts";
 import { artifactsScenario } from "./scenarios/artifacts.ts";
 import { buildsScenario } from "./scenarios/builds.ts";
 import { environmentsScenario } from "./scenarios/environments.ts";
 import { describeMemoryAfterLoad, measureMemoryAtRest } from "./scenarios/memory.ts";
+import { processScenario } from "./scenarios/process.ts";
 import { measureStart } from "./scenarios/start.ts";
 
 const scenarios = [environmentsScenario, buildsScenario, artifactsScenario];
-const names = ["start", "memory", ...scenarios.map(({ name }) => name)];
+const names = ["start", "memory", ...scenarios.map(({ name }) => name), processScenario.name];
 
 const legend =
   "bare/s: a node:http server that makes the same objects into text for every request, measured right after. " +
@@ -46,13 +49,38 @@ async function measureRunning(dataDir: string, options: Options, report: Report)
       `/api/v2/environments/${orgs.large}?per_page=50`,
       `/api/v2/builds/${orgs.large}?per_page=50`,
     ]);
-    for (const scenario of scenarios.filter(({ name }) => options.only.includes(name))) {
-      console.log(`Measuring ${scenario.name}`);
-      const { figures, verdicts } = await scenario.run(setting);
-      report.figures.push(...figures);
-      report.verdicts.push(...verdicts);
-    }
+    for (const scenario of scenarios.filter(({ name }) => options.only.includes(name)))
+      await runScenario(scenario, setting, report);
     if (options.only.includes("memory")) report.remarks.push(await describeMemoryAfterLoad(setting));
+  } finally {
+    await server.stop();
+  }
+}
+
+async function runScenario(scenario: Scenario, setting: Setting, report: Report): Promise<void> {
+  console.log(`Measuring ${scenario.name}`);
+  const { figures, verdicts } = await scenario.run(setting);
+  report.figures.push(...figures);
+  report.verdicts.push(...verdicts);
+}
+
+/** Everything that is measured with environments and builds. */
+async function measureRuntime(folder: string, options: Options, report: Report): Promise<void> {
+  const dataDir = await prepareData(folder, runtimeFilling, options.fresh);
+  if (options.only.includes("start")) {
+    console.log("Measuring start");
+    report.verdicts.push(...(await measureStart(dataDir)));
+  }
+  await measureRunning(dataDir, options, report);
+}
+
+/** Flows, trails and attestations: on a server of their own, with data of its own. */
+async function measureProcess(folder: string, options: Options, report: Report): Promise<void> {
+  const server = await startServer(await prepareData(folder, processFilling, options.fresh));
+  try {
+    const setting: Setting = { server, url: server.url, key: server.key, seconds: options.seconds };
+    await warmUp(setting, [`/api/v2/flows/${processOrgs.large}?per_page=50`]);
+    await runScenario(processScenario, setting, report);
   } finally {
     await server.stop();
   }
@@ -61,13 +89,10 @@ async function measureRunning(dataDir: string, options: Options, report: Report)
 async function bench(options: Options): Promise<void> {
   const folder = resolve(options.data);
   await mkdir(folder, { recursive: true });
-  const dataDir = await prepareData(folder, options.fresh);
   const report: Report = { figures: [], verdicts: [], remarks: [legend], secondsEach: options.seconds };
-  if (options.only.includes("start")) {
-    console.log("Measuring start");
-    report.verdicts.push(...(await measureStart(dataDir)));
-  }
-  await measureRunning(dataDir, options, report);
+  if (options.only.some((name) => name !== processScenario.name))
+    await measureRuntime(folder, options, report);
+  if (options.only.includes(processScenario.name)) await measureProcess(folder, options, report);
   console.log(`\n${asText(report)}`);
   if (options.out !== undefined) await writeFile(options.out, asMarkdown(report));
 }

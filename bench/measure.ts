@@ -1,6 +1,6 @@
 import { once } from "node:events";
 
-import type { LoadJob, LoadResult } from "./load.ts";
+import type { LoadJob, LoadResult, ReportKind } from "./load.ts";
 import { type Cpu, cpuOfNode, cpuOfServer, type Server, startNode, stopProcess } from "./processes.ts";
 
 function script(name: string): string[] {
@@ -66,7 +66,9 @@ export interface Subject {
   scenario: string;
   /** With the API's prefix. */
   path: string;
-  report?: boolean;
+  /** More addresses like it, read in turn with it. */
+  others?: string[];
+  report?: ReportKind;
 }
 
 /** Where and how long. */
@@ -100,7 +102,7 @@ async function objectsAt(setting: Setting, path: string): Promise<unknown> {
  * the other.
  */
 export async function measure(setting: Setting, subject: Subject, connections: number[]): Promise<Figure[]> {
-  const objects = subject.report === true ? "OK" : await objectsAt(setting, subject.path);
+  const objects = subject.report !== undefined ? "OK" : await objectsAt(setting, subject.path);
   return withBareServer(objects, async (bareUrl, barePid) => {
     const figures: Figure[] = [];
     for (const count of connections) {
@@ -109,7 +111,10 @@ export async function measure(setting: Setting, subject: Subject, connections: n
         key: setting.key,
         seconds: setting.seconds,
         connections: count,
-        ...(subject.report === true ? { reportSeed: `bench ${Date.now()} ${measurement}` } : {}),
+        ...(subject.others === undefined ? {} : { paths: [subject.path, ...subject.others] }),
+        ...(subject.report === undefined
+          ? {}
+          : { reports: { kind: subject.report, seed: `bench ${Date.now()} ${measurement}` } }),
       };
       const own = await loadAddress({ ...job, url: setting.url + subject.path }, () =>
         cpuOfServer(setting.server),

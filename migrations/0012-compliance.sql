@@ -9,3 +9,13 @@ create table trail_compliance (
   primary key (org_id, trail_id),
   foreign key (org_id, trail_id) references trails (org_id, id)
 ) with (fillfactor = 70);
+
+-- The trail of each flow that was last reported to, and when: kept with the verdicts, so that flows can be listed by it.
+create table flow_activity (
+  org_id uuid not null,
+  flow_id uuid not null,
+  trail_id uuid not null,
+  last_modified_at timestamptz not null,
+  primary key (org_id, flow_id),
+  foreign key (org_id, flow_id) references flows (org_id, id)
+) with (fillfactor = 50);

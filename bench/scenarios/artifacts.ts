@@ -8,7 +8,11 @@ const reports = "artifacts: new ones reported, each durable";
 export const artifactsScenario: Scenario = {
   name: "artifacts",
   run: async (setting) => {
-    const subject = { scenario: reports, path: `/api/v2/artifacts/${orgs.reports}`, report: true };
+    const subject = {
+      scenario: reports,
+      path: `/api/v2/artifacts/${orgs.reports}`,
+      report: "artifact" as const,
+    };
     const figures = await measure(setting, subject, [1, 16, 64]);
     return {
       figures,

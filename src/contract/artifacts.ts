@@ -9,6 +9,8 @@ import {
   trailNamePattern,
 } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
+import { auditPackageResponse, packageForm } from "./audit-package.ts";
+import { artifactReadEndpoints } from "./artifact-reads.ts";
 import { json, nameText, Ok } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listOf } from "./lists.ts";
@@ -47,6 +49,7 @@ export type CreateArtifact = z.output<typeof CreateArtifact>;
 export const LatestCommit = z.object({ latest_commit: z.string().nullable() }).meta({ id: "LatestCommit" });
 
 export const artifactEndpoints = {
+  ...artifactReadEndpoints,
   create_artifact: endpoint({
     method: "POST",
     path: "/artifacts/{org}/{flow_name}",
@@ -73,5 +76,18 @@ export const artifactEndpoints = {
     }),
     query: z.object({ branch: textParameter().optional() }),
     responses: { 200: json("The commit", LatestCommit) },
+  }),
+  get_audit_package: endpoint({
+    method: "GET",
+    path: "/artifacts/{org}/{flow_name}/{fingerprint}/audit_package",
+    tag: "Artifacts",
+    summary: "Download the audit package of an artifact",
+    description: `Its reports on all trails of the flow, what was attested of it there, and the files that came with that. The beginning of a fingerprint is enough: the artifact reported last is meant. ${packageForm}`,
+    access: organizationReader,
+    params: z.object({
+      flow_name: nameText(flowNamePattern),
+      fingerprint: z.string().regex(fingerprintPrefixPattern),
+    }),
+    responses: auditPackageResponse,
   }),
 } satisfies Endpoints;

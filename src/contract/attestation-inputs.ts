@@ -88,13 +88,19 @@ export const CustomAttestationPostInput = z
   })
   .meta({ id: "CustomAttestationPostInput" });
 
+/** What a decision says. Other keys are kept. */
+const DecisionData = z.looseObject({ is_compliant: z.boolean() });
+
+/** The types that are built in for the system's own use, with what their data have to be, oldest version first. */
+export const systemAttestationTypes = { decision: [DecisionData] };
+
 /** A decision about a control, which need not exist. Other keys are ignored. */
 export const SystemAttestationPostInput = z
   .looseObject({
     ...commonFields,
     type_name: z.enum(["decision"]),
     control: z.string().max(256).regex(controlIdentifierPattern).nullish(),
-    attestation_data: z.preprocess(unpacked, z.looseObject({ is_compliant: z.boolean() })),
+    attestation_data: z.preprocess(unpacked, DecisionData),
   })
   .meta({ id: "SystemAttestationPostInput" });
 

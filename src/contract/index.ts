@@ -9,6 +9,7 @@ import { buildEndpoints } from "./builds.ts";
 import { controlEndpoints } from "./controls.ts";
 import { environmentEndpoints } from "./environments.ts";
 import { environmentExplanationEndpoints } from "./environment-explanations.ts";
+import { explanationEndpoints } from "./explanations.ts";
 import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
 import { notificationEndpoints } from "./notifications.ts";
@@ -48,6 +49,7 @@ export const endpoints = {
   ...flowEndpoints,
   ...trailEndpoints,
   ...artifactEndpoints,
+  ...explanationEndpoints,
   ...buildEndpoints,
   ...repoEndpoints,
   ...attestationEndpoints,

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { flowNamePattern, trailNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
+import { auditPackageResponse, packageForm } from "./audit-package.ts";
 import { json, nameText, Ok, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { templateFile } from "./flows.ts";
@@ -92,7 +93,8 @@ export const TrailEvent = z
   .meta({ id: "TrailEvent" });
 export type TrailEvent = z.output<typeof TrailEvent>;
 
-const ComplianceState = z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]);
+/** What a trail or an artifact is worth. */
+export const ComplianceState = z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]);
 
 /** What became of one attestation name in one place: the trail, or an artifact (contract flows 6.2). */
 export const AttestationComplianceStatus = z
@@ -228,5 +230,14 @@ export const trailEndpoints = {
     summary: "Get a trail",
     access: organizationReader,
     responses: { 200: json("The trail", GetTrail) },
+  }),
+  download_trail_audit_package: endpoint({
+    method: "GET",
+    path: "/trails/{org}/{flow_name}/{trail_name}/audit_package",
+    tag: "Trails",
+    summary: "Download the audit package of a trail",
+    description: `The trail, the artifacts and attestations reported on it, and the files that came with them. ${packageForm}`,
+    access: organizationReader,
+    responses: auditPackageResponse,
   }),
 } satisfies Endpoints;

@@ -106,6 +106,18 @@ export interface Artifacts {
   user_data: JsonColumn | null;
 }
 
+export interface AttestationHeads {
+  first_id: string;
+  kind: string;
+  latest_id: string;
+  latest_plain_id: string | null;
+  name: string;
+  org_id: string;
+  place: string;
+  trail_id: string;
+  type: string;
+}
+
 export interface Attestations {
   annotations: JsonColumn | null;
   artifact_fingerprint: string | null;
@@ -302,6 +314,13 @@ export interface Evidence {
   org_id: string;
   sha256: string;
   size: number;
+}
+
+export interface FlowActivity {
+  flow_id: string;
+  last_modified_at: TimestampColumn;
+  org_id: string;
+  trail_id: string;
 }
 
 export interface FlowFormerNames {
@@ -612,6 +631,7 @@ export interface DB {
   allowlist_entries: AllowlistEntries;
   api_keys: ApiKeys;
   artifacts: Artifacts;
+  attestation_heads: AttestationHeads;
   attestation_type_versions: AttestationTypeVersions;
   attestation_types: AttestationTypes;
   attestations: Attestations;
@@ -628,6 +648,7 @@ export interface DB {
   environment_silences: EnvironmentSilences;
   environments: Environments;
   evidence: Evidence;
+  flow_activity: FlowActivity;
   flow_former_names: FlowFormerNames;
   flows: Flows;
   instance_settings: InstanceSettings;

@@ -1,3 +1,5 @@
+import { Readable } from "node:stream";
+
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { z } from "zod";
 
@@ -108,6 +110,9 @@ function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint):
   if (contentType !== undefined) {
     // What the handler knows of this one body goes before what the contract says of all.
     if (!reply.hasHeader("content-type")) reply.type(contentType);
+    if (answer.body instanceof Readable)
+      // Status and headers are gone by then: the client sees a broken connection, and the log why.
+      answer.body.once("error", (error) => reply.log.error({ err: error }, "response broke off"));
     return reply.send(answer.body);
   }
   const text = answer.body instanceof JsonText ? answer.body.text : JSON.stringify(answer.body);

@@ -2,13 +2,13 @@ import type { TaskList } from "graphile-worker";
 
 import type { Deps } from "../modules/deps.ts";
 import { cleanEvidence } from "../modules/evidence/verify-service.ts";
+import { cleanDeliveries, deliver } from "../modules/notifications/deliver-service.ts";
+import { type DeliverJob, deliverTask } from "../modules/notifications/store.ts";
 import {
   type ReevaluationJob,
   reevaluateTask,
   runReevaluation,
 } from "../modules/policies/reevaluate-service.ts";
-import { cleanDeliveries, deliver } from "../modules/notifications/deliver-service.ts";
-import { type DeliverJob, deliverTask } from "../modules/notifications/store.ts";
 import { type DeliveryJob, processDelivery } from "../modules/quality/process-service.ts";
 import { processTask } from "../modules/quality/receive-service.ts";
 import { noticeSilence } from "../modules/silence/watch-service.ts";
@@ -32,8 +32,8 @@ export function deliveryTasks(deps: Deps): TaskList {
 export function jobTasks(deps: Deps): TaskList {
   return {
     [cleanEvidenceTask]: () => cleanEvidence(deps, cleanEvidenceMs),
-    [reevaluateTask]: (payload) => runReevaluation(deps, payload as ReevaluationJob),
     [cleanDeliveriesTask]: () => cleanDeliveries(deps),
+    [reevaluateTask]: (payload) => runReevaluation(deps, payload as ReevaluationJob),
     [noticeSilenceTask]: () => noticeSilence(deps),
     [processTask]: (payload, { job }) =>
       processDelivery(deps, payload as DeliveryJob, job.attempts >= job.max_attempts),

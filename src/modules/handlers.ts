@@ -10,6 +10,7 @@ import { buildHandlers } from "./builds/handlers.ts";
 import { controlHandlers } from "./controls/handlers.ts";
 import { environmentHandlers } from "./environments/handlers.ts";
 import { environmentExplanationHandlers } from "./environment-explanations/handlers.ts";
+import { explanationHandlers } from "./explanations/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
 import { notificationHandlers } from "./notifications/handlers.ts";
@@ -47,6 +48,7 @@ export const handlers: Handlers<typeof endpoints> = {
   ...flowHandlers,
   ...trailHandlers,
   ...artifactHandlers,
+  ...explanationHandlers,
   ...buildHandlers,
   ...repoHandlers,
   ...attestationHandlers,

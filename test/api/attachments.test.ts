@@ -1,12 +1,17 @@
+import { randomBytes } from "node:crypto";
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { sha256 } from "../../src/lib/hash.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 
+const megabyte = 1024 * 1024;
 let app: TestApp;
 let org: TestOrg;
+let origin: string;
 beforeAll(async () => {
   app = await startTestApp();
+  origin = await app.server.listen({ port: 0, host: "127.0.0.1" });
 });
 afterAll(() => app.close());
 beforeEach(async () => {
@@ -63,5 +68,113 @@ describe("a file that comes with an attestation", () => {
       const path = `/attestations/${org.name}/web-ci/trail/run/attestation/${id}/evidence`;
       expect((await org.reader.get(path)).status).toBe(404);
     }
+  });
+});
+
+const analysis = {
+  serverUrl: "https://sonar.acme.test",
+  taskId: "AB12",
+  status: "SUCCESS",
+  analysedAt: "2026-08-01T10:00:00+0000",
+  revision: "1111",
+  project: { key: "web", name: "Web", url: "https://sonar.acme.test/dashboard?id=web" },
+};
+
+const kinds: [kind: string, data: Record<string, unknown>][] = [
+  ["generic", { is_compliant: true }],
+  ["junit", { junit_results: [] }],
+  ["snyk", { snyk_results: { tool: { name: "Snyk", version: "1" }, results: [] } }],
+  ["sonar", { sonar_results: analysis }],
+  ["jira", { jira_results: [] }],
+  ["pull_request", { git_provider: "github", pull_requests: [] }],
+  ["system", { type_name: "decision", attestation_data: { is_compliant: true } }],
+];
+
+/** Uploads as clients do, over a real connection. */
+async function upload(kind: string, data: Record<string, unknown>, file: { name: string; bytes: Buffer }) {
+  const form = new FormData();
+  form.set("attachment_file", new Blob([new Uint8Array(file.bytes)]), file.name);
+  form.set("data_json", JSON.stringify(data));
+  const answer = await fetch(`${origin}/api/v2/attestations/${org.name}/web-ci/trail/run/${kind}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${org.member.key}` },
+    body: form,
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+async function download(name: string): Promise<{ bytes: Buffer; headers: Headers }> {
+  const { attestation_id } = await read(name);
+  const path = `/attestations/${org.name}/web-ci/trail/run/attestation/${attestation_id}/evidence`;
+  const headers = { authorization: `Bearer ${org.reader.key}` };
+  const answer = await fetch(`${origin}/api/v2${path}`, { headers });
+  expect(answer.status).toBe(200);
+  return { bytes: Buffer.from(await answer.arrayBuffer()), headers: answer.headers };
+}
+
+describe("a large file", () => {
+  it("of 10 MB comes back byte for byte, under its digest", async () => {
+    const bytes = randomBytes(10 * megabyte);
+    const answer = await upload(
+      "generic",
+      { attestation_name: "large", is_compliant: true },
+      { name: "a.bin", bytes },
+    );
+    expect(answer).toEqual({ status: 201, text: '"OK"' });
+    expect((await read("large")).evidence_archive_fingerprint).toBe(sha256(bytes).toString("hex"));
+    const found = await download("large");
+    expect(found.bytes.equals(bytes)).toBe(true);
+    expect(found.headers.get("content-length")).toBe(String(bytes.length));
+  });
+
+  it.each(kinds)(
+    "beyond the limit is refused with its reason, and nothing is reported: %s",
+    async (kind, data) => {
+      const bytes = Buffer.alloc(10 * megabyte + 1);
+      const body = { attestation_name: "large", ...data };
+      const answer = await upload(kind, body, { name: "a.bin", bytes });
+      expect(answer).toEqual({ status: 413, text: '{"message":"File size exceeds 10MB limit"}' });
+      expect((await org.reader.get(`/trails/${org.name}/web-ci/run`)).status).toBe(404);
+      expect((await upload(kind, body, { name: "a.bin", bytes: bytes.subarray(0, 10) })).status).toBe(201);
+    },
+  );
+});
+
+describe("what a file is called and holds", () => {
+  it.each([
+    ["../../../etc/passwd", "passwd"],
+    ["C:\\Windows\\system.ini", "system.ini"],
+    ["a\u202egpj.exe", "agpj.exe"],
+    ["..", "evidence"],
+    ["-rf", "-rf"],
+    ['say "hi".txt', 'say "hi".txt'],
+    ["報告.pdf", "報告.pdf"],
+    [`${"n".repeat(300)}.json`, `${"n".repeat(195)}.json`],
+  ])("leads nowhere else: %s", async (given, kept) => {
+    const body = { attestation_name: "named", is_compliant: true };
+    expect((await upload("generic", body, { name: given, bytes: Buffer.from("x") })).status).toBe(201);
+    const shown = await read("named");
+    // Clients encode quotes in names as browsers do.
+    expect(decodeURIComponent(shown.evidence_archive_path.split("/").at(-1))).toBe(kept);
+    const { headers } = await download("named");
+    const disposition = headers.get("content-disposition")!;
+    expect(disposition).toMatch(/^attachment; filename="[^"\\/]+"(?:; filename\*=UTF-8''[\w%.-]+)?$/);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("content-security-policy")).toBe("default-src 'none'; sandbox");
+  });
+
+  it.each([
+    ["page.html", "<script>alert(1)</script>", "text/plain; charset=utf-8"],
+    ["image.svg", "<svg onload='alert(1)'/>", "text/plain; charset=utf-8"],
+    ["evidence.tgz", Buffer.from([0x1f, 0x8b, 8, 0, 1, 2, 3]), "application/gzip"],
+    ["bomb.zip", Buffer.from("PK\u0003\u0004not a zip at all"), "application/zip"],
+    ["empty", "", "application/octet-stream"],
+  ])("runs nowhere and is never unpacked: %s", async (name, held, type) => {
+    const bytes = Buffer.from(held);
+    const body = { attestation_name: "typed", is_compliant: true };
+    expect((await upload("generic", body, { name, bytes })).status).toBe(201);
+    const found = await download("typed");
+    expect(found.headers.get("content-type")).toBe(type);
+    expect(found.bytes.equals(bytes)).toBe(true);
   });
 });

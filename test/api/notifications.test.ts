@@ -5,10 +5,12 @@ import { transaction } from "../../src/db/transaction.ts";
 import { notify } from "../../src/modules/notifications/service.ts";
 import { ActionFixtures, putEnv } from "../support/actions.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
-import { artifactBody } from "../support/artifacts.ts";
+import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
+import { createEnvironment } from "../support/environments.ts";
 import { runPendingJobs } from "../support/jobs.ts";
 import { deliveriesOf, forgetAttempts, happen, inProd, watchFlow } from "../support/notifications.ts";
+import { reportServer } from "../support/snapshots.ts";
 import { isGenuine, type Receiver, startReceiver } from "../support/receiver.ts";
 
 let app: TestApp;
@@ -141,6 +143,46 @@ describe("what happens in an environment", () => {
     await runPendingJobs(app);
     const told = receiver.received.map(({ json }) => Number(json.snapshot.index));
     expect(told.sort((a, b) => a - b)).toEqual(numbers);
+  });
+});
+
+describe("what is reported to run", () => {
+  it("is told when it starts and exits, with the flow it came from", async () => {
+    const { org } = await fixtures.org();
+    await createEnvironment(org, "live", { type: "server" });
+    await putEnv(org, {
+      environments: ["live"],
+      triggers: ["ON_STARTED_ARTIFACT", "ON_EXITED_ARTIFACT"],
+      targets: [webhook()],
+    });
+    const fingerprint = fingerprintOf("web");
+    const commit = "c".repeat(40);
+    await org.member.post(
+      `/artifacts/${org.name}/web`,
+      artifactBody({ fingerprint, trail_name: "run", git_commit: commit }),
+    );
+    await reportServer(org, "live", ["web", "stray"]);
+    await reportServer(org, "live", ["web", "stray"]);
+    await reportServer(org, "live", ["web"]);
+    await runPendingJobs(app);
+    const told = receiver.received
+      .map(({ json }) => [json.event_type, json.artifact.name, json.snapshot.index, json.artifact.provenance])
+      .sort((one, other) => (`${one[1]} ${one[2]}` < `${other[1]} ${other[2]}` ? -1 : 1));
+    expect(told.map(([event_type, name, index]) => [event_type, name, index])).toEqual([
+      ["ARTIFACT_STARTED", "stray", "1"],
+      ["ARTIFACT_EXITED", "stray", "2"],
+      ["ARTIFACT_STARTED", "web", "1"],
+    ]);
+    expect(told[0]![3]).toBeNull();
+    expect(told[2]![3]).toEqual({
+      flow: "web",
+      status: "COMPLIANT",
+      commit,
+      commit_url: "https://git.example.com/c/1",
+      html_url: `http://waybill.test/${org.name}/flows/web/artifacts/${fingerprint}`,
+      api_url: `http://waybill.test/api/v2/artifacts/${org.name}/web/fingerprint/${fingerprint}`,
+      build_url: "https://ci.example.com/7",
+    });
   });
 });
 

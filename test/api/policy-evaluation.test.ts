@@ -146,4 +146,26 @@ describe("what runs is judged again at once", () => {
       (await getSnapshot(org, "prod")).applied_policies.map(({ name }: { name: string }) => name),
     ).toEqual(["q", "p"]);
   });
+
+  it("by the latest version, whatever happens at the same time", async () => {
+    const orgs = await Promise.all([1, 2, 3, 4, 5, 6].map(() => withRunning()));
+    const raced = await Promise.all(
+      orgs.map(async (org) => {
+        await createPolicy(org, "p");
+        const answers = await Promise.all([
+          org.member.post(`/environments/${org.name}/prod/policies`, { policy_names: ["p"] }),
+          putPolicy(org.member, org.name, { name: "p" }, nothing),
+          reportServer(org, "prod", ["bought"]),
+        ]);
+        return answers.map(({ status }) => status < 300);
+      }),
+    );
+    expect(raced).toEqual(orgs.map(() => [true, true, true]));
+    // Where the policy was attached while its version was on the way, a job of that version judges.
+    await runPendingJobs(app);
+    for (const org of orgs) {
+      const { applied_policies, compliant } = await getSnapshot(org, "prod");
+      expect([applied_policies[0].version, compliant]).toEqual([2, true]);
+    }
+  });
 });

@@ -9,6 +9,7 @@ import { printCompliance } from "../../src/domain/compliance/print.ts";
 import { storedTemplate } from "../../src/domain/template/stored.ts";
 import { reportArtifacts } from "../../src/modules/artifacts/service.ts";
 import { recordAttestations } from "../../src/modules/attestations/service.ts";
+import { listDecidingCases } from "../../src/modules/compliance/deciding-store.ts";
 import { ensureFlows } from "../../src/modules/flows/ensure.ts";
 import { ensureTrails, trailKey } from "../../src/modules/trails/ensure.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -65,11 +66,25 @@ const step = fc.oneof(
   }),
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
-type Attest = Extract<Step, { kind: "attestations" }>["reports"][number];
+
+interface Reported {
+  trail: string;
+  name: string;
+  print: string;
+  commit: string | null;
+}
+
+interface Attest extends Omit<Reported, "print"> {
+  type: string;
+  is_compliant: boolean;
+  is_override: boolean;
+  print: string | null;
+  targets: string[] | null;
+}
 
 const actor = { id: null, name: "Ann" };
 
-function reportAll(org: TestOrg, reports: Extract<Step, { kind: "artifacts" }>["reports"]) {
+function reportAll(org: TestOrg, reports: readonly Reported[]) {
   return transaction(app.deps.db.query, (tx) =>
     reportArtifacts(
       app.deps,
@@ -178,6 +193,16 @@ async function verdictsOf(org: TestOrg): Promise<{ stored: unknown[]; anew: unkn
   return { stored: trails.map(({ state, status }) => [state, status]), anew };
 }
 
+/** The trail last reported to in each flow: as it is kept, and as the trails say. */
+async function activityOf(org: TestOrg): Promise<{ kept: unknown[]; anew: unknown[] }> {
+  const { pool } = app.deps.db;
+  const kept =
+    "select flow_id, trail_id, last_modified_at from flow_activity where org_id = $1 order by flow_id";
+  const anew = `select distinct on (flow_id) flow_id, id as trail_id, last_modified_at from trails where org_id = $1
+    order by flow_id, last_modified_at desc, id desc`;
+  return { kept: (await pool.query(kept, [org.id])).rows, anew: (await pool.query(anew, [org.id])).rows };
+}
+
 describe("the stored verdict", () => {
   it("is that of all reports, after every step of any history", { timeout: 60_000 }, async () => {
     await fc.assert(
@@ -191,11 +216,64 @@ describe("the stored verdict", () => {
             await take(org, one);
             const { stored, anew } = await verdictsOf(org);
             expect(stored).toEqual(anew);
+            const activity = await activityOf(org);
+            expect(activity.kept).toEqual(activity.anew);
           }
         },
       ),
       { numRuns: 40 },
     );
+  });
+
+  it("is reached by few reports, however many there are", { timeout: 60_000 }, async () => {
+    const org = await app.org();
+    await putFlow(org.member, org.name, { name: "flow" }, templates[2]);
+    const batch = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
+    const one = {
+      trail: "t1",
+      name: "a",
+      is_compliant: true,
+      is_override: false,
+      targets: null,
+      commit: null,
+    };
+    let most = 0;
+    for (let round = 0; round < 6; round += 1) {
+      const numbers = batch(round * 100, 100);
+      await reportAll(
+        org,
+        numbers.map((n) => ({ trail: "t1", name: "web", print: `p${n}`, commit: `c${n}` })),
+      );
+      await attestAll(org, [
+        ...numbers.map(() => ({ ...one, type: "junit", print: null })),
+        ...numbers.map((n) => ({ ...one, type: "generic", print: `p${n}` })),
+        ...numbers.map((n) => ({ ...one, type: "junit", print: null, targets: ["web"], commit: `c${n}` })),
+      ]);
+      const { stored, anew } = await verdictsOf(org);
+      expect(stored).toEqual(anew);
+      const ids = (await app.deps.db.pool.query("select id from trails where org_id = $1", [org.id])).rows;
+      const [found] = await transaction(app.deps.db.query, (tx) =>
+        listDecidingCases(tx, org.id, [ids[0].id]),
+      );
+      most = Math.max(most, found!.artifacts.length, found!.attestations.length);
+    }
+    expect(most).toBeLessThan(10);
+  });
+
+  it("names what an override replaced, also when another type was reported since", async () => {
+    const org = await app.org();
+    await putFlow(org.member, org.name, { name: "flow" }, templates[1]);
+    const one = { trail: "t1", name: "a", is_compliant: true, print: null, targets: null, commit: null };
+    const report = (type: string, is_override = false) => ({ ...one, type, is_override });
+    const before = [report("generic"), report("junit"), report("junit"), report("generic", true)];
+    await attestAll(org, [...before, report("junit")]);
+    await attestAll(org, [report("junit")]);
+    const { stored, anew } = await verdictsOf(org);
+    expect(stored).toEqual(anew);
+    const { json } = await org.reader.get(`/trails/${org.name}/flow/t1`);
+    const [row] = json.compliance_status.attestations_statuses;
+    const ids = json.events.flatMap((event: { attestation_id?: string }) => event.attestation_id ?? []);
+    expect([row.attestation_id, row.overridden_attestation_id]).toEqual([ids[3], ids[2]]);
   });
 
   it("is shown by trails, lists of trails and lists of flows, artifacts in the template's order", async () => {

@@ -55,7 +55,7 @@ describe("an audit package", () => {
     const large = Buffer.alloc(1_000_003, 5);
     const root = await unpack(
       "trail-7",
-      { kind: "metadata", path: ["trail.json"], value: { name: "trail 7" } },
+      { kind: "metadata", path: ["trail.json"], json: '{"name":"trail 7"}' },
       await file(["evidence", "0190", "sbom.json"], "{}"),
       await file(["evidence", "0191", "naïve 文書.txt"], large),
       await file(["evidence", "0192", "empty"], ""),

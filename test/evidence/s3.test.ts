@@ -12,14 +12,16 @@ let folder: ReturnType<typeof temporaryFolder>;
 let server: S3Server;
 let store: EvidenceStore;
 
-function storeWith(changes: { accessKey?: string; bucket?: string } = {}): EvidenceStore {
+const credentials = { accessKey: "known", secretKey: "a secret", region: "us-east-1" };
+
+function storeWith(
+  changes: { accessKey?: string; secretKey?: string; region?: string; bucket?: string } = {},
+): EvidenceStore {
   return createS3Store(
     {
       endpoint: server.endpoint,
       bucket: server.bucket,
-      region: "us-east-1",
-      accessKey: "known",
-      secretKey: "a secret",
+      ...credentials,
       prefix: "waybill/",
       ...changes,
     },
@@ -29,7 +31,7 @@ function storeWith(changes: { accessKey?: string; bucket?: string } = {}): Evide
 
 beforeAll(async () => {
   folder = temporaryFolder();
-  server = await startS3Server("known");
+  server = await startS3Server(credentials);
   store = storeWith();
 });
 afterAll(async () => {
@@ -92,11 +94,17 @@ describe("evidence in a bucket", () => {
   });
 
   it("does not try again what is refused, and never shows the secret", async () => {
-    const stranger = storeWith({ accessKey: "unknown" });
-    const error = await put(stranger, "x").catch((cause: unknown) => cause);
-    expect(String(error)).toContain("AccessDenied");
-    expect(JSON.stringify(error)).not.toContain("a secret");
-    expect(server.requests).toHaveLength(1);
+    for (const [changes, code] of [
+      [{ accessKey: "unknown" }, "InvalidAccessKeyId"],
+      [{ secretKey: "another secret" }, "SignatureDoesNotMatch"],
+      [{ region: "eu-west-1" }, "AuthorizationHeaderMalformed"],
+    ] as const) {
+      server.requests.length = 0;
+      const error = await put(storeWith(changes), "x").catch((cause: unknown) => cause);
+      expect(String(error)).toContain(code);
+      expect(JSON.stringify(error)).not.toMatch(/a secret|another secret/);
+      expect(server.requests).toHaveLength(1);
+    }
     await expect(storeWith({ bucket: "elsewhere" }).open("a".repeat(64))).rejects.toThrow("NoSuchBucket");
   });
 });

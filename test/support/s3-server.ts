@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
@@ -28,22 +28,87 @@ function fail(response: ServerResponse, status: number, code: string): void {
   response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`);
 }
 
-/** What the service refuses before it looks at anything else: requests without a complete signature (version 4). */
-function isSigned(request: IncomingMessage, accessKey: string): boolean {
-  const scheme = new RegExp(
-    `^AWS4-HMAC-SHA256 Credential=${accessKey}/\\d{8}/[\\w-]+/s3/aws4_request, ?SignedHeaders=([\\w;-]+), ?Signature=[0-9a-f]{64}$`,
+/** Who may use the server. */
+export interface S3Credentials {
+  accessKey: string;
+  secretKey: string;
+  region: string;
+}
+
+const maxSkewMs = 15 * 60 * 1000;
+
+function hmac(key: string | Buffer, text: string): Buffer {
+  return createHmac("sha256", key).update(text).digest();
+}
+
+function hex(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  const signed = scheme.exec(request.headers.authorization ?? "")?.[1]?.split(";") ?? [];
+}
+
+function canonicalQuery(url: URL): string {
+  const pairs = [...url.searchParams].map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
+  return pairs.sort().join("&");
+}
+
+/** The code of what is wrong with the signature (version 4) of a request; undefined when it is right. */
+function signatureFault(request: IncomingMessage, url: URL, known: S3Credentials): string | undefined {
+  const { headers } = request;
+  const found =
+    /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([\w-]+)\/s3\/aws4_request, ?SignedHeaders=([\w;-]+), ?Signature=([0-9a-f]{64})$/.exec(
+      headers.authorization ?? "",
+    );
+  if (found === null) return "AccessDenied";
+  const [, accessKey, day = "", region, names = "", signature] = found;
+  if (accessKey !== known.accessKey) return "InvalidAccessKeyId";
+  if (region !== known.region) return "AuthorizationHeaderMalformed";
+  const signed = names.split(";");
+  const required = ["host", ...Object.keys(headers).filter((name) => name.startsWith("x-amz-"))];
+  if (!["x-amz-date", "x-amz-content-sha256", ...required].every((name) => signed.includes(name)))
+    return "AccessDenied";
+  const moment = String(headers["x-amz-date"]);
+  const iso = moment.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z");
+  if (!(Math.abs(Date.parse(iso) - Date.now()) < maxSkewMs) || !moment.startsWith(day))
+    return "RequestTimeTooSkewed";
+  const canonical = [
+    request.method,
+    url.pathname,
+    canonicalQuery(url),
+    ...signed.map((name) => `${name}:${String(headers[name]).trim().replace(/ +/g, " ")}`),
+    "",
+    names,
+    headers["x-amz-content-sha256"],
+  ].join("\n");
+  const scope = `${day}/${region}/s3/aws4_request`;
+  const key = [region, "s3", "aws4_request"].reduce(hmac, hmac(`AWS4${known.secretKey}`, day));
+  const expected = hmac(key, ["AWS4-HMAC-SHA256", moment, scope, hex(canonical)].join("\n")).toString("hex");
+  return signature === expected ? undefined : "SignatureDoesNotMatch";
+}
+
+/** Parts of the protocol that the evidence store does not use: refused, so that nobody comes to rely on them unseen. */
+function isUnknown(request: IncomingMessage, url: URL): boolean {
+  const parameters = new Set(["list-type", "prefix", "continuation-token", "x-id"]);
+  const { headers } = request;
   return (
-    ["host", "x-amz-content-sha256", "x-amz-date"].every((name) => signed.includes(name)) &&
-    request.headers["x-amz-date"] !== undefined
+    [...url.searchParams.keys()].some((name) => !parameters.has(name)) ||
+    !["GET", "HEAD", "PUT", "DELETE"].includes(request.method ?? "") ||
+    headers["x-amz-copy-source"] !== undefined ||
+    headers["if-match"] !== undefined ||
+    headers.range !== undefined ||
+    ![undefined, "*"].includes(headers["if-none-match"])
   );
 }
 
 async function putObject(
   request: IncomingMessage,
   response: ServerResponse,
-  store: (bytes: Buffer) => void,
+  store: (bytes: Buffer) => boolean,
 ): Promise<void> {
   const bytes = await buffer(request);
   const digest = createHash("sha256").update(bytes).digest();
@@ -53,7 +118,7 @@ async function putObject(
     return fail(response, 400, "XAmzContentSHA256Mismatch");
   if (request.headers["x-amz-checksum-sha256"] !== digest.toString("base64"))
     return fail(response, 400, "BadDigest");
-  store(bytes);
+  if (!store(bytes)) return fail(response, 412, "PreconditionFailed");
   response.writeHead(200, { etag: `"${createHash("md5").update(bytes).digest("hex")}"` }).end();
 }
 
@@ -74,8 +139,8 @@ function listObjects(url: URL, response: ServerResponse, objects: Map<string, St
   );
 }
 
-/** Starts the server on loopback. `accessKey` is the only one it knows. */
-export async function startS3Server(accessKey: string): Promise<S3Server> {
+/** Starts the server on loopback. Requests must be signed with these credentials. */
+export async function startS3Server(credentials: S3Credentials): Promise<S3Server> {
   const bucket = "evidence";
   const objects = new Map<string, StoredObject>();
   const requests: string[] = [];
@@ -91,13 +156,22 @@ export async function startS3Server(accessKey: string): Promise<S3Server> {
       request.resume();
       return fail(response, 503, "SlowDown");
     }
-    if (!isSigned(request, accessKey)) return fail(response, 403, "AccessDenied");
+    const fault = signatureFault(request, url, credentials);
+    if (fault !== undefined) {
+      request.resume();
+      return fail(response, 403, fault);
+    }
+    if (isUnknown(request, url)) return fail(response, 501, "NotImplemented");
     const [, name, ...rest] = url.pathname.split("/");
     const key = decodeURIComponent(rest.join("/"));
     if (name !== bucket) return fail(response, 404, "NoSuchBucket");
     if (method === "GET" && key === "") return listObjects(url, response, objects);
     if (method === "PUT")
-      return putObject(request, response, (bytes) => objects.set(key, { bytes, modified: new Date() }));
+      return putObject(request, response, (bytes) => {
+        if (request.headers["if-none-match"] === "*" && objects.has(key)) return false;
+        objects.set(key, { bytes, modified: new Date() });
+        return true;
+      });
     if (method === "DELETE") {
       objects.delete(key);
       return void response.writeHead(204).end();

@@ -1,8 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import {
+  anyReports as reports,
+  anyTemplate as template,
+  artifact,
+  attestation,
+} from "../../../test/support/compliance.ts";
 import type { Template } from "../template/model.ts";
-import { artifactState, evaluateTrail } from "./evaluate.ts";
+import { evaluateArtifact, evaluateTrail } from "./evaluate.ts";
 import type { ArtifactReport, AttestationReport, TrailCompliance, TrailReports } from "./model.ts";
 
 const empty: Template = { version: 1, trail: { attestations: [], artifacts: [] } };
@@ -21,40 +27,6 @@ const example: Template = {
     ],
   },
 };
-
-let clock = 0;
-
-function artifact(name: string, overrides: Partial<ArtifactReport> = {}): ArtifactReport {
-  clock += 1;
-  return {
-    artifact_id: `artifact-${clock}`,
-    template_reference_name: name,
-    fingerprint: "f1",
-    git_commit: "c1",
-    reported_at: clock,
-    ...overrides,
-  };
-}
-
-function attestation(
-  name: string,
-  type: string,
-  overrides: Partial<AttestationReport> = {},
-): AttestationReport {
-  clock += 1;
-  return {
-    attestation_id: `attestation-${clock}`,
-    name,
-    type,
-    is_compliant: true,
-    is_override: false,
-    artifact_fingerprint: null,
-    target_artifacts: null,
-    git_commit: null,
-    reported_at: clock,
-    ...overrides,
-  };
-}
 
 function rowsOf(compliance: TrailCompliance, name?: string) {
   const statuses =
@@ -240,66 +212,20 @@ describe("single rules", () => {
       ...example,
       trail: { ...example.trail, artifacts: [{ name: "api", attestations: [] }] },
     };
-    const before = judge(template, { artifacts: [artifact("api")] });
-    expect([before.artifacts_statuses.get("api")?.status, artifactState(before, "api")]).toEqual([
-      "COMPLIANT",
-      "INCOMPLETE",
-    ]);
-    const after = judge(template, {
-      artifacts: [artifact("api")],
-      attestations: [attestation("ticket", "jira")],
-    });
-    expect(artifactState(after, "api")).toBe("COMPLIANT");
+    const api = artifact("api");
+    const reports = { artifacts: [api, artifact("api", { fingerprint: "f2" })], attestations: [] };
+    const state = (attestations: AttestationReport[]) =>
+      evaluateArtifact(template, { ...reports, attestations }, api);
+    expect(judge(template, reports).artifacts_statuses.get("api")?.status).toBe("COMPLIANT");
+    expect(state([])).toBe("INCOMPLETE");
+    const ticket = attestation("ticket", "jira");
+    expect(state([ticket])).toBe("COMPLIANT");
+    // What another artifact of the name is worth does not matter.
+    const onOther = attestation("lint", "generic", { artifact_fingerprint: "f2", is_compliant: false });
+    expect(state([ticket, onOther])).toBe("COMPLIANT");
+    const failed = attestation("ticket", "generic", { is_compliant: false });
+    expect(state([ticket, failed])).toBe("NON-COMPLIANT");
   });
-});
-
-const names = fc.constantFrom("a", "b", "c");
-const types = fc.constantFrom("generic", "junit", "system:decision");
-const fingerprints = fc.constantFrom("f1", "f2");
-const commits = fc.constantFrom("c1", "c2");
-
-const template: fc.Arbitrary<Template> = fc.record({
-  version: fc.constant(1),
-  trail: fc.record({
-    attestations: fc.uniqueArray(
-      fc.record({ name: names, type: fc.constantFrom("generic", "junit", "*", "decision") }),
-      {
-        selector: ({ name }) => name,
-      },
-    ),
-    artifacts: fc.uniqueArray(
-      fc.record({
-        name: names,
-        attestations: fc.uniqueArray(fc.record({ name: names, type: fc.constantFrom("generic", "*") }), {
-          selector: ({ name }) => name,
-        }),
-      }),
-      { selector: ({ name }) => name },
-    ),
-  }),
-});
-
-const anyArtifact = fc
-  .record({ name: names, fingerprint: fingerprints, git_commit: commits })
-  .map(({ name, ...rest }) => artifact(name, rest));
-
-const anyAttestation = fc
-  .record({
-    name: names,
-    type: types,
-    is_compliant: fc.boolean(),
-    is_override: fc.boolean(),
-    place: fc.oneof(
-      fc.constant({}),
-      fingerprints.map((artifact_fingerprint) => ({ artifact_fingerprint })),
-      fc.tuple(names, commits).map(([target, git_commit]) => ({ target_artifacts: [target], git_commit })),
-    ),
-  })
-  .map(({ name, type, place, ...rest }) => attestation(name, type, { ...rest, ...place }));
-
-const reports = fc.record({
-  artifacts: fc.array(anyArtifact, { maxLength: 5 }),
-  attestations: fc.array(anyAttestation, { maxLength: 10 }),
 });
 
 describe("laws", () => {

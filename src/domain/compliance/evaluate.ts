@@ -1,76 +1,40 @@
-import type { Template, TemplateAttestation } from "../template/model.ts";
+import type { Template } from "../template/model.ts";
 import type {
   ArtifactReport,
   ArtifactStatus,
-  AttestationReport,
   ComplianceState,
   TrailCompliance,
   TrailReports,
 } from "./model.ts";
-import { judgeRows, type Rows } from "./rows.ts";
+import { artifactPlace, artifactPlaces, type Place, trailPlace } from "./places.ts";
+import { isMissing, outcomeOf, readRows, type Row, statusOf } from "./rows.ts";
+
+/** What rows come to together. */
+interface Tally {
+  failed: boolean;
+  missing: boolean;
+}
+
+function tally(rows: readonly Row[]): Tally {
+  return { failed: rows.some((row) => outcomeOf(row) === "failed"), missing: rows.some(isMissing) };
+}
 
 /** One failure decides; without one, anything missing leaves the question open. */
-function stateOf(rows: Pick<Rows, "failed" | "missing">): ComplianceState {
-  if (rows.failed) return "NON-COMPLIANT";
-  return rows.missing ? "INCOMPLETE" : "COMPLIANT";
+function stateOf({ failed, missing }: Tally): ComplianceState {
+  if (failed) return "NON-COMPLIANT";
+  return missing ? "INCOMPLETE" : "COMPLIANT";
 }
 
-function isOnTrail(report: AttestationReport): boolean {
-  return report.artifact_fingerprint === null && (report.target_artifacts ?? []).length === 0;
-}
-
-function isFor(report: AttestationReport, name: string): boolean {
-  return report.target_artifacts?.includes(name) === true;
-}
-
-/**
- * The attestations that count for the artifact last reported under a name: those bound to its fingerprint, and those
- * made for the name and its commit. While there is no artifact yet, all that wait for the name.
- */
-function reportsFor(name: string, artifact: ArtifactReport | undefined, all: readonly AttestationReport[]) {
-  return all.filter((report) => {
-    if (report.artifact_fingerprint !== null) return report.artifact_fingerprint === artifact?.fingerprint;
-    if (!isFor(report, name)) return false;
-    return (
-      artifact === undefined || (report.git_commit !== null && report.git_commit === artifact.git_commit)
-    );
-  });
-}
-
-interface JudgedArtifact {
-  status: ArtifactStatus;
-  rows: Rows;
-}
-
-function judgeArtifact(
-  name: string,
-  expected: readonly TemplateAttestation[] | undefined,
-  reports: TrailReports,
-): JudgedArtifact {
-  const artifact = reports.artifacts.findLast((report) => report.template_reference_name === name);
-  const rows = judgeRows(expected ?? [], reportsFor(name, artifact, reports.attestations));
-  const state = artifact === undefined ? "MISSING" : stateOf(rows);
-  const status: ArtifactStatus = {
+function artifactStatus({ artifact, template_index }: Place, rows: readonly Row[]): ArtifactStatus {
+  const state = artifact === undefined ? "MISSING" : stateOf(tally(rows));
+  return {
     artifact_fingerprint: artifact?.fingerprint ?? null,
     artifact_id: artifact?.artifact_id ?? null,
     status: state,
     is_compliant: artifact === undefined ? null : state === "COMPLIANT",
-    attestations_statuses: rows.statuses,
-    unexpected: expected === undefined,
+    attestations_statuses: rows.map(statusOf),
+    unexpected: template_index === -1,
   };
-  return { status, rows };
-}
-
-/** Artifact names that were reported, or that attestations wait for, in the order in which they first came up. */
-function reportedNames(reports: TrailReports): string[] {
-  const mentions = [
-    ...reports.artifacts.map((report) => ({ name: report.template_reference_name, at: report.reported_at })),
-    ...reports.attestations
-      .filter((report) => report.artifact_fingerprint === null)
-      .flatMap((report) => (report.target_artifacts ?? []).map((name) => ({ name, at: report.reported_at }))),
-  ];
-  // Sorting keeps the order of what came at the same moment.
-  return [...new Set(mentions.sort((a, b) => a.at - b.at).map(({ name }) => name))];
 }
 
 /**
@@ -81,28 +45,40 @@ function reportedNames(reports: TrailReports): string[] {
  * NON-COMPLIANT when something reported failed, INCOMPLETE when only something is missing. Failing beats missing.
  */
 export function evaluateTrail(template: Template, reports: TrailReports): TrailCompliance {
-  const onTrail = judgeRows(template.trail.attestations, reports.attestations.filter(isOnTrail));
-  const expected = new Map(template.trail.artifacts.map(({ name, attestations }) => [name, attestations]));
-  const names = new Set([...expected.keys(), ...reportedNames(reports)]);
-  let { failed, missing } = onTrail;
+  const onTrail = readRows(trailPlace(template, reports));
+  const total = tally(onTrail);
   const artifacts = new Map<string, ArtifactStatus>();
-  for (const name of names) {
-    const { status, rows } = judgeArtifact(name, expected.get(name), reports);
-    artifacts.set(name, status);
-    failed ||= rows.failed;
-    missing ||= expected.has(name) && (status.status === "MISSING" || rows.missing);
+  for (const place of artifactPlaces(template, reports)) {
+    const rows = readRows(place);
+    const { failed, missing } = tally(rows);
+    artifacts.set(place.name, artifactStatus(place, rows));
+    total.failed ||= failed;
+    total.missing ||= place.template_index !== -1 && (place.artifact === undefined || missing);
   }
-  const status = stateOf({ failed, missing });
+  const status = stateOf(total);
   return {
     status,
     is_compliant: status === "COMPLIANT",
-    attestations_statuses: onTrail.statuses,
+    attestations_statuses: onTrail.map(statusOf),
     artifacts_statuses: artifacts,
   };
 }
 
 /**
- * The state of an artifact as an artifact: its own row and the attestations its trail needs, together.
+ * The state of an artifact as an artifact: the attestations on it and those its trail needs, together.
+ * @param artifact one of the trail's; another one may have taken its name since.
+ */
+export function evaluateArtifact(
+  template: Template,
+  reports: TrailReports,
+  artifact: ArtifactReport,
+): ComplianceState {
+  const places = [trailPlace(template, reports), artifactPlace(template, reports, artifact)];
+  return stateOf(tally(places.flatMap(readRows)));
+}
+
+/**
+ * The same for the artifact that has a name, from a verdict that was kept.
  * @param name the template name the artifact was reported under.
  */
 export function artifactState(

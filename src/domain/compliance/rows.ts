@@ -1,49 +1,51 @@
 import type { TemplateAttestation } from "../template/model.ts";
 import type { AttestationReport, AttestationStatus } from "./model.ts";
+import type { Place } from "./places.ts";
 
 /** Whether a report of `type` is what a template entry of type `expected` asks for. */
 export function meetsType(expected: string, type: string): boolean {
   return expected === "*" || expected === type || (expected === "decision" && type === "system:decision");
 }
 
-/** The attestations of one place, judged. */
-export interface Rows {
-  statuses: AttestationStatus[];
-  /** Something the template asks for was not reported. */
-  missing: boolean;
-  /** A current report is not compliant; also one of a type that does not meet the expectation of its name. */
-  failed: boolean;
+/** One attestation name in one place. */
+export interface Row {
+  name: string;
+  /** What the template asks for under the name; undefined when it does not. */
+  entry: TemplateAttestation | undefined;
+  /** The report that counts: the latest, or the latest of the type that is asked for. */
+  current: AttestationReport | undefined;
+  /** The report whose verdict the current one replaces. */
+  overridden: AttestationReport | undefined;
+  /** A failed report after the current one, of a type that is not asked for: evidence of failure counts anyway. */
+  contradiction: AttestationReport | undefined;
 }
 
-function reportedStatus(
-  reports: readonly AttestationReport[],
-  current: number,
-  unexpected: boolean,
-): AttestationStatus {
-  const report = reports[current]!;
-  const overridden = report.is_override
-    ? reports.slice(0, current).findLast((earlier) => !earlier.is_override)
-    : undefined;
-  return {
-    attestation_name: report.name,
-    attestation_type: report.type,
-    attestation_id: report.attestation_id,
-    overridden_attestation_id: overridden?.attestation_id ?? null,
-    status: "COMPLETE",
-    is_compliant: report.is_compliant,
-    unexpected,
-  };
+/** What became of a row. A failed one may be missing what was asked for, too. */
+export function outcomeOf({ current, contradiction }: Row): "met" | "missing" | "failed" {
+  if (current?.is_compliant === false || contradiction !== undefined) return "failed";
+  return current === undefined ? "missing" : "met";
 }
 
-function missingStatus(expected: TemplateAttestation): AttestationStatus {
+function rowOf(
+  name: string,
+  entry: TemplateAttestation | undefined,
+  group: readonly AttestationReport[],
+): Row {
+  const at =
+    entry === undefined
+      ? group.length - 1
+      : group.findLastIndex((report) => meetsType(entry.type, report.type));
+  const current = group[at];
+  const last = group.at(-1);
   return {
-    attestation_name: expected.name,
-    attestation_type: expected.type,
-    attestation_id: null,
-    overridden_attestation_id: null,
-    status: "MISSING",
-    is_compliant: null,
-    unexpected: false,
+    name,
+    entry,
+    current,
+    overridden:
+      current?.is_override === true
+        ? group.slice(0, at).findLast((earlier) => !earlier.is_override)
+        : undefined,
+    contradiction: at < group.length - 1 && last?.is_compliant === false ? last : undefined,
   };
 }
 
@@ -58,29 +60,32 @@ function groupByName(reports: readonly AttestationReport[]): Map<string, Attesta
 }
 
 /**
- * Judges the attestations of one place, a row for each name: expected ones in the template's order, then the others in
+ * Reads the attestations of one place, a row for each name: expected ones in the template's order, then the others in
  * the order of their first report. Of the reports under one name the latest counts; where the template asks for a type,
  * the latest of that type meets the expectation, and a later one of another type still counts when it failed.
- * @param reports all of the place, in the order in which they were made.
  */
-export function judgeRows(
-  expected: readonly TemplateAttestation[],
-  reports: readonly AttestationReport[],
-): Rows {
+export function readRows({ entries, reports }: Pick<Place, "entries" | "reports">): Row[] {
   const groups = groupByName(reports);
-  const rows: Rows = { statuses: [], missing: false, failed: false };
-  const add = (status: AttestationStatus): void => {
-    rows.statuses.push(status);
-    if (status.status === "MISSING") rows.missing = true;
-    if (status.is_compliant === false) rows.failed = true;
-  };
-  for (const entry of expected) {
-    const group = groups.get(entry.name) ?? [];
-    const current = group.findLastIndex((report) => meetsType(entry.type, report.type));
-    add(current === -1 ? missingStatus(entry) : reportedStatus(group, current, false));
-    if (group.slice(current + 1).at(-1)?.is_compliant === false) rows.failed = true;
-    groups.delete(entry.name);
-  }
-  for (const group of groups.values()) add(reportedStatus(group, group.length - 1, true));
+  const rows = entries.map((entry) => rowOf(entry.name, entry, groups.get(entry.name) ?? []));
+  const expected = new Set(entries.map(({ name }) => name));
+  for (const [name, group] of groups) if (!expected.has(name)) rows.push(rowOf(name, undefined, group));
   return rows;
+}
+
+/** Whether a template entry is without a report of its type. */
+export function isMissing(row: Row): boolean {
+  return row.current === undefined;
+}
+
+/** A row as verdicts show it. */
+export function statusOf({ name, entry, current, overridden }: Row): AttestationStatus {
+  return {
+    attestation_name: name,
+    attestation_type: current?.type ?? entry?.type ?? "*",
+    attestation_id: current?.attestation_id ?? null,
+    overridden_attestation_id: overridden?.attestation_id ?? null,
+    status: current === undefined ? "MISSING" : "COMPLETE",
+    is_compliant: current?.is_compliant ?? null,
+    unexpected: entry === undefined,
+  };
 }

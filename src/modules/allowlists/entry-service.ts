@@ -28,13 +28,10 @@ interface Place {
 
 /** Judges again where an artifact was put on the list, and tells those who want to know. */
 async function announce(deps: Deps, tx: Tx, scope: OrgScope, { environment, allowance, at }: Place) {
-  const { org, actor } = scope;
+  const { org } = scope;
   const subject = { kind: "environment", id: environment.id, name: environment.name } as const;
   const facts = {
-    artifact_name: allowance.artifact_name,
-    fingerprint: allowance.artifact_fingerprint,
-    description: allowance.description,
-    user_name: actor.name,
+    artifact: { name: allowance.artifact_name, fingerprint: allowance.artifact_fingerprint },
   };
   await notify(tx, org.id, [{ trigger: "ON_ALLOWED_ARTIFACT", subject, at, facts }]);
   await reevaluate(deps, tx, org, { environmentIds: [environment.id], cause: "allow-list" });

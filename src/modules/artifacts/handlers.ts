@@ -1,5 +1,7 @@
 import type { artifactEndpoints } from "../../contract/artifacts.ts";
 import type { Handlers } from "../call.ts";
+import { artifactPackage } from "./package-service.ts";
+import { readArtifact, readArtifactList, readArtifactsOfCommit } from "./read-service.ts";
 import { reportArtifact } from "./service.ts";
 import { findLatestCommit } from "./store.ts";
 
@@ -10,9 +12,32 @@ export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
     return { status: 201, body: "OK" };
   },
 
+  list_artifacts: async (deps, { query, org }) => ({
+    status: 200,
+    body: await readArtifactList(deps, org, query),
+  }),
+
+  get_artifact_by_fingerprint: async (deps, { params, query, org }) => ({
+    status: 200,
+    body: await readArtifact(deps, org, { ...params, ...query }),
+  }),
+
+  get_artifact_by_commit_sha: async (deps, { params, query, org }) => {
+    const { flow_name, commit_sha: commit } = params;
+    return {
+      status: 200,
+      body: await readArtifactsOfCommit(deps, org, { flow_name, commit, trail: query.trail }),
+    };
+  },
+
   get_latest_artifact_commit: async (deps, { params, query, org }) => {
     const branch = query.branch || null;
     const commit = await findLatestCommit(deps.db, org.id, { ...params, branch });
     return { status: 200, body: { latest_commit: commit ?? null } };
   },
+
+  get_audit_package: async (deps, { org, params }) => ({
+    status: 200,
+    ...(await artifactPackage(deps, org, params)),
+  }),
 };

@@ -2,23 +2,17 @@ import type { attestationEndpoints } from "../../contract/attestations.ts";
 import { JsonText } from "../../contract/endpoint.ts";
 import { notFound } from "../../domain/errors.ts";
 import { parseWireId } from "../../lib/ids.ts";
-import type { Links } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import { openEvidence } from "../evidence/service.ts";
+import { urlBases } from "./attestation-json.ts";
+import { attestationPackage } from "./package-service.ts";
 import { attestationReportHandlers } from "./report-handlers.ts";
-import {
-  findArtifactAttestations,
-  findAttestationEvidence,
-  findTrailAttestations,
-  type UrlBases,
-} from "./read-store.ts";
-
-function urlBases(links: Links): UrlBases {
-  return { api: links.api(""), web: links.web("") };
-}
+import { attestationSearchHandlers } from "./search-handlers.ts";
+import { findArtifactAttestations, findAttestationEvidence, findTrailAttestations } from "./read-store.ts";
 
 export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
   ...attestationReportHandlers,
+  ...attestationSearchHandlers,
 
   get_trail_attestation: async (deps, { org, params }) => {
     const body = await findTrailAttestations(deps.db, org, urlBases(deps.links), {
@@ -40,6 +34,11 @@ export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
     if (!id) throw notFound(`Attestation '${params.attestation_id}' has no evidence on this trail`);
     return { status: 200, ...(await openEvidence(deps, deps.db.query, org.id, id)) };
   },
+
+  download_attestation_audit_package: async (deps, { org, params }) => ({
+    status: 200,
+    ...(await attestationPackage(deps, org, params)),
+  }),
 
   get_artifact_attestation: async (deps, { org, params }) => {
     const body = await findArtifactAttestations(deps.db, org, urlBases(deps.links), {

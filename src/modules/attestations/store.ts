@@ -33,8 +33,8 @@ export interface NewAttestation {
 }
 
 /**
- * Inserts attestations in one statement; decisions keep the version that their control has now. Their trails must exist,
- * and their artifacts, if any, must be on the trails.
+ * Inserts attestations in one statement; decisions keep the version that their control has now. Their trails must exist
+ * and be locked, and their artifacts, if any, must be on the trails. Keeps the heads that trails are judged by.
  */
 export async function insertAttestations(
   tx: Tx,
@@ -42,7 +42,7 @@ export async function insertAttestations(
   attestations: readonly NewAttestation[],
 ): Promise<void> {
   const input = JSON.stringify(attestations);
-  await sql`/* insert-attestations */
+  await sql`/* insert-attestations */ with reported as (
     insert into attestations (org_id, id, flow_id, trail_id, name, type, is_compliant, is_override,
       artifact_fingerprint, target_artifacts, git_commit, git_commit_info, repo_id, description, origin_url,
       external_urls, annotations, user_data, type_data, control_identifier, control_version, evidence_id, created_at,
@@ -56,7 +56,18 @@ export async function insertAttestations(
       is_compliant boolean, is_override boolean, artifact_fingerprint text, target_artifacts text[],
       git_commit_info jsonb, repo_id uuid, description text, origin_url text, external_urls jsonb, annotations jsonb,
       user_data jsonb, type_data jsonb, control_identifier text, evidence_id uuid, created_at float8, created_by_name text)
-    order by id`.execute(tx);
+    order by id
+    returning id, trail_id, name, type, is_override, artifact_fingerprint, target_artifacts, git_commit)
+    insert into attestation_heads as h (org_id, trail_id, kind, place, name, type, first_id, latest_id, latest_plain_id)
+    select ${orgId}, a.trail_id, p.kind, p.place, a.name, a.type, (array_agg(a.id order by a.id))[1],
+      (array_agg(a.id order by a.id desc))[1], (array_agg(a.id order by a.id desc) filter (where not a.is_override))[1]
+    from reported a
+    cross join lateral attestation_places(a.artifact_fingerprint, a.target_artifacts, a.git_commit) p
+    group by a.trail_id, p.kind, p.place, a.name, a.type
+    order by a.trail_id, p.kind, p.place, a.name, a.type
+    on conflict (org_id, trail_id, kind, place, name, type) do update set
+      first_id = least(h.first_id, excluded.first_id), latest_id = greatest(h.latest_id, excluded.latest_id),
+      latest_plain_id = greatest(h.latest_plain_id, excluded.latest_plain_id)`.execute(tx);
 }
 
 /** An artifact on a trail. */

@@ -1,26 +1,15 @@
-import type { Tx } from "../../db/connect.ts";
+import type { Executor, Tx } from "../../db/connect.ts";
 import { evaluateTrail } from "../../domain/compliance/evaluate.ts";
-import type { ComplianceState } from "../../domain/compliance/model.ts";
+import type { ComplianceState, TrailReports } from "../../domain/compliance/model.ts";
 import { printCompliance } from "../../domain/compliance/print.ts";
 import type { Template } from "../../domain/template/model.ts";
-import { storedTemplate } from "../../domain/template/stored.ts";
+import type { Timestamp } from "../../lib/clock.ts";
+import { listDecidingCases } from "./deciding-store.ts";
+import { knownTemplate } from "../flows/known-templates.ts";
 import { listTrailCases, putVerdicts, type TrailCase, type Verdict } from "./store.ts";
 
-/** Trails of a flow share their template: reading it once is enough. */
-const knownTemplates = new Map<string, Template>();
-const maxKnownTemplates = 200;
-
-function templateOf(text: string): Template {
-  const known = knownTemplates.get(text);
-  if (known !== undefined) return known;
-  const template = storedTemplate(text);
-  if (knownTemplates.size >= maxKnownTemplates) knownTemplates.clear();
-  knownTemplates.set(text, template);
-  return template;
-}
-
 function judge(trail: TrailCase): Verdict {
-  const compliance = evaluateTrail(templateOf(trail.template), trail);
+  const compliance = evaluateTrail(knownTemplate(trail.template), trail);
   const { last_modified_at: evaluated_at, template_id } = trail;
   return {
     trail_id: trail.trail_id,
@@ -51,12 +40,38 @@ export async function evaluateTrails(
 ): Promise<WatchedTrail[]> {
   const ids = [...new Set(trailIds)];
   if (ids.length === 0) return [];
-  const cases = await listTrailCases(tx, orgId, ids);
+  const cases = await listDecidingCases(tx, orgId, ids);
   const verdicts = cases.map(judge);
   await putVerdicts(tx, orgId, verdicts);
   return cases.flatMap(({ trail_id, name, flow_id, watched_flow }, index) =>
     watched_flow === null
       ? []
       : { trail_id, name, status: verdicts[index]!.state, flow: { id: flow_id, name: watched_flow } },
+  );
+}
+
+/** What a trail is judged by. */
+export interface JudgeableTrail {
+  trail_id: string;
+  template: Template;
+  template_id: string;
+  reports: TrailReports;
+  /** The time of the report that led to its verdict. */
+  last_modified_at: Timestamp;
+}
+
+/** Everything that decides on trails, by their ids, as of one moment. One statement. */
+export async function readTrailCases(
+  db: Executor,
+  orgId: string,
+  trailIds: Iterable<string>,
+): Promise<Map<string, JudgeableTrail>> {
+  const ids = [...new Set(trailIds)];
+  const cases = ids.length === 0 ? [] : await listTrailCases(db, orgId, ids);
+  return new Map(
+    cases.map(({ trail_id, template, template_id, last_modified_at, ...reports }) => [
+      trail_id,
+      { trail_id, template: knownTemplate(template), template_id, reports, last_modified_at },
+    ]),
   );
 }

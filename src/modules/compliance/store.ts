@@ -1,34 +1,28 @@
 import { sql } from "kysely";
 
-import type { Tx } from "../../db/connect.ts";
+import type { Executor, Tx } from "../../db/connect.ts";
 import type { ComplianceState, TrailReports } from "../../domain/compliance/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** Everything that decides on a trail. */
 export interface TrailCase extends TrailReports {
   trail_id: string;
-  name: string;
-  flow_id: string;
-  /** Name of the flow if an action watches it; else null. */
-  watched_flow: string | null;
   template: string;
   template_id: string;
   last_modified_at: Timestamp;
 }
 
 /**
- * The cases of trails, in one statement. Nobody else must be writing to these trails. "offset 0" keeps the planner from
+ * The cases of trails, in one statement. To keep a verdict on them nobody else must be writing to them. "offset 0" keeps the planner from
  * reading all of the organization in order of id, which it takes for cheap while it knows little of the tables.
  */
 export async function listTrailCases(
-  tx: Tx,
+  db: Executor,
   orgId: string,
   trailIds: readonly string[],
 ): Promise<TrailCase[]> {
   const { rows } = await sql<TrailCase>`/* trail-cases */
-    select t.id as trail_id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at, case when exists (
-        select from action_flows w where w.org_id = ${orgId} and w.flow_id = t.flow_id
-      ) then (select f.name from flows f where f.org_id = ${orgId} and f.id = t.flow_id) end as watched_flow, (
+    select t.id as trail_id, t.template, t.template_id, t.last_modified_at, (
       select coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
         a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
         'reported_at', epoch(a.created_at)) order by a.id), '[]')
@@ -42,8 +36,8 @@ export async function listTrailCases(
     ) as attestations
     from unnest(${trailIds}::uuid[]) as asked (id)
     cross join lateral (
-      select t.id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at from trails t
-      where t.org_id = ${orgId} and t.id = asked.id limit 1) t`.execute(tx);
+      select t.id, t.template, t.template_id, t.last_modified_at from trails t
+      where t.org_id = ${orgId} and t.id = asked.id limit 1) t`.execute(db);
   return rows;
 }
 
@@ -55,14 +49,29 @@ export interface Verdict {
   status: string;
 }
 
-/** Keeps verdicts in place of those that trails had, in one statement. */
+/**
+ * Keeps verdicts in place of those that trails had, and notes which trail of each flow was last reported to, in one
+ * statement. Rows are locked in order, so that writers of several trails do not deadlock.
+ */
 export async function putVerdicts(tx: Tx, orgId: string, verdicts: readonly Verdict[]): Promise<void> {
   await sql`/* put-verdicts */
-    insert into trail_compliance (org_id, trail_id, state, status)
-    select ${orgId}, v.trail_id, v.state, v.status::json
-    from jsonb_to_recordset(${JSON.stringify(verdicts)}::jsonb) as v (trail_id uuid, state text, status text)
-    order by v.trail_id
-    on conflict (org_id, trail_id) do update set state = excluded.state, status = excluded.status`.execute(
+    with verdicts as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(verdicts)}::jsonb) as v (trail_id uuid, state text, status text)
+    ), kept as (
+      insert into trail_compliance (org_id, trail_id, state, status)
+      select ${orgId}, v.trail_id, v.state, v.status::json from verdicts v
+      order by v.trail_id
+      on conflict (org_id, trail_id) do update set state = excluded.state, status = excluded.status
+    )
+    insert into flow_activity as known (org_id, flow_id, trail_id, last_modified_at)
+    select distinct on (t.flow_id) ${orgId}::uuid, t.flow_id, t.id, t.last_modified_at
+    from verdicts v cross join lateral (
+      select t.id, t.flow_id, t.last_modified_at from trails t
+      where t.org_id = ${orgId} and t.id = v.trail_id limit 1) t
+    order by t.flow_id, t.last_modified_at desc, t.id desc
+    on conflict (org_id, flow_id) do update
+    set trail_id = excluded.trail_id, last_modified_at = excluded.last_modified_at
+    where (excluded.last_modified_at, excluded.trail_id) > (known.last_modified_at, known.trail_id)`.execute(
     tx,
   );
 }

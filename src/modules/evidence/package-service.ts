@@ -10,7 +10,8 @@ import { openContent } from "./service.ts";
 
 /** One part of an audit package. The segments of its path may be any text. */
 export type PackageEntry =
-  | { kind: "metadata"; path: string[]; value: unknown }
+  /** JSON text. */
+  | { kind: "metadata"; path: string[]; json: string }
   | { kind: "evidence"; path: string[]; file: EvidenceFile };
 
 /** `sha256sum -c` reads this, from the folder it is in. */
@@ -34,7 +35,7 @@ async function* archiveEntries(
   for await (const entry of entries) {
     const path = pathOf(...entry.path);
     if (entry.kind === "metadata") {
-      const content = Buffer.from(`${JSON.stringify(entry.value, null, 2)}\n`);
+      const content = Buffer.from(`${entry.json}\n`);
       lines.push(`${sha256(content).toString("hex")}  ${path.slice(folder.length)}\n`);
       yield { path, size: content.length, modified_at, content };
     } else {

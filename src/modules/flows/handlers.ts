@@ -1,9 +1,10 @@
-import type { FlowList, flowEndpoints, FlowsQuery } from "../../contract/flows.ts";
+import { JsonText } from "../../contract/endpoint.ts";
+import type { flowEndpoints, FlowsQuery } from "../../contract/flows.ts";
 import { paginationOf } from "../../contract/pagination.ts";
 import { legacyTemplateText } from "../../domain/template/stored.ts";
 import { parseWireId } from "../../lib/ids.ts";
 import type { Handlers } from "../call.ts";
-import { countFlows, type FlowFilter, type ListedFlowRow, listFlows } from "./list-store.ts";
+import { type FlowFilter, listFlows } from "./list-store.ts";
 import { archiveFlow, getFlow, moveFlow, putFlow, renameFlow } from "./service.ts";
 import { complainByLocation, readTemplateFile } from "./template-text.ts";
 
@@ -26,27 +27,15 @@ function filterOf(query: FlowsQuery): FlowFilter {
   };
 }
 
-function listed(org: string): (row: ListedFlowRow) => FlowList {
-  return (row) => ({ ...row, org });
-}
-
 export const flowHandlers: Handlers<typeof flowEndpoints> = {
   get_flows: async (deps, { org, query }) => {
     const filter = filterOf(query);
     const { page, per_page, sort, sort_direction } = query;
-    const order = { sort, sort_direction };
-    if (per_page === undefined) {
-      const rows = await listFlows(deps.db.query, org.id, filter, order);
-      return { status: 200, body: rows.map(listed(org.name)) };
-    }
-    const [rows, total] = await Promise.all([
-      listFlows(deps.db.query, org.id, filter, { ...order, limit: per_page, offset: (page - 1) * per_page }),
-      countFlows(deps.db.query, org.id, filter),
-    ]);
-    return {
-      status: 200,
-      body: { data: rows.map(listed(org.name)), pagination: paginationOf({ page, per_page }, total) },
-    };
+    const cut = per_page === undefined ? {} : { limit: per_page, offset: (page - 1) * per_page };
+    const { flows, total } = await listFlows(deps.db.query, org, filter, { sort, sort_direction, ...cut });
+    if (per_page === undefined) return { status: 200, body: new JsonText(flows) };
+    const pagination = JSON.stringify(paginationOf({ page, per_page }, total));
+    return { status: 200, body: new JsonText(`{"data":${flows},"pagination":${pagination}}`) };
   },
   create_flow: async (deps, call) => {
     const { template, visibility, ...rest } = call.body;

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Executor } from "../../db/connect.ts";
-import type { ComplianceState } from "../../domain/compliance/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** A flow as it is shown, but for the organization's name. */
@@ -18,19 +17,16 @@ export interface ShownFlowRow {
   created_by: string;
 }
 
-export interface ListedFlowRow extends ShownFlowRow {
-  latest_activity_at: Timestamp | null;
-  /** Of the trail last reported to. */
-  latest_state: ComplianceState | null;
-}
+/** The repo of the latest artifact of `f`. */
+const repoUrl = sql`coalesce((
+    select coalesce(nullif(a.repo_url, ''), (
+      select r.url from repos r where r.org_id = a.org_id and r.id = a.repo_id))
+    from artifacts a
+    where a.org_id = f.org_id and a.flow_id = f.id order by a.id desc limit 1
+  ), '')`;
 
 const shown = sql`wire_id(f.id) as id, f.name, f.description, f.visibility, f.template, f.tags,
-  wire_id(f.space_id) as space_id, f.created_at, f.created_by_name as created_by,
-  coalesce((
-    select coalesce(nullif(a.repo_url, ''), r.url) from artifacts a
-    left join repos r on r.org_id = a.org_id and r.id = a.repo_id
-    where a.org_id = f.org_id and a.flow_id = f.id order by a.id desc limit 1
-  ), '') as repo_url`;
+  wire_id(f.space_id) as space_id, f.created_at, f.created_by_name as created_by, ${repoUrl} as repo_url`;
 
 /** The flow with this id, which must exist. */
 export async function getShownFlow(db: Executor, orgId: string, id: string): Promise<ShownFlowRow> {
@@ -72,11 +68,12 @@ function conditions(filter: FlowFilter): RawBuilder<unknown>[] {
 }
 
 function spaces(orgId: string, filter: FlowFilter): RawBuilder<unknown> {
-  return sql`with recursive wanted_spaces as (
-    select s.id from spaces s where s.org_id = ${orgId} and s.id = any(${filter.space_ids ?? []}::uuid[])
+  if (filter.space_ids === undefined) return sql``;
+  return sql`recursive wanted_spaces as (
+    select s.id from spaces s where s.org_id = ${orgId} and s.id = any(${filter.space_ids}::uuid[])
     union
     select s.id from spaces s join wanted_spaces w on s.parent_id = w.id where s.org_id = ${orgId}
-  )`;
+  ),`;
 }
 
 function ordering(order: FlowOrder): RawBuilder<unknown> {
@@ -86,34 +83,49 @@ function ordering(order: FlowOrder): RawBuilder<unknown> {
     : sql`latest_activity_at ${direction} nulls last, f.name, f.id`;
 }
 
-/** Flows that are not archived and match every filter, in order; all of them, or some from an offset on. */
-export async function listFlows(
-  db: Executor,
-  orgId: string,
-  filter: FlowFilter,
-  order: FlowOrder & { limit?: number; offset?: number },
-): Promise<ListedFlowRow[]> {
-  const page =
-    order.limit === undefined ? sql`` : sql`limit ${order.limit}::bigint offset ${order.offset ?? 0}::bigint`;
-  const { rows } = await sql<ListedFlowRow>`
-    ${spaces(orgId, filter)}
-    select ${shown}, latest.last_modified_at as latest_activity_at, latest.state as latest_state
-    from flows f left join lateral (
-      select t.last_modified_at, (
-        select c.state from trail_compliance c where c.org_id = t.org_id and c.trail_id = t.id) as state
-      from trails t where t.org_id = f.org_id and t.flow_id = f.id
-      order by t.last_modified_at desc, t.id desc limit 1
-    ) latest on true
-    where f.org_id = ${orgId} and ${sql.join(conditions(filter), sql` and `)}
-    order by ${ordering(order)} ${page}`.execute(db);
-  return rows;
+/** Lists without filters are asked for most: each has a name, and so is planned once. */
+function listName(filter: FlowFilter, order: FlowOrder, paged: boolean): RawBuilder<unknown> {
+  const { search, space_ids, tags } = filter;
+  if (search !== undefined || space_ids !== undefined || tags !== undefined) return sql``;
+  const sort = order.sort.replace("_", "-");
+  return sql.raw(`/* ${paged ? "page" : "all"}-of-flows-by-${sort}-${order.sort_direction} */`);
 }
 
-/** How many flows `listFlows` has in all. */
-export async function countFlows(db: Executor, orgId: string, filter: FlowFilter): Promise<number> {
-  const { rows } = await sql<{ total: number }>`
-    ${spaces(orgId, filter)}
-    select count(*) as total from flows f
-    where f.org_id = ${orgId} and ${sql.join(conditions(filter), sql` and `)}`.execute(db);
-  return rows[0]!.total;
+/** Flows as JSON text. */
+export interface FlowPage {
+  /** An array. */
+  flows: string;
+  /** How many there are in all. */
+  total: number;
+}
+
+/**
+ * Flows that are not archived and match every filter, in order; all of them, or some from an offset on. One statement:
+ * the flows are found first, and only those on the page are looked at closer.
+ */
+export async function listFlows(
+  db: Executor,
+  org: { id: string; name: string },
+  filter: FlowFilter,
+  order: FlowOrder & { limit?: number; offset?: number },
+): Promise<FlowPage> {
+  const paged = order.limit !== undefined;
+  const page = paged ? sql`limit ${order.limit}::bigint offset ${order.offset ?? 0}::bigint` : sql``;
+  const matching = sql`f.org_id = ${org.id} and ${sql.join(conditions(filter), sql` and `)}`;
+  const { rows } = await sql<FlowPage>`${listName(filter, order, paged)}
+    with ${spaces(org.id, filter)} page as materialized (
+      select f.*, latest.last_modified_at as latest_activity_at, latest.trail_id
+      from flows f left join flow_activity latest on latest.org_id = f.org_id and latest.flow_id = f.id
+      where ${matching} order by ${ordering(order)} ${page}
+    )
+    select ${paged ? sql`(select count(*) from flows f where ${matching})` : sql`count(*)`} as total,
+      coalesce('[' || string_agg(json_build_object(
+        'id', wire_id(f.id), 'name', f.name, 'description', f.description, 'visibility', f.visibility,
+        'org', ${org.name}::text, 'template', f.template, 'repo_url', ${repoUrl}, 'tags', f.tags,
+        'space_id', wire_id(f.space_id), 'created_at', epoch(f.created_at), 'created_by', f.created_by_name,
+        'latest_activity_at', epoch(f.latest_activity_at), 'latest_state', (
+          select c.state from trail_compliance c where c.org_id = f.org_id and c.trail_id = f.trail_id)
+      )::text, ',' order by ${ordering(order)}) || ']', '[]') as flows
+    from page f`.execute(db);
+  return rows[0]!;
 }

@@ -32,7 +32,7 @@ const columns = [
  * flows are found by their archived name only.
  */
 export async function findFlowId(db: Executor, orgId: string, name: string): Promise<string | undefined> {
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string }>`/* find-flow-id */
     select id from (
       select f.id, 1 as choice from flows f where f.org_id = ${orgId} and f.name = ${name}
       union all

@@ -8,6 +8,7 @@ import type { Deps } from "../deps.ts";
 import { findFlowIdByName, getFlowId } from "../flows/service.ts";
 import { complainInOneText, readTemplateFile } from "../flows/template-text.ts";
 import { countTrails, listTrails, type ReadTrailRow, type TrailFilter } from "./list-store.ts";
+import { trailPackage } from "./package-service.ts";
 import { getTrail, putTrail } from "./service.ts";
 import { printTrail, trailPrinter } from "./show.ts";
 
@@ -84,5 +85,9 @@ export const trailHandlers: Handlers<typeof trailEndpoints> = {
   get_trail: async (deps, { org, params }) => ({
     status: 200,
     body: new JsonText(printTrail(deps, org, await getTrail(deps, org, params))),
+  }),
+  download_trail_audit_package: async (deps, { org, params }) => ({
+    status: 200,
+    ...(await trailPackage(deps, org, params)),
   }),
 };

@@ -44,7 +44,7 @@ export async function findTrail(
   orgId: string,
   key: { flow_id: string; name: string },
 ): Promise<ReadTrailRow | undefined> {
-  const { rows } = await sql<ReadTrailRow>`
+  const { rows } = await sql<ReadTrailRow>`/* find-trail */
     select ${columns} from ${judgedTrails}
     where t.org_id = ${orgId} and t.flow_id = ${key.flow_id} and t.name = ${key.name}`.execute(db);
   return rows[0];

@@ -187,6 +187,23 @@ function trailNotFound(org: { name: string }, names: { flow_name: string; trail_
 }
 
 /**
+ * A trail by its flow's name or former name.
+ * @throws AppError not_found.
+ */
+export async function getTrailRow(
+  deps: Pick<Deps, "db">,
+  org: { id: string; name: string },
+  names: { flow_name: string; trail_name: string },
+): Promise<ReadTrailRow> {
+  const db = deps.db.query;
+  const flow_id = await findFlowIdByName(db, org.id, names.flow_name);
+  if (flow_id === undefined) throw trailNotFound(org, names);
+  const row = await findTrail(db, org.id, { flow_id, name: names.trail_name });
+  if (row === undefined) throw trailNotFound(org, names);
+  return row;
+}
+
+/**
  * A trail with its events, by its flow's name or former name.
  * @throws AppError not_found.
  */
@@ -195,10 +212,6 @@ export async function getTrail(
   org: { id: string; name: string },
   names: { flow_name: string; trail_name: string },
 ): Promise<{ row: ReadTrailRow; events: TrailEventRow[] }> {
-  const db = deps.db.query;
-  const flow_id = await findFlowIdByName(db, org.id, names.flow_name);
-  if (flow_id === undefined) throw trailNotFound(org, names);
-  const row = await findTrail(db, org.id, { flow_id, name: names.trail_name });
-  if (row === undefined) throw trailNotFound(org, names);
-  return { row, events: await listTrailEvents(db, org.id, row.id) };
+  const row = await getTrailRow(deps, org, names);
+  return { row, events: await listTrailEvents(deps.db.query, org.id, row.id) };
 }

@@ -1,8 +1,8 @@
 import type { GitCommit } from "../../contract/reports.ts";
 import type { EventGitCommitInfo, GitCommitInfo, Template, TrailEvent } from "../../contract/trails.ts";
-import { storedTemplate } from "../../domain/template/stored.ts";
 import { wireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
+import { knownTemplate } from "../flows/known-templates.ts";
 import type { TrailEventRow } from "./event-store.ts";
 import type { ReadTrailRow } from "./list-store.ts";
 
@@ -39,7 +39,7 @@ export function createTemplateReader(): (trail: { template: string; template_id:
   const known = new Map<string, Template>();
   return (trail) => {
     const template = known.get(trail.template_id) ?? {
-      ...storedTemplate(trail.template),
+      ...knownTemplate(trail.template),
       content: trail.template,
     };
     known.set(trail.template_id, template);

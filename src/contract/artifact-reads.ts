@@ -1,0 +1,164 @@
+import { z } from "zod";
+
+import { fingerprintPrefixPattern } from "../domain/names.ts";
+import { organizationReader } from "./access.ts";
+import { json, Timestamp } from "./common.ts";
+import { endpoint, type Endpoints } from "./endpoint.ts";
+import { integerParameter, pageParameter, textParameter } from "./parameters.ts";
+import { ComplianceState, EventGitCommitInfo, ExternalUrl, FlowInfo } from "./trails.ts";
+
+/** A repo as artifacts show it. `id` is the provider's own. */
+export const RepoInfoResponse = z
+  .object({
+    name: z.string(),
+    id: z.string().nullable(),
+    url: z.string(),
+    description: z.string().nullable(),
+    provider: z.string().nullable(),
+    namespace_path: z.array(z.string()).nullable(),
+    additional_info: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: "RepoInfoResponse" });
+
+/** The attestation that counts under a name on an artifact. */
+export const ArtifactEvidence = z
+  .object({
+    attestation_id: z.string(),
+    evidence_type: z.string(),
+    is_compliant: z.boolean(),
+    created_at: Timestamp,
+    description: z.string().nullable(),
+    /** Where it was made, if the reporter said. */
+    build_url: z.string().nullable(),
+    /** SHA-256 of the file that came with it. */
+    evidence_archive_fingerprint: z.string().nullable(),
+    has_audit_package: z.boolean(),
+  })
+  .meta({ id: "ArtifactEvidence" });
+
+/** An artifact in a list, by its newest report in its flow (contract catalog 4.9, contract flows 5.2). */
+export const ArtifactListItemResponse = z
+  .object({
+    /** Of the report. */
+    id: z.string(),
+    flow_name: z.string(),
+    flow: FlowInfo,
+    trail_name: z.string(),
+    template_reference_name: z.string(),
+    fingerprint: z.string(),
+    filename: z.string(),
+    description: z.string().nullable(),
+    /** Forty zeros when it is not known: clients cut it to its first seven characters. */
+    git_commit: z.string(),
+    git_commit_info: EventGitCommitInfo.nullable(),
+    repo_info: RepoInfoResponse.nullable(),
+    commit_url: z.string(),
+    build_url: z.string(),
+    repo_url: z.string().nullable(),
+    html_url: z.string(),
+    api_url: z.string(),
+    created_at: Timestamp,
+    /** When it, or an attestation that counts for it, was last reported. */
+    last_modified_at: Timestamp,
+    created_by: z.string(),
+    user_data: z.unknown(),
+    external_urls: z.record(z.string(), ExternalUrl).nullable(),
+    annotations: z.record(z.string(), z.unknown()).nullable(),
+    /** Of the artifact's own attestations and of its trail's, together. */
+    state: ComplianceState,
+    /** By attestation name. */
+    evidence: z.record(z.string(), ArtifactEvidence),
+  })
+  .meta({ id: "ArtifactListItemResponse" });
+export type ArtifactListItemResponse = z.output<typeof ArtifactListItemResponse>;
+
+/** An environment, with the snapshot in which an artifact began or ceased to run there. */
+export const ArtifactPresence = z
+  .object({ environment_name: z.string(), snapshot_index: z.int() })
+  .meta({ id: "ArtifactPresence" });
+
+/** Something that happened to an artifact, in words. */
+export const ArtifactHistoryEvent = z
+  .object({ event: z.string(), timestamp: Timestamp })
+  .meta({ id: "ArtifactHistoryEvent" });
+export type ArtifactHistoryEvent = z.output<typeof ArtifactHistoryEvent>;
+
+/** Seconds by environment, up to the first time an artifact ran there. */
+const LeadTimes = z.record(z.string(), z.number());
+
+/** An artifact in full, by its newest report (contract flows 5.5). */
+export const ArtifactResponse = ArtifactListItemResponse.extend({
+  /** Empty when it is not known. */
+  git_commit: z.string(),
+  /** Names of the attestations that the trail's template asks of it. */
+  template: z.array(z.string()),
+  /** Why it has its state, in one line. */
+  state_info: z.string(),
+  running: z.array(ArtifactPresence),
+  exited: z.array(ArtifactPresence),
+  /** Oldest first. */
+  history: z.array(ArtifactHistoryEvent),
+  /** From the commit's own time; empty when that is not known. */
+  commit_lead_times: LeadTimes,
+  /** From the report. */
+  build_lead_times: LeadTimes,
+}).meta({ id: "ArtifactResponse" });
+export type ArtifactResponse = z.output<typeof ArtifactResponse>;
+
+/** The beginning of a commit id, as long as a person would type. */
+const commitPrefixPattern = /^[a-f0-9]{5,40}$/;
+
+const attestationIdPattern = /^[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{8}$/;
+
+/** Which report of an artifact is meant. */
+export const artifactReportQuery = z.object({
+  trail: textParameter().optional(),
+  attestation_id: z.string().regex(attestationIdPattern).optional(),
+});
+
+export const artifactReadEndpoints = {
+  list_artifacts: endpoint({
+    method: "GET",
+    path: "/artifacts/{org}",
+    tag: "Artifacts",
+    summary: "List artifacts of a flow or repo",
+    description:
+      "Newest first, each artifact once in each flow, by its newest report there. `flow_name` and `repo_name` are " +
+      "exact; with both, the flow counts. Several repos may have the name. Artifacts of archived flows are listed only by " +
+      "the flow's archived name.",
+    access: organizationReader,
+    query: z.object({
+      page: pageParameter().default(1),
+      per_page: integerParameter({ min: 1, max: 500 }).default(15),
+      flow_name: textParameter().optional(),
+      repo_name: textParameter().optional(),
+    }),
+    responses: { 200: json("One page of artifacts", z.array(ArtifactListItemResponse)) },
+  }),
+  get_artifact_by_fingerprint: endpoint({
+    method: "GET",
+    path: "/artifacts/{org}/{flow_name}/fingerprint/{fingerprint}",
+    tag: "Artifacts",
+    summary: "Get an artifact",
+    description:
+      "The beginning of a fingerprint is enough; the newest report that fits is answered. `trail` or the id of an " +
+      "attestation of a trail asks for the report on that trail, and limits the history to it.",
+    access: organizationReader,
+    params: z.object({ fingerprint: z.string().regex(fingerprintPrefixPattern) }),
+    query: artifactReportQuery,
+    responses: { 200: json("The artifact", ArtifactResponse) },
+  }),
+  get_artifact_by_commit_sha: endpoint({
+    method: "GET",
+    path: "/artifacts/{org}/{flow_name}/commit_sha/{commit_sha}",
+    tag: "Artifacts",
+    summary: "List the artifacts built from a commit",
+    description:
+      "Newest first, each artifact once, by its newest report; the newest 500. The first 5 characters of the commit and " +
+      "more are enough.",
+    access: organizationReader,
+    params: z.object({ commit_sha: z.string().regex(commitPrefixPattern) }),
+    query: artifactReportQuery.pick({ trail: true }),
+    responses: { 200: json("The artifacts", z.array(ArtifactResponse)) },
+  }),
+} satisfies Endpoints;

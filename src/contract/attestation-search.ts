@@ -1,0 +1,119 @@
+import { z } from "zod";
+
+import { gitCommitPattern } from "../domain/names.ts";
+import { anyUser, organizationReader } from "./access.ts";
+import { AttestationResponse } from "./attestation.ts";
+import { json, LinksBody } from "./common.ts";
+import { endpoint, type Endpoints } from "./endpoint.ts";
+import { PaginationInfo } from "./pagination.ts";
+import {
+  booleanParameter,
+  integerParameter,
+  listParameter,
+  pageParameter,
+  textParameter,
+  timestampParameter,
+} from "./parameters.ts";
+
+/** A page of attestations; `_links.next` is there as long as there are more. */
+export const AttestationsCursorResponse = z
+  .object({ data: AttestationResponse, _links: LinksBody })
+  .meta({ id: "AttestationsCursorResponse" });
+
+/** A numbered page of attestations. */
+export const AttestationsPaginatedResponse = z
+  .object({ data: AttestationResponse, pagination: PaginationInfo })
+  .meta({ id: "AttestationsPaginatedResponse" });
+
+/** Attestations by the commit they were made for. */
+export const AttestationsListForCommitsResponse = z
+  .record(z.string(), AttestationResponse)
+  .meta({ id: "AttestationsListForCommitsResponse" });
+
+/** A type of the system's own, with a JSON Schema of its data for each version, newest first. */
+export const SystemAttestationType = z
+  .object({
+    name: z.string(),
+    versions: z.array(z.object({ version: z.int(), type_schema: z.record(z.string(), z.unknown()) })),
+  })
+  .meta({ id: "SystemAttestationType" });
+
+const perPage = integerParameter({ min: 1, max: 100 }).default(20);
+const span = {
+  from_timestamp: timestampParameter().optional(),
+  to_timestamp: timestampParameter().optional(),
+};
+
+const SearchQuery = z.object({
+  attestation_id: textParameter().optional(),
+  name: textParameter().optional(),
+  name_regex: textParameter().optional(),
+  flow: listParameter(textParameter()),
+  type: listParameter(textParameter()),
+  is_compliant: booleanParameter().optional(),
+  ...span,
+  after: textParameter().optional(),
+  per_page: perPage,
+});
+export type AttestationSearchQuery = z.output<typeof SearchQuery>;
+
+const commit = z.string().regex(gitCommitPattern);
+
+const CriteriaQuery = z.object({
+  commit_list: listParameter(commit),
+  flow_name: textParameter().optional(),
+  attestation_name: textParameter().optional(),
+  attestation_type: textParameter().optional(),
+  /** Means nothing; older clients send it. */
+  attestation_id: textParameter().optional(),
+});
+export type AttestationCriteriaQuery = z.output<typeof CriteriaQuery>;
+
+const tag = "Attestation";
+
+/** Reads of attestations that do not start from their trail (contract flows 9.3, 9.4). */
+export const attestationSearchEndpoints = {
+  list_system_attestation_types: endpoint({
+    method: "GET",
+    path: "/attestations/system-attestation-types",
+    tag,
+    summary: "List the system's own attestation types",
+    access: anyUser,
+    responses: { 200: json("The types, with schemas of their data", z.array(SystemAttestationType)) },
+  }),
+  get_attestations: endpoint({
+    method: "GET",
+    path: "/attestations/{org}",
+    tag,
+    summary: "Search attestations",
+    description:
+      "Newest first. `flow` and `type` may be repeated: any of the values will do. `name_regex` (RE2 syntax) has to be " +
+      "found in the name and goes without `name`. The bounds are inclusive, an empty text is no filter. `_links.next` " +
+      "leads to what comes after the page, however many attestations are reported meanwhile; the last page has none.",
+    access: organizationReader,
+    query: SearchQuery,
+    responses: { 200: json("A page of attestations; none is an empty one", AttestationsCursorResponse) },
+  }),
+  list_attestations_for_criteria: endpoint({
+    method: "GET",
+    path: "/attestations/{org}/list_attestations_for_criteria",
+    tag,
+    summary: "List attestations made for commits",
+    description:
+      "Each commit asked for is a key, with the attestations that named it as their commit, oldest first. " +
+      "`commit_list` is required and may be repeated; `attestation_id` is ignored.",
+    access: organizationReader,
+    query: CriteriaQuery,
+    responses: { 200: json("Attestations by commit", AttestationsListForCommitsResponse) },
+  }),
+  get_flow_attestations: endpoint({
+    method: "GET",
+    path: "/attestations/{org}/{flow_name}",
+    tag,
+    summary: "List a flow's attestations",
+    description: "Newest first. The bounds are inclusive.",
+    access: organizationReader,
+    query: z.object({ page: pageParameter().default(1), per_page: perPage, ...span }),
+    responses: { 200: json("A page of attestations", AttestationsPaginatedResponse) },
+  }),
+} satisfies Endpoints;

@@ -1,0 +1,104 @@
+import type { Template } from "../template/model.ts";
+import { evaluateArtifact, evaluateTrail } from "./evaluate.ts";
+import type { ArtifactReport, AttestationReport, ComplianceState, TrailReports } from "./model.ts";
+import { artifactPlace, artifactPlaces, type Place, trailPlace } from "./places.ts";
+import { type ProposedReport, proposeReports } from "./propose.ts";
+import { outcomeOf, readRows, type Row } from "./rows.ts";
+
+/** Something a verdict rests on: what the template asks for, or what was reported without being asked for. */
+export interface Requirement {
+  kind: "artifact" | "attestation";
+  /** Where the template asks for it, as `trail.artifacts[0].attestations[1]`; null when it does not. */
+  template_path: string | null;
+  /** Template name of the artifact it is about; null for attestations of the trail. */
+  artifact_name: string | null;
+  /** The artifact that has the name now. */
+  artifact_fingerprint: string | null;
+  /** Null when this is about the artifact itself. */
+  attestation_name: string | null;
+  /** What the template asks for, `*` for any; the type that was reported when it asks for nothing. */
+  attestation_type: string | null;
+  outcome: "met" | "missing" | "failed";
+  /** The artifact that meets it. */
+  artifact: ArtifactReport | null;
+  /** The attestation that decides: it meets the requirement, or it is why that failed. */
+  attestation: AttestationReport | null;
+  /** The attestation whose verdict that one replaced. */
+  overridden: AttestationReport | null;
+}
+
+/** A verdict with everything it rests on. */
+export interface Explanation {
+  status: ComplianceState;
+  requirements: Requirement[];
+  /** Empty when it is compliant. */
+  proposed_reports: ProposedReport[];
+}
+
+function pathOf(place: Place): string {
+  return place.name === null ? "trail" : `trail.artifacts[${place.template_index}]`;
+}
+
+function aboutArtifact(place: Place): Requirement {
+  return {
+    kind: "artifact",
+    template_path: pathOf(place),
+    artifact_name: place.name,
+    artifact_fingerprint: place.artifact?.fingerprint ?? null,
+    attestation_name: null,
+    attestation_type: null,
+    outcome: place.artifact === undefined ? "missing" : "met",
+    artifact: place.artifact ?? null,
+    attestation: null,
+    overridden: null,
+  };
+}
+
+function aboutAttestation(place: Place, row: Row): Requirement {
+  const decisive = row.contradiction ?? row.current;
+  return {
+    kind: "attestation",
+    template_path:
+      row.entry === undefined ? null : `${pathOf(place)}.attestations[${place.entries.indexOf(row.entry)}]`,
+    artifact_name: place.name,
+    artifact_fingerprint: place.artifact?.fingerprint ?? null,
+    attestation_name: row.name,
+    attestation_type: row.entry?.type ?? row.current?.type ?? null,
+    outcome: outcomeOf(row),
+    artifact: null,
+    attestation: decisive ?? null,
+    overridden: (decisive === row.current ? row.overridden : undefined) ?? null,
+  };
+}
+
+function requirementsOf(place: Place): Requirement[] {
+  const attestations = readRows(place).map((row) => aboutAttestation(place, row));
+  return place.template_index === -1 ? attestations : [aboutArtifact(place), ...attestations];
+}
+
+/** Why a trail has the verdict it has, and what would make it compliant. */
+export function explainTrail(template: Template, reports: TrailReports): Explanation {
+  const places = [trailPlace(template, reports), ...artifactPlaces(template, reports)];
+  return {
+    status: evaluateTrail(template, reports).status,
+    requirements: places.flatMap(requirementsOf),
+    proposed_reports: proposeReports(places),
+  };
+}
+
+/**
+ * Why an artifact has the state it has, its trail's attestations included, and what would make it compliant.
+ * @param artifact one of the trail's; another one may have taken its name since.
+ */
+export function explainArtifact(
+  template: Template,
+  reports: TrailReports,
+  artifact: ArtifactReport,
+): Explanation {
+  const places = [trailPlace(template, reports), artifactPlace(template, reports, artifact)];
+  return {
+    status: evaluateArtifact(template, reports, artifact),
+    requirements: places.flatMap(requirementsOf),
+    proposed_reports: proposeReports(places),
+  };
+}

@@ -1,0 +1,147 @@
+import type {
+  ArtifactHistoryEvent,
+  ArtifactListItemResponse,
+  ArtifactResponse,
+} from "../../contract/artifact-reads.ts";
+import { evaluateArtifact } from "../../domain/compliance/evaluate.ts";
+import type { ArtifactEvidence } from "../../domain/compliance/evidence.ts";
+import { explainArtifact } from "../../domain/compliance/explain.ts";
+import type { ArtifactReport } from "../../domain/compliance/model.ts";
+import { summarize } from "../../domain/compliance/summary.ts";
+import { wireId } from "../../lib/ids.ts";
+import type { JudgeableTrail } from "../compliance/service.ts";
+import type { Deps } from "../deps.ts";
+import { showEventCommit } from "../trails/show.ts";
+import type { EvidenceRow, HistoryRow, ReadArtifactRow } from "./read-store.ts";
+import type { Stay } from "./stays-store.ts";
+
+/** A report of an artifact with everything that its trail and its attestations say of it. */
+export interface JudgedArtifact {
+  row: ReadArtifactRow;
+  trail: JudgeableTrail;
+  artifact: ArtifactReport;
+  evidence: ArtifactEvidence;
+  /** By id of the attestation. */
+  details: ReadonlyMap<string, EvidenceRow>;
+}
+
+/** The page of an artifact for people. */
+export function artifactPage(deps: Pick<Deps, "links">, org: { name: string }, row: ReadArtifactRow): string {
+  const path = `/${org.name}/flows/${row.flow_name}/artifacts/${row.fingerprint}`;
+  return deps.links.web(`${path}?artifact_id=${wireId(row.id)}`);
+}
+
+function showEvidence({ evidence, details }: JudgedArtifact): ArtifactListItemResponse["evidence"] {
+  return Object.fromEntries(
+    evidence.attestations.map((attestation) => {
+      const more = details.get(attestation.attestation_id);
+      const shown = {
+        attestation_id: wireId(attestation.attestation_id),
+        evidence_type: attestation.type,
+        is_compliant: attestation.is_compliant,
+        created_at: attestation.reported_at,
+        description: more?.description ?? null,
+        build_url: more?.origin_url ?? null,
+        evidence_archive_fingerprint: more?.file_sha256 ?? null,
+        has_audit_package: more !== undefined && more.file_sha256 !== null,
+      };
+      return [attestation.name, shown];
+    }),
+  );
+}
+
+/** What clients that cut commits to seven characters can show when there is none. */
+const unknownCommit = "0".repeat(40);
+
+/** An artifact as lists show it (contract flows 5.2). */
+export function showArtifactItem(
+  deps: Pick<Deps, "links">,
+  org: { name: string },
+  judged: JudgedArtifact,
+): ArtifactListItemResponse {
+  const { row, trail, artifact, evidence } = judged;
+  return {
+    id: wireId(row.id),
+    flow_name: row.flow_name,
+    flow: { name: row.flow_name, tags: row.flow_tags },
+    trail_name: row.trail_name,
+    template_reference_name: row.template_reference_name,
+    fingerprint: row.fingerprint,
+    filename: row.filename,
+    description: row.description,
+    git_commit: row.git_commit ?? unknownCommit,
+    git_commit_info: showEventCommit(row.git_commit_info),
+    repo_info: row.repo_info,
+    commit_url: row.commit_url,
+    build_url: row.build_url,
+    repo_url: row.repo_url,
+    html_url: artifactPage(deps, org, row),
+    api_url: deps.links.api(`/artifacts/${org.name}/${row.flow_name}/fingerprint/${row.fingerprint}`),
+    created_at: row.created_at,
+    last_modified_at: evidence.last_reported_at,
+    created_by: row.created_by_name,
+    user_data: row.user_data ?? {},
+    external_urls: row.external_urls,
+    annotations: row.annotations,
+    state: evaluateArtifact(trail.template, trail.reports, artifact),
+    evidence: showEvidence(judged),
+  };
+}
+
+/** The words clients know such events by (contract flows 5.5, 6.3). */
+function reportedEvent(row: HistoryRow): ArtifactHistoryEvent {
+  const { artifact_name, attestation_name, attestation_type, is_override, occurred_at: timestamp } = row;
+  if (attestation_name === null) return { event: `${artifact_name} reported`, timestamp };
+  const what = is_override ? "overridden" : "reported";
+  return {
+    event: `'${attestation_type}' attestation ${what} for ${artifact_name}.${attestation_name}`,
+    timestamp,
+  };
+}
+
+function stayEvents({ environment_name, started_at, exited_at }: Stay): ArtifactHistoryEvent[] {
+  const started = { event: `started running in '${environment_name}'`, timestamp: started_at };
+  if (exited_at === null) return [started];
+  return [started, { event: `stopped running in '${environment_name}'`, timestamp: exited_at }];
+}
+
+/** Seconds from `since` to the first start in each environment. */
+function leadTimes(stays: readonly Stay[], since: number | null | undefined): Record<string, number> {
+  const times = new Map<string, number>();
+  if (since === null || since === undefined) return {};
+  for (const { environment_name, started_at } of stays) {
+    const known = times.get(environment_name);
+    const time = Math.round((started_at - since) * 1e6) / 1e6;
+    if (known === undefined || time < known) times.set(environment_name, time);
+  }
+  return Object.fromEntries(times);
+}
+
+/** An artifact in full (contract flows 5.5). */
+export function showArtifact(
+  deps: Pick<Deps, "links">,
+  org: { name: string },
+  judged: JudgedArtifact,
+  past: { history: readonly HistoryRow[]; stays: readonly Stay[] },
+): ArtifactResponse {
+  const { row, trail, artifact } = judged;
+  const { template, reports } = trail;
+  const expected = template.trail.artifacts.find(({ name }) => name === row.template_reference_name);
+  const shown = showArtifactItem(deps, org, judged);
+  const events = [...past.history.map(reportedEvent), ...past.stays.flatMap(stayEvents)];
+  return {
+    ...shown,
+    git_commit: row.git_commit ?? "",
+    template: expected?.attestations.map(({ name }) => name) ?? [],
+    state_info: summarize(explainArtifact(template, reports, artifact)),
+    running: past.stays
+      .filter((stay) => stay.exited_at === null)
+      .map(({ environment_name, started_in: snapshot_index }) => ({ environment_name, snapshot_index })),
+    exited: past.stays.flatMap(({ environment_name, exited_in }) =>
+      exited_in === null ? [] : [{ environment_name, snapshot_index: exited_in }],
+    ),
+    history: events.sort((a, b) => a.timestamp - b.timestamp),
+    commit_lead_times: leadTimes(past.stays, shown.git_commit_info?.timestamp),
+    build_lead_times: leadTimes(past.stays, row.created_at),
+  };
+}

@@ -1,0 +1,106 @@
+import { sql } from "kysely";
+
+import type { Tx } from "../../db/connect.ts";
+import type { TrailCase } from "./store.ts";
+
+/** What decides on a trail, and whether anybody wants to be notified of it. */
+export interface DecidingCase extends TrailCase {
+  name: string;
+  flow_id: string;
+  /** Name of the flow if an action watches it; else null. */
+  watched_flow: string | null;
+}
+
+/** Ids of the first and the last artifact of each name on the trail `t`, found name by name in the index. */
+function artifactEnds(orgId: string) {
+  const ofTrail = sql`a.org_id = ${orgId} and a.trail_id = t.id`;
+  return sql`
+    with recursive names as (
+      (select a.template_reference_name as name from artifacts a where ${ofTrail}
+        order by a.template_reference_name limit 1)
+      union all
+      select (select a.template_reference_name from artifacts a
+        where ${ofTrail} and a.template_reference_name > n.name order by a.template_reference_name limit 1)
+      from names n where n.name is not null)
+    select n.name, f.id as first_id, l.id as latest_id, l.fingerprint, l.git_commit
+    from names n
+    cross join lateral (select a.id from artifacts a
+      where ${ofTrail} and a.template_reference_name = n.name order by a.template_reference_name, a.id limit 1) f
+    cross join lateral (select a.id, a.fingerprint, a.git_commit from artifacts a
+      where ${ofTrail} and a.template_reference_name = n.name
+      order by a.template_reference_name desc, a.id desc limit 1) l`;
+}
+
+/** Heads that count on the trail `t`, with its artifacts as `ends`. */
+function countingHeads(orgId: string) {
+  return sql`
+    select h.* from attestation_heads h where h.org_id = ${orgId} and h.trail_id = t.id and h.kind in ('trail', 'name')
+    union all
+    select h.* from (select distinct fingerprint from ends) e
+    join attestation_heads h on h.org_id = ${orgId} and h.trail_id = t.id and h.kind = 'fingerprint'
+      and h.place = e.fingerprint
+    union all
+    select h.* from ends e
+    join attestation_heads h on h.org_id = ${orgId} and h.trail_id = t.id and h.kind = 'commit'
+      and h.place = e.name || '@' || md5(e.git_commit)`;
+}
+
+/**
+ * Ids of attestations that decide on the trail `t`: what its `heads` name; and where another type's last report came
+ * after an override, the one before the override, which it may have overridden.
+ */
+function decidingAttestations(orgId: string) {
+  return sql`
+    select first_id as id from heads
+    union select latest_id from heads
+    union select latest_plain_id from heads
+    union select before.id from heads o
+      join heads h on h.name = o.name and h.latest_plain_id > o.latest_id
+      cross join lateral (
+        select a.id from attestations a
+        where a.org_id = ${orgId} and a.trail_id = t.id and a.name = h.name and a.type = h.type
+          and a.id < o.latest_id and not a.is_override and exists (
+            select from attestation_places(a.artifact_fingerprint, a.target_artifacts, a.git_commit) p
+            where p.kind = h.kind and p.place = h.place)
+        order by a.name desc, a.id desc limit 1) before
+      where o.latest_id is distinct from o.latest_plain_id`;
+}
+
+/**
+ * The cases of trails without the reports that do not decide on them, in one statement that reads no more of a trail the more was reported on it. Nobody else must be
+ * writing to these trails. "offset 0" keeps the planner from reading all of the organization in order of id, which it
+ * takes for cheap while it knows little of the tables.
+ */
+export async function listDecidingCases(
+  tx: Tx,
+  orgId: string,
+  trailIds: readonly string[],
+): Promise<DecidingCase[]> {
+  const { rows } = await sql<DecidingCase>`/* deciding-cases */
+    select t.id as trail_id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at, c.artifacts,
+      c.attestations, case when exists (
+        select from action_flows w where w.org_id = ${orgId} and w.flow_id = t.flow_id
+      ) then (select f.name from flows f where f.org_id = ${orgId} and f.id = t.flow_id) end as watched_flow
+    from unnest(${trailIds}::uuid[]) as asked (id)
+    cross join lateral (
+      select t.id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at from trails t
+      where t.org_id = ${orgId} and t.id = asked.id limit 1) t
+    cross join lateral (
+      with ends as materialized (${artifactEnds(orgId)}), heads as materialized (${countingHeads(orgId)})
+      select (
+        select coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
+          a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
+          'reported_at', epoch(a.created_at)) order by a.id), '[]')
+        from (select first_id as id from ends union select latest_id from ends) i
+        join artifacts a on a.org_id = ${orgId} and a.id = i.id
+      ) as artifacts, (
+        select coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
+          'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
+          'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
+          'reported_at', epoch(a.created_at)) order by a.id), '[]')
+        from (${decidingAttestations(orgId)}) i
+        join attestations a on a.org_id = ${orgId} and a.id = i.id
+      ) as attestations
+      offset 0) c`.execute(tx);
+  return rows;
+}

@@ -1,0 +1,341 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
+import { attest, commitInfo } from "../support/attestations.ts";
+import type { Answer } from "../support/client.ts";
+
+let app: TestApp;
+let org: TestOrg;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  org = await app.org();
+});
+
+interface Shown {
+  attestation_id: string;
+  attestation_name: string;
+  created_at: number;
+  [key: string]: unknown;
+}
+
+async function report(name: string, more: Record<string, unknown> = {}, flow = "ci", kind = "generic") {
+  const own = kind === "generic" ? { is_compliant: true } : {};
+  const body = { attestation_name: name, ...own, ...more };
+  const answer = await attest(org.member, { org: org.name, flow, trail: "run" }, kind, body);
+  expect([answer.status, answer.json]).toEqual([201, "OK"]);
+}
+
+function search(query: string): Promise<Answer> {
+  return org.reader.get(`/attestations/${org.name}${query}`);
+}
+
+/** Names found, in order; the search must succeed. */
+async function names(query: string): Promise<string[]> {
+  const { status, json } = await search(query);
+  expect(status).toBe(200);
+  return json.data.map((one: Shown) => one.attestation_name);
+}
+
+/** All pages, following the links. */
+async function allPages(query: string): Promise<Shown[][]> {
+  const pages: Shown[][] = [];
+  let next: string | undefined = query;
+  while (next !== undefined) {
+    const { status, json } = await search(next);
+    expect(status).toBe(200);
+    pages.push(json.data);
+    next = json._links.next === undefined ? undefined : new URL(json._links.next.href).search;
+    expect(pages.length).toBeLessThan(100);
+  }
+  return pages;
+}
+
+async function refusal(path: string): Promise<Record<string, string>> {
+  const { status, json } = await org.reader.get(`/attestations/${org.name}${path}`);
+  expect([status, json.message]).toEqual([400, "Input payload validation failed"]);
+  return json.errors;
+}
+
+describe("an attestation by id", () => {
+  it("is the one object that reads by name show", async () => {
+    await report("unit", { user_data: { a: 1 }, git_commit_info: commitInfo(commitOf("x")) });
+    await report("lint");
+    const [shown] = (await org.reader.get(`/attestations/${org.name}/ci/trail/run/unit`)).json;
+    const { status, json } = await search(`?attestation_id=${shown.attestation_id}`);
+    expect(status).toBe(200);
+    expect(json).toEqual({
+      data: [shown],
+      _links: {
+        self: {
+          href: `http://waybill.test/api/v2/attestations/${org.name}?attestation_id=${shown.attestation_id}`,
+        },
+      },
+    });
+  });
+
+  it.each(["0199a3c4-5d6e-7000-8abc-12345678", "no-id", "0"])("that nothing has is empty: %s", async (id) => {
+    await report("unit");
+    expect(await names(`?attestation_id=${id}`)).toEqual([]);
+  });
+
+  it("of another organization is not found", async () => {
+    await report("unit");
+    const [shown] = (await search("")).json.data;
+    const other = await app.org();
+    const { json } = await other.reader.get(
+      `/attestations/${other.name}?attestation_id=${shown.attestation_id}`,
+    );
+    expect(json.data).toEqual([]);
+  });
+
+  it("has to pass the other filters, too", async () => {
+    await report("unit");
+    const [{ attestation_id: id }] = (await search("")).json.data;
+    expect(await names(`?attestation_id=${id}&flow=ci&type=generic&is_compliant=true&name=unit`)).toEqual([
+      "unit",
+    ]);
+    for (const filter of ["flow=cd", "type=junit", "is_compliant=false", "name=lint", "to_timestamp=5"])
+      expect(await names(`?attestation_id=${id}&${filter}`)).toEqual([]);
+  });
+});
+
+describe("where a found attestation says it is read", () => {
+  async function selfPaths(): Promise<string[]> {
+    const { json } = await search("");
+    const prefix = `http://waybill.test/api/v2/attestations/${org.name}/ci/`;
+    return json.data.map((one: { _links: { self: { href: string } } }) =>
+      one._links.self.href.replace(prefix, ""),
+    );
+  }
+
+  it("is its trail, its artifact, or the artifact it was made for before", async () => {
+    const [fingerprint, commit] = [fingerprintOf(), commitOf("y")];
+    await report("pending", { target_artifacts: ["api"], git_commit_info: commitInfo(commit) });
+    expect(await selfPaths()).toEqual(["trail/run/pending"]);
+    const answer = await org.member.post(
+      `/artifacts/${org.name}/ci`,
+      artifactBody({
+        fingerprint,
+        git_commit: commit,
+        trail_name: "run",
+        template_reference_name: "api",
+      }),
+    );
+    expect(answer.status).toBe(201);
+    await report("bound", { artifact_fingerprint: fingerprint });
+    await report("plain");
+    const paths = await selfPaths();
+    expect(paths).toEqual([
+      "trail/run/plain",
+      `artifact/${fingerprint}/bound`,
+      `artifact/${fingerprint}/pending`,
+    ]);
+    const found = (await search("")).json.data;
+    for (const [index, path] of paths.entries()) {
+      const { json } = await org.reader.get(`/attestations/${org.name}/ci/${path}`);
+      expect(json).toEqual([found[index]]);
+    }
+  });
+});
+
+describe("a search", () => {
+  it("is newest first, with the exact name", async () => {
+    for (const name of ["unit", "unit-2", "lint", "unit"]) await report(name);
+    expect(await names("")).toEqual(["unit", "lint", "unit-2", "unit"]);
+    expect(await names("?name=unit")).toEqual(["unit", "unit"]);
+    expect(await names("?name=UNIT")).toEqual([]);
+  });
+
+  it("by pattern finds it anywhere in the name", async () => {
+    for (const name of ["unit", "unit-2", "lint", "e2e"]) await report(name);
+    expect(await names("?name_regex=ni")).toEqual(["unit-2", "unit"]);
+    expect(await names("?name_regex=%5Cd%24")).toEqual(["unit-2"]);
+    expect(await names("?name_regex=(%3Fi)%5EL")).toEqual(["lint"]);
+    expect(await names("?name_regex=.")).toHaveLength(4);
+    expect(await names("?name_regex=nothing")).toEqual([]);
+  });
+
+  it.each(["(", "a{2000}", "(?=a)", "(a)%5C1", "x".repeat(501), "((a{9}){9}){99}"])(
+    "refuses a pattern that cannot be matched quickly: %s",
+    async (pattern) => {
+      await report("unit");
+      const errors = await refusal(`?name_regex=${encodeURIComponent(decodeURIComponent(pattern))}`);
+      expect(Object.keys(errors)).toEqual(["query.name_regex"]);
+    },
+  );
+
+  it("refuses to try more than 20,000 names", async () => {
+    await report("unit");
+    const insert = (from: number, to: number) =>
+      app.deps.db.pool.query(
+        `insert into attestations (org_id, id, flow_id, trail_id, name, type, is_compliant, created_at, created_by_name)
+        select org_id, gen_random_uuid(), flow_id, trail_id, 'name-' || n, type, true, created_at, created_by_name
+        from attestations, generate_series($2::int, $3::int) n where org_id = $1 and name = 'unit'`,
+        [org.id, from, to],
+      );
+    await insert(2, 20_000);
+    expect(await names("?name_regex=%5Eunit%24")).toEqual(["unit"]);
+    await insert(20_001, 20_001);
+    const { status, json } = await search("?name_regex=unit");
+    expect(status).toBe(400);
+    expect(json.message).toContain("more than 20000 names");
+  });
+
+  it("refuses a name together with a pattern", async () => {
+    expect(await refusal("?name=a&name_regex=b")).toEqual({
+      "query.name_regex": "Use either 'name' or 'name_regex' [input: b]",
+    });
+  });
+
+  it("by flows takes any of them, former names included, and unknown ones find nothing", async () => {
+    await report("a", {}, "one");
+    await report("b", {}, "two");
+    await report("c", {}, "three");
+    expect(await names("?flow=one&flow=three&flow=unknown&flow=one")).toEqual(["c", "a"]);
+    expect(await names("?flow=unknown")).toEqual([]);
+    const renamed = await org.admin.put(`/flows/${org.name}/two/rename`, { new_name: "four" });
+    expect(renamed.status).toBe(200);
+    expect(await names("?flow=two&flow=four")).toEqual(["b"]);
+  });
+
+  it("by types takes any of them, and calls decisions by their bare name", async () => {
+    await report("gen");
+    await report("tests", { junit_results: [] }, "ci", "junit");
+    const decision = { type_name: "decision", control: "SC-1", attestation_data: { is_compliant: true } };
+    await report("ok", decision, "ci", "system");
+    expect(await names("?type=decision")).toEqual(["ok"]);
+    expect(await names("?type=system:decision")).toEqual(["ok"]);
+    expect(await names("?type=junit&type=decision")).toEqual(["ok", "tests"]);
+    expect(await names("?type=custom:none")).toEqual([]);
+    expect(await names("?type=toString")).toEqual([]);
+  });
+
+  it("by verdict", async () => {
+    await report("good");
+    await report("bad", { is_compliant: false });
+    expect(await names("?is_compliant=true")).toEqual(["good"]);
+    expect(await names("?is_compliant=false")).toEqual(["bad"]);
+  });
+
+  it("by time, the bounds included", async () => {
+    for (const name of ["a", "b", "c"]) await report(name);
+    const [c, b, a]: Shown[] = (await search("")).json.data;
+    expect([a, b, c].map((one) => one?.attestation_name)).toEqual(["a", "b", "c"]);
+    expect(await names(`?from_timestamp=${b!.created_at}`)).toEqual(["c", "b"]);
+    expect(await names(`?to_timestamp=${b!.created_at}`)).toEqual(["b", "a"]);
+    expect(await names(`?from_timestamp=${b!.created_at}&to_timestamp=${b!.created_at}`)).toEqual(["b"]);
+    expect(await names("?to_timestamp=1")).toEqual([]);
+  });
+
+  it("takes empty texts for filters that were not set", async () => {
+    await report("a");
+    expect(await names("?attestation_id=&name=&name_regex=&flow=&type=&after=")).toEqual(["a"]);
+  });
+
+  it.each([
+    ["per_page=0", "query.per_page"],
+    ["per_page=101", "query.per_page"],
+    ["is_compliant=maybe", "query.is_compliant"],
+    ["from_timestamp=1e9", "query.from_timestamp"],
+    ["to_timestamp=-1", "query.to_timestamp"],
+    ["after=xyz", "query.after"],
+    ["name=%00", "query.name"],
+    ["flow=%00", "query.flow[0]"],
+  ])("refuses %s", async (query, key) => {
+    expect(Object.keys(await refusal(`?${query}`))).toEqual([key]);
+  });
+
+  it("has 20 on a page unless said, and the last page has no next one", async () => {
+    for (let count = 0; count < 21; count += 1) await report(`n${count}`);
+    const pages = await allPages("");
+    expect(pages.map((page) => page.length)).toEqual([20, 1]);
+    expect(await allPages("?per_page=21")).toHaveLength(1);
+    expect(await allPages("?per_page=100&flow=ci")).toHaveLength(1);
+  });
+
+  it("goes on where the page ended, whatever is reported meanwhile", async () => {
+    for (const name of ["a", "b", "c"]) await report(name);
+    const first = (await search("?per_page=2&is_compliant=true")).json;
+    await report("later");
+    const { json } = await search(new URL(first._links.next.href).search);
+    expect(first.data.map((one: Shown) => one.attestation_name)).toEqual(["c", "b"]);
+    expect(json.data.map((one: Shown) => one.attestation_name)).toEqual(["a"]);
+    expect(json._links.next).toBeUndefined();
+  });
+
+  it("after an attestation there is not is empty", async () => {
+    await report("a");
+    expect(await names("?after=0199a3c4-5d6e-7000-8abc-12345678")).toEqual([]);
+  });
+});
+
+describe("any combination of filters", () => {
+  const flows = ["one", "two"];
+  const reported = ["unit", "lint", "unit-e2e"];
+
+  it("finds on its pages, each once and in order, what a plain filter does", async () => {
+    for (let index = 0; index < 24; index += 1) {
+      const kind = index % 3 === 0 ? "junit" : "generic";
+      const verdict = kind === "junit" ? { junit_results: [] } : { is_compliant: index % 4 !== 1 };
+      await report(reported[(index % 7) % 3]!, verdict, flows[(index >> 1) % 2], kind);
+    }
+    const everything = (await search("?per_page=100")).json.data as (Shown & {
+      flow_name: string;
+      attestation_type: string;
+      is_compliant: boolean;
+    })[];
+    expect(everything).toHaveLength(24);
+    const some = <T>(values: T[]) => fc.option(fc.subarray(values, { minLength: 1 }), { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          flow: some([...flows, "none"]),
+          type: some(["generic", "junit", "jira"]),
+          name: fc.option(fc.constantFrom(...reported), { nil: undefined }),
+          regex: fc.option(fc.constantFrom("unit", "n", "^l", "x"), { nil: undefined }),
+          verdict: fc.option(fc.boolean(), { nil: undefined }),
+          from: fc.option(fc.nat(23), { nil: undefined }),
+          to: fc.option(fc.nat(23), { nil: undefined }),
+          per_page: fc.integer({ min: 1, max: 9 }),
+        }),
+        async ({ flow, type, name, regex, verdict, from, to, per_page }) => {
+          const pattern = name === undefined ? regex : undefined;
+          const [first, last] = [from, to].map((at) =>
+            at === undefined ? undefined : everything[at]!.created_at,
+          );
+          const query = new URLSearchParams({ per_page: String(per_page) });
+          for (const one of flow ?? []) query.append("flow", one);
+          for (const one of type ?? []) query.append("type", one);
+          const single = {
+            name,
+            name_regex: pattern,
+            is_compliant: verdict,
+            from_timestamp: first,
+            to_timestamp: last,
+          };
+          for (const [key, value] of Object.entries(single))
+            if (value !== undefined) query.set(key, String(value));
+          const wanted = everything.filter(
+            (one) =>
+              (flow?.includes(one.flow_name) ?? true) &&
+              (type?.includes(one.attestation_type) ?? true) &&
+              (name === undefined || one.attestation_name === name) &&
+              (pattern === undefined || new RegExp(pattern).test(one.attestation_name)) &&
+              (verdict === undefined || one.is_compliant === verdict) &&
+              (first === undefined || one.created_at >= first) &&
+              (last === undefined || one.created_at <= last),
+          );
+          const pages = await allPages(`?${query.toString()}`);
+          expect(pages.flat()).toEqual(wanted);
+          expect(pages.slice(0, -1).every((page) => page.length === per_page)).toBe(true);
+        },
+      ),
+      { numRuns: 60, seed: 9 },
+    );
+  });
+});
