@@ -125,6 +125,24 @@ describe("an environment that is silent", () => {
     expect((await silence(org)).gaps).toHaveLength(2);
   });
 
+  it("ends with a report that comes at the same moment", async () => {
+    const orgs = await Promise.all(Array.from({ length: 6 }, () => withReporter(1)));
+    await Promise.all(orgs.map((org) => setLimit(org, 60)));
+    await pass(60);
+    app.clock.advance(60);
+    await Promise.all(
+      orgs.flatMap((org) => [
+        noticeSilence(app.deps),
+        reportServer(org, "prod", ["web"]),
+        noticeSilence(app.deps),
+      ]),
+    );
+    for (const org of orgs) {
+      const { is_stale, gaps, last_reported_at } = await silence(org);
+      expect([is_stale, gaps.length, gaps[0].to]).toEqual([false, 1, last_reported_at]);
+    }
+  });
+
   it("is not noted when it cannot be told", async () => {
     const org = await withReporter();
     await watchSilence(org);
