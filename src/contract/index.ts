@@ -7,10 +7,12 @@ import { attestationEndpoints } from "./attestations.ts";
 import { auditEndpoints } from "./audit.ts";
 import { buildEndpoints } from "./builds.ts";
 import { controlEndpoints } from "./controls.ts";
+import { deploymentEndpoints } from "./deployments.ts";
 import { environmentEndpoints } from "./environments.ts";
 import { environmentExplanationEndpoints } from "./environment-explanations.ts";
 import { explanationEndpoints } from "./explanations.ts";
 import { flowEndpoints } from "./flows.ts";
+import { liveArtifactEndpoints } from "./live-artifacts.ts";
 import { memberEndpoints } from "./members.ts";
 import { notificationEndpoints } from "./notifications.ts";
 import { organizationEndpoints } from "./organizations.ts";
@@ -51,7 +53,9 @@ export const endpoints = {
   ...artifactEndpoints,
   ...explanationEndpoints,
   ...buildEndpoints,
+  ...deploymentEndpoints,
   ...repoEndpoints,
+  ...liveArtifactEndpoints,
   ...attestationEndpoints,
   ...attestationTypeEndpoints,
   ...controlEndpoints,

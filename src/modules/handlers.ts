@@ -8,10 +8,12 @@ import { attestationHandlers } from "./attestations/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { buildHandlers } from "./builds/handlers.ts";
 import { controlHandlers } from "./controls/handlers.ts";
+import { deploymentHandlers } from "./deployments/handlers.ts";
 import { environmentHandlers } from "./environments/handlers.ts";
 import { environmentExplanationHandlers } from "./environment-explanations/handlers.ts";
 import { explanationHandlers } from "./explanations/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
+import { liveArtifactHandlers } from "./live-artifacts/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
 import { notificationHandlers } from "./notifications/handlers.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
@@ -50,7 +52,9 @@ export const handlers: Handlers<typeof endpoints> = {
   ...artifactHandlers,
   ...explanationHandlers,
   ...buildHandlers,
+  ...deploymentHandlers,
   ...repoHandlers,
+  ...liveArtifactHandlers,
   ...attestationHandlers,
   ...attestationTypeHandlers,
   ...controlHandlers,

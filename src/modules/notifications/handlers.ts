@@ -5,7 +5,7 @@ import { describeOccurrence, eventTypeOf } from "../../domain/notifications/desc
 import { webhookBody } from "../../domain/notifications/message.ts";
 import type { OrgAccess } from "../../domain/principal.ts";
 import { parseWireId, wireId } from "../../lib/ids.ts";
-import { pageLinks } from "../../lib/links.ts";
+import { pageHead } from "../../lib/links.ts";
 import { getActionNumber } from "../actions/service.ts";
 import type { Handlers } from "../call.ts";
 import type { Deps } from "../deps.ts";
@@ -47,19 +47,11 @@ export const notificationHandlers: Handlers<typeof notificationEndpoints> = {
     const { page, per_page, status } = query;
     const filter = { action_number: await getActionNumber(deps, org, params.action_number), status };
     const total_count = await countDeliveries(deps.db.query, org.id, filter);
-    const total_pages = Math.ceil(total_count / per_page);
     const range = { limit: per_page, offset: (page - 1) * per_page };
     const rows = await listDeliveries(deps.db.query, org.id, filter, range);
     return {
       status: 200,
-      body: {
-        page,
-        per_page,
-        total_pages,
-        total_count,
-        deliveries: rows.map(showDelivery),
-        _links: pageLinks(url, page, total_pages),
-      },
+      body: { ...pageHead(url, query, total_count), deliveries: rows.map(showDelivery) },
     };
   },
 
