@@ -229,3 +229,36 @@ describe("a job that runs again", () => {
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   });
 });
+
+describe("the figures", () => {
+  /** What `/metrics` says of a figure, by what it is told apart by. */
+  async function figures(name: string): Promise<Record<string, number>> {
+    const { text } = await app.anonymous.request("GET", "root:/metrics");
+    const lines = text.split("\n").filter((line) => line.startsWith(name));
+    return Object.fromEntries(
+      lines.map((line) => [line.slice(name.length, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]),
+    );
+  }
+  const attempts = () => figures("waybill_notification_attempts_total");
+
+  it("count attempts by target and outcome, and what waits", async () => {
+    const before = await attempts();
+    expect(Object.keys(before)).toHaveLength(9);
+    const change = async (target: string, outcome: string): Promise<number> => {
+      const label = `{target="${target}",outcome="${outcome}"}`;
+      return (await attempts())[label]! - before[label]!;
+    };
+    const slack = { type: "SLACK", webhook: `${receiver.url}/services/T/B/x` };
+    const org = await watched({ targets: [webhook("/bad"), slack] });
+    receiver.answer(({ path }) => (path === "/bad" ? 500 : 200));
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    expect(await figures("waybill_notifications_waiting")).toEqual({ "": 2 });
+    await runPendingJobs(app);
+    expect(await figures("waybill_notifications_waiting")).toEqual({ "": 1 });
+    expect([await change("WEBHOOK", "failed"), await change("SLACK", "delivered")]).toEqual([1, 1]);
+    app.clock.advance(86_400);
+    await runAllAttempts(app, org);
+    expect(await figures("waybill_notifications_waiting")).toEqual({ "": 0 });
+    expect([await change("WEBHOOK", "failed"), await change("WEBHOOK", "given_up")]).toEqual([1, 1]);
+  });
+});
