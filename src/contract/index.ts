@@ -5,6 +5,7 @@ import { attestationEndpoints } from "./attestations.ts";
 import { auditEndpoints } from "./audit.ts";
 import { buildEndpoints } from "./builds.ts";
 import { controlEndpoints } from "./controls.ts";
+import { environmentEventEndpoints } from "./environment-events.ts";
 import { environmentEndpoints } from "./environments.ts";
 import { flowEndpoints } from "./flows.ts";
 import { memberEndpoints } from "./members.ts";
@@ -29,6 +30,7 @@ export const endpoints = {
   ...serviceAccountEndpoints,
   ...auditEndpoints,
   ...environmentEndpoints,
+  ...environmentEventEndpoints,
   ...snapshotReportEndpoints,
   ...snapshotEndpoints,
   ...spaceEndpoints,
