@@ -62,6 +62,8 @@ export interface ArtifactStatus {
 export interface TrailCompliance {
   status: ComplianceState;
   is_compliant: boolean;
+  /** What its own attestations come to, without those of its artifacts. */
+  own_state: ComplianceState;
   attestations_statuses: AttestationStatus[];
   /**
    * By template name: expected ones in the template's order, then others in the order of their first report. A map,

@@ -1,10 +1,10 @@
 import type { Executor, Tx } from "../../db/connect.ts";
-import { evaluateTrail } from "../../domain/compliance/evaluate.ts";
-import type { TrailReports } from "../../domain/compliance/model.ts";
+import { evaluateArtifact, evaluateTrail } from "../../domain/compliance/evaluate.ts";
+import type { ComplianceState, TrailReports } from "../../domain/compliance/model.ts";
 import { printCompliance } from "../../domain/compliance/print.ts";
 import type { Template } from "../../domain/template/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
-import { listDecidingCases } from "./deciding-store.ts";
+import { listArtifactCases, listDecidingCases } from "./deciding-store.ts";
 import { knownTemplate } from "../flows/known-templates.ts";
 import { listTrailCases, putVerdicts, type TrailCase, type Verdict } from "./store.ts";
 
@@ -14,6 +14,7 @@ function judge(trail: TrailCase): Verdict {
   return {
     trail_id: trail.trail_id,
     state: compliance.status,
+    own_state: compliance.own_state,
     status: printCompliance(compliance, { evaluated_at, template_id }),
   };
 }
@@ -29,6 +30,23 @@ export async function evaluateTrails(tx: Tx, orgId: string, trailIds: Iterable<s
   if (ids.length === 0) return;
   const cases = await listDecidingCases(tx, orgId, ids);
   await putVerdicts(tx, orgId, cases.map(judge));
+}
+
+/**
+ * The states of artifacts as artifacts, by the attestations on them and those their trails need: for those that lost
+ * their template names to others, of which the verdicts of trails say nothing. By their ids and in that order. One
+ * statement.
+ */
+export async function judgeArtifacts(
+  db: Executor,
+  orgId: string,
+  artifactIds: readonly string[],
+): Promise<ComplianceState[]> {
+  if (artifactIds.length === 0) return [];
+  const cases = await listArtifactCases(db, orgId, artifactIds);
+  return cases.map(({ template, artifact, attestations }) =>
+    evaluateArtifact(knownTemplate(template), { artifacts: [artifact], attestations }, artifact),
+  );
 }
 
 /** What a trail is judged by. */
