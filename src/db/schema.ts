@@ -45,6 +45,14 @@ export interface Actions {
   type: string;
 }
 
+export interface ActionTargetOutcomes {
+  action_number: number;
+  last_failure_at: TimestampColumn | null;
+  last_success_at: TimestampColumn | null;
+  org_id: string;
+  position: number;
+}
+
 export interface AllowlistEntries {
   artifact_name: string;
   created_at: TimestampColumn;
@@ -259,8 +267,10 @@ export interface EnvironmentReports {
   environment_id: string;
   facts_digest: string;
   latest_at: TimestampColumn;
+  learned_limit: number | null;
   org_id: string;
   report_digest: string;
+  report_gaps: Generated<number[]>;
   snapshot_count: number;
 }
 
@@ -281,10 +291,19 @@ export interface Environments {
   org_id: string;
   original_name: string | null;
   policies: Generated<string>;
+  silence_limit: number | null;
   space_id: string | null;
   state: boolean | null;
   tags: Generated<JsonColumn>;
   type: string;
+}
+
+export interface EnvironmentSilences {
+  began_at: TimestampColumn;
+  ended_at: TimestampColumn | null;
+  environment_id: string;
+  noticed_at: TimestampColumn | null;
+  org_id: string;
 }
 
 export interface Evidence {
@@ -355,6 +374,29 @@ export interface Migrations {
   applied_at: Generated<TimestampColumn>;
   checksum: string;
   name: string;
+}
+
+export interface NotificationDeliveries {
+  action_number: number;
+  attempts: Generated<number>;
+  created_at: TimestampColumn;
+  error: string | null;
+  id: string;
+  last_attempt_at: TimestampColumn | null;
+  next_attempt_at: TimestampColumn | null;
+  occurrence: JsonColumn;
+  org_id: string;
+  replay_of: string | null;
+  response_status: number | null;
+  status: Generated<string>;
+  target_position: number;
+  target_type: string;
+}
+
+export interface NotificationKeys {
+  generation: number;
+  org_id: string;
+  rotated_at: TimestampColumn;
 }
 
 export interface Organizations {
@@ -485,6 +527,12 @@ export interface ServiceAccounts {
   privilege: string;
 }
 
+export interface SilenceWatch {
+  looked_at: TimestampColumn;
+  one: Generated<boolean>;
+  since: TimestampColumn;
+}
+
 export interface SnapshotArtifacts {
   compliant: boolean | null;
   created_at: TimestampColumn;
@@ -579,6 +627,7 @@ export interface Users {
 export interface DB {
   action_environments: ActionEnvironments;
   action_flows: ActionFlows;
+  action_target_outcomes: ActionTargetOutcomes;
   actions: Actions;
   allowlist_entries: AllowlistEntries;
   api_keys: ApiKeys;
@@ -597,6 +646,7 @@ export interface DB {
   environment_members: EnvironmentMembers;
   environment_policies: EnvironmentPolicies;
   environment_reports: EnvironmentReports;
+  environment_silences: EnvironmentSilences;
   environments: Environments;
   evidence: Evidence;
   flow_activity: FlowActivity;
@@ -606,6 +656,8 @@ export interface DB {
   membership_events: MembershipEvents;
   memberships: Memberships;
   migrations: Migrations;
+  notification_deliveries: NotificationDeliveries;
+  notification_keys: NotificationKeys;
   org_counters: OrgCounters;
   organizations: Organizations;
   policies: Policies;
@@ -617,6 +669,7 @@ export interface DB {
   repo_counters: RepoCounters;
   repos: Repos;
   service_accounts: ServiceAccounts;
+  silence_watch: SilenceWatch;
   snapshot_artifacts: SnapshotArtifacts;
   snapshots: Snapshots;
   spaces: Spaces;

@@ -3,6 +3,7 @@ import type {
   ArtifactReport,
   ArtifactStatus,
   ComplianceState,
+  KeptVerdict,
   TrailCompliance,
   TrailReports,
 } from "./model.ts";
@@ -87,4 +88,17 @@ export function evaluateArtifact(
 export function artifactState(trail: ComplianceState, artifact: ComplianceState): ComplianceState {
   const isAny = (state: ComplianceState) => trail === state || artifact === state;
   return stateOf({ failed: isAny("NON-COMPLIANT"), missing: isAny("INCOMPLETE") });
+}
+
+/**
+ * The state of an artifact by what was kept of the verdict on its trail; undefined when that says nothing of it, because
+ * another artifact has taken its name.
+ */
+export function keptState({
+  fingerprint,
+  trail_state,
+  artifact_row,
+}: KeptVerdict): ComplianceState | undefined {
+  if (trail_state === null || artifact_row?.artifact_fingerprint !== fingerprint) return undefined;
+  return artifact_row.status === "MISSING" ? undefined : artifactState(trail_state, artifact_row.status);
 }

@@ -71,3 +71,13 @@ export interface TrailCompliance {
    */
   artifacts_statuses: Map<string, ArtifactStatus>;
 }
+
+/** What is kept of the verdict on a trail that an artifact was reported on. */
+export interface KeptVerdict {
+  /** The artifact's. */
+  fingerprint: string;
+  /** The `own_state` of the trail. */
+  trail_state: ComplianceState | null;
+  /** What the trail says of the artifact that has the template name, which may be another by now. */
+  artifact_row: Pick<ArtifactStatus, "artifact_fingerprint" | "status"> | null;
+}

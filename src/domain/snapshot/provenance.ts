@@ -26,6 +26,7 @@ export interface FlowFact {
   template_reference_name: string;
   git_commit: string | null;
   commit_url: string | null;
+  build_url: string | null;
   git_commit_info: ReportedCommit | null;
   repo_id: string | null;
   /** What it is worth on the trail, by the attestations on it and those that the trail needs. */
@@ -63,7 +64,9 @@ export interface SnapshotFlow {
 }
 
 /** The same as policies take it. */
-export function knownFlow(fact: FlowFact): KnownFlow {
+export function knownFlow(
+  fact: Pick<FlowFact, "compliance_state" | "flow_name" | "trail_name" | "tags" | "attestations">,
+): KnownFlow {
   const { flow_name, trail_name, tags, attestations, compliance_state: artifact_status } = fact;
   return { flow_name, trail_name, tags, artifact_status, attestations };
 }

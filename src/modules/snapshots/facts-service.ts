@@ -1,16 +1,8 @@
 import type { Executor } from "../../db/connect.ts";
-import { artifactState } from "../../domain/compliance/evaluate.ts";
-import type { ComplianceState } from "../../domain/compliance/model.ts";
 import type { KnownFlow } from "../../domain/policy/evaluation/model.ts";
 import { type FlowFact, knownFlow } from "../../domain/snapshot/provenance.ts";
-import { judgeArtifacts } from "../compliance/service.ts";
-import { type FlowFactRow, listFacts } from "./facts-store.ts";
-
-/** The state that the verdict of its trail gives an artifact; undefined when that is about another artifact. */
-function keptState({ fingerprint, trail_state, artifact_row }: FlowFactRow): ComplianceState | undefined {
-  if (trail_state === null || artifact_row?.artifact_fingerprint !== fingerprint) return undefined;
-  return artifact_row.status === "MISSING" ? undefined : artifactState(trail_state, artifact_row.status);
-}
+import { withStates } from "../compliance/service.ts";
+import { listFacts } from "./facts-store.ts";
 
 /**
  * What flows know of these fingerprints now, by fingerprint; the flow that knew it first comes first. One statement, and
@@ -24,17 +16,11 @@ export async function getFacts(
   withAttestations: boolean,
 ): Promise<Map<string, FlowFact[]>> {
   const rows = await listFacts(db, orgId, fingerprints, withAttestations);
-  const replaced = rows.filter((row) => keptState(row) === undefined);
-  const ids = replaced.map(({ artifact_id }) => artifact_id);
-  const states = await judgeArtifacts(db, orgId, ids);
-  const judged = new Map(replaced.map((row, index) => [row, states[index]!]));
   const facts = new Map<string, FlowFact[]>();
-  for (const row of rows) {
-    const { trail_state: _trail, artifact_row: _artifact, ...known } = row;
-    const fact = { ...known, compliance_state: keptState(row) ?? judged.get(row)! };
-    const others = facts.get(row.fingerprint);
-    if (others === undefined) facts.set(row.fingerprint, [fact]);
-    else others.push(fact);
+  for (const { trail_state: _trail, artifact_row: _artifact, ...fact } of await withStates(db, orgId, rows)) {
+    const known = facts.get(fact.fingerprint);
+    if (known === undefined) facts.set(fact.fingerprint, [fact]);
+    else known.push(fact);
   }
   return facts;
 }

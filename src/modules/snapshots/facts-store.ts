@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Executor } from "../../db/connect.ts";
-import type { ArtifactStatus, ComplianceState } from "../../domain/compliance/model.ts";
+import type { KeptVerdict } from "../../domain/compliance/model.ts";
 import type { FlowFact } from "../../domain/snapshot/provenance.ts";
 
 /**
@@ -36,12 +36,7 @@ export function factsDigest(orgId: string, fingerprints: readonly string[]): Raw
 }
 
 /** What a flow knows of a fingerprint, with the verdicts of the trail it was reported on, where there are any. */
-export interface FlowFactRow extends Omit<FlowFact, "compliance_state"> {
-  /** The state of the trail's own attestations. */
-  trail_state: ComplianceState | null;
-  /** What the trail says of the artifact that has the template name, which may be another by now. */
-  artifact_row: Pick<ArtifactStatus, "artifact_fingerprint" | "status"> | null;
-}
+export type FlowFactRow = Omit<FlowFact, "compliance_state"> & KeptVerdict;
 
 /** Attestations that count for an artifact on its trail, as `evaluateTrail` takes them, in the order of their reports. */
 function attestationsOf(orgId: string): RawBuilder<unknown> {
@@ -71,7 +66,7 @@ export async function listFacts(
   const name = sql.raw(withAttestations ? "/* runtime-facts-attested */" : "/* runtime-facts */");
   const { rows } = await sql<FlowFactRow>`${name}
     select known.fingerprint, known.id as artifact_id, known.flow_id, f.name as flow_name, known.trail_id,
-      t.name as trail_name, f.tags, known.template_reference_name, known.git_commit, known.commit_url,
+      t.name as trail_name, f.tags, known.template_reference_name, known.git_commit, known.commit_url, known.build_url,
       known.git_commit_info, known.repo_id, c.own_state as trail_state,
       c.status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row,
       ${attestations} as attestations
