@@ -25,7 +25,9 @@ async function orgWith(...environments: string[]): Promise<TestOrg> {
 }
 
 function log(org: TestOrg, query: Record<string, string> | [string, string][] = {}, environment = "prod") {
-  return org.reader.get(`/environments/${org.name}/${environment}/events?${new URLSearchParams(query)}`);
+  return org.reader.get(
+    `/environments/${org.name}/${environment}/events?${new URLSearchParams(query).toString()}`,
+  );
 }
 
 /** `index name type` of each event. */
