@@ -16,7 +16,8 @@ export const processOrgs = {
   reports: "bench-process-reports",
 } as const;
 
-interface Size {
+/** How many flows and trails to make in an organization. */
+export interface Size {
   org: string;
   flows: number;
   /** Of each flow. */
@@ -49,14 +50,28 @@ const template = [
   "",
 ].join("\n");
 
-/** An artifact of the loaded data: where its attestations are read. */
-export function attestedArtifact(org: string, index: number): string {
-  const size = sizes.find((one) => one.org === org)!;
-  const trail = 1 + ((index * 7919) % (size.flows * size.trails));
+/** An artifact of the loaded data. There are two on each trail. */
+export interface LoadedArtifact {
+  fingerprint: string;
+  filename: string;
+  flow: string;
+}
+
+/** An artifact of the loaded data. Numbers below that of the trails lead to different ones. */
+export function loadedArtifact({ org, flows, trails }: Size, index: number): LoadedArtifact {
+  const trail = 1 + ((index * 7919) % (flows * trails));
   const name = artifacts[index % artifacts.length]!;
   const fingerprint = createHash("sha256").update(`${org}/${trail}/${name}`).digest("hex");
-  const flow = 1 + ((trail - 1) % size.flows);
-  return `/api/v2/attestations/${org}/flow-${flow}/artifact/${fingerprint}/check-${1 + (index % ofArtifact)}`;
+  return { fingerprint, filename: `${name}:${trail}`, flow: `flow-${1 + ((trail - 1) % flows)}` };
+}
+
+/** Where attestations of an artifact of the loaded data are read. */
+export function attestedArtifact(org: string, index: number): string {
+  const { fingerprint, flow } = loadedArtifact(
+    sizes.find((one) => one.org === org)!,
+    index,
+  );
+  return `/api/v2/attestations/${org}/${flow}/artifact/${fingerprint}/check-${1 + (index % ofArtifact)}`;
 }
 
 // Ids as the program makes them: by milliseconds, unique by a text, 16 bits of zeros.
@@ -119,7 +134,8 @@ async function judgeAll(db: Database, orgId: string): Promise<void> {
   }
 }
 
-async function load(db: Database, { org, flows, trails }: Size): Promise<void> {
+/** Makes flows with trails, artifacts and attestations, past the API but with the verdicts it would give. */
+export async function loadTrails(db: Database, { org, flows, trails }: Size): Promise<void> {
   const { rows } = await db.pool.query<{ id: string }>("select id from organizations where name = $1", [org]);
   const orgId = rows[0]!.id;
   await db.pool.query(functions);
@@ -130,7 +146,8 @@ async function load(db: Database, { org, flows, trails }: Size): Promise<void> {
   await db.pool.query("drop table places");
 }
 
-async function createOrganization(server: Server, name: string): Promise<void> {
+/** Makes an organization through the API. */
+export async function createOrganization(server: Server, name: string): Promise<void> {
   const response = await fetch(`${server.url}/api/v2/organizations`, {
     method: "POST",
     headers: { authorization: `Bearer ${server.key}`, "content-type": "application/json" },
@@ -148,7 +165,7 @@ export const processFilling: Filling = {
     for (const org of Object.values(processOrgs)) await createOrganization(server, org);
     for (const size of sizes) {
       console.log(`Making ${size.org}`);
-      await withDatabase(server.dataDir, (db) => load(db, size));
+      await withDatabase(server.dataDir, (db) => loadTrails(db, size));
     }
   },
 };
