@@ -124,6 +124,14 @@ const tables = [
        select artifact, number from unnest(array['${artifacts.join("','")}']) as artifact,
          generate_series(1, ${ofArtifact}) as number) as parts) as wanted
    order by n, part`,
+  // The statement of the program that inserts attestations keeps these.
+  `insert into attestation_heads (org_id, trail_id, kind, place, name, type, first_id, latest_id, latest_plain_id)
+   select a.org_id, a.trail_id, p.kind, p.place, a.name, a.type, (array_agg(a.id order by a.id))[1],
+     (array_agg(a.id order by a.id desc))[1], (array_agg(a.id order by a.id desc) filter (where not a.is_override))[1]
+   from attestations a
+   cross join lateral attestation_places(a.artifact_fingerprint, a.target_artifacts, a.git_commit) p
+   where a.org_id = (select org_id from places limit 1)
+   group by 1, 2, 3, 4, 5, 6`,
 ];
 
 async function judgeAll(db: Database, orgId: string): Promise<void> {
@@ -141,7 +149,7 @@ export async function loadTrails(db: Database, { org, flows, trails }: Size): Pr
   await db.pool.query(functions);
   await db.pool.query(places, [orgId, org, flows, trails]);
   for (const table of tables) await db.pool.query(table, table.includes("$1") ? [template] : []);
-  await db.pool.query("analyze trails, artifacts, attestations");
+  await db.pool.query("analyze trails, artifacts, attestations, attestation_heads");
   await judgeAll(db, orgId);
   await db.pool.query("drop table places");
 }

@@ -101,7 +101,7 @@ export const clusterReports: Sent[] = numbers(clusters).map((cluster) =>
 );
 
 /** What ran in an environment with a history: each snapshot has a new version of one of its artifacts. */
-function historyReport(environment: string, snapshot: number): Sent {
+export function historyReport(environment: string, snapshot: number): Sent {
   const versions = numbers(ofHistory).map((place) => Math.floor((snapshot + place) / ofHistory));
   return report(
     environment,
