@@ -7,10 +7,11 @@ create function wire_id(id uuid) returns text
   language sql immutable strict parallel safe
   return left(id::text, 32);
 
--- A moment as it crosses the wire: Unix seconds with a microsecond fraction.
+-- A moment as it crosses the wire: Unix seconds with a microsecond fraction. By way of UTC, because what depends on no
+-- setting can be put into the statements that use it, which is ten times as fast as a call.
 create function epoch(moment timestamptz) returns numeric
   language sql immutable strict parallel safe
-  return extract(epoch from moment);
+  return extract(epoch from moment at time zone 'UTC');
 
 -- A text as it stands in JSON, quotes included.
 create function json_text(value text) returns text

@@ -14,7 +14,7 @@ import { createEvidenceStore } from "./evidence/create.ts";
 import type { AnyHandler } from "./http/mount.ts";
 import { createServer } from "./http/server.ts";
 import { type JobRunner, migrateJobs, startJobs } from "./jobs/runner.ts";
-import { jobTasks, schedule } from "./jobs/tasks.ts";
+import { deliveryTasks, jobTasks, schedule } from "./jobs/tasks.ts";
 import { type Clock, systemClock } from "./lib/clock.ts";
 import { createIdSource, type IdSource } from "./lib/ids.ts";
 import { createLinks } from "./lib/links.ts";
@@ -117,6 +117,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   }
 }
 
+const concurrentDeliveries = 8;
+
 /** How long requests under way may take when the server stops; who sends that slowly is cut off. */
 const stopWithinMs = 20_000;
 
@@ -132,7 +134,7 @@ async function closeServer(server: FastifyInstance): Promise<void> {
 /** Wires modules, jobs and server around an open, migrated database. */
 export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>, log: Logger): Promise<App> {
   const keyUse = trackKeyUse(deps);
-  let jobs: JobRunner | undefined;
+  const jobs: JobRunner[] = [];
   let state: "starting" | "ready" | "stopping" = "starting";
   const server = await createServer(deps, {
     log,
@@ -152,12 +154,12 @@ export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>
     deps,
     server,
     listen: async () => {
-      jobs = await startJobs(deps.db.pool, jobTasks(deps), {
-        log: deps.log,
-        // A data directory has one server.
-        alone: deps.config.databaseUrl === undefined,
-        schedule,
-      });
+      // A data directory has one server.
+      const options = { log: deps.log, alone: deps.config.databaseUrl === undefined };
+      jobs.push(await startJobs(deps.db.pool, jobTasks(deps), { ...options, schedule }));
+      // Targets that do not answer keep nothing but other targets waiting.
+      const waiting = { ...options, alone: false, concurrency: concurrentDeliveries };
+      jobs.push(await startJobs(deps.db.pool, deliveryTasks(deps), waiting));
       state = "ready";
       return server.listen({ port: deps.config.port, host: deps.config.host });
     },
@@ -165,7 +167,7 @@ export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>
       state = "stopping";
       try {
         await closeServer(server);
-        await jobs?.stop();
+        await Promise.all(jobs.map((runner) => runner.stop()));
         await deps.sandbox.close();
         await keyUse.stop();
       } finally {

@@ -34,6 +34,8 @@ export interface Config {
   dev: boolean;
   /** Lets outgoing webhooks go to private addresses. */
   allowPrivateTargets: boolean;
+  /** Who sends notifications by e-mail; undefined: nobody does. */
+  smtp: SmtpSettings | undefined;
   /** Encrypts secrets at rest. Undefined: kept in a file of the data directory. */
   secretKey: string | undefined;
   /** Requests a minute allowed for one key and for one address; undefined: no limit. */
@@ -43,6 +45,20 @@ export interface Config {
   metricsToken: string | undefined;
   /** Where uploaded files go, and how large one may be. */
   evidence: EvidenceSettings;
+}
+
+/** The operator's mail server. */
+export interface SmtpSettings {
+  host: string;
+  port: number;
+  /** TLS from the beginning; else it is begun when the server offers it. */
+  secure: boolean;
+  /** Refuses to go on without TLS. */
+  requireTls: boolean;
+  user: string | undefined;
+  password: string | undefined;
+  /** Sender of every message: an address, with or without a name. */
+  from: string;
 }
 
 /** Mistakes in the configuration, one sentence each. */
@@ -90,18 +106,28 @@ const s3 = {
     )
     .optional(),
 };
+/** An address, bare or as `Name <address>`, in one line. */
+const mailSender = /^(?:[^<>@\r\n]{1,100}<[^\s<>@]{1,64}@[^\s<>@]{1,189}>|[^\s<>@]{1,64}@[^\s<>@]{1,189})$/;
 const shortestSecretKey = 32;
 
 const Environment = z.object({
   PORT: whole(0, 65_535).optional(),
   HOST: z.string().min(1).optional(),
   DATABASE_URL: url(["postgres:", "postgresql:"]).optional(),
-  WAYBILL_DATABASE_POOL: whole(2, 200).optional(),
+  WAYBILL_DATABASE_POOL: whole(4, 200).optional(),
   WAYBILL_DATA_DIR: z.string().min(1).optional(),
   WAYBILL_PUBLIC_URL: url(["http:", "https:"]).optional(),
   WAYBILL_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).optional(),
   WAYBILL_DEV: flag.optional(),
   WAYBILL_ALLOW_PRIVATE_TARGETS: flag.optional(),
+  WAYBILL_SMTP_URL: url(["smtp:", "smtps:"])
+    .refine((text) => (parseUrl(text)?.hostname ?? "") !== "", "must name a host")
+    .refine((text) => !/%(?![0-9a-f]{2})/i.test(text), "must have % in user and password written as %25")
+    .optional(),
+  WAYBILL_MAIL_FROM: z
+    .string()
+    .regex(mailSender, "must be an address, for instance Waybill <waybill@example.org>")
+    .optional(),
   WAYBILL_SECRET_KEY: z
     .string()
     .min(shortestSecretKey, `must have at least ${shortestSecretKey} characters`)
@@ -165,6 +191,45 @@ function evidenceSettings(set: Settings, dataDir: string): EvidenceSettings {
   };
 }
 
+/** One of the two alone sends nothing. */
+function smtpMistakes(set: Settings): string[] {
+  const [server, sender] = [set.WAYBILL_SMTP_URL, set.WAYBILL_MAIL_FROM];
+  if ((server === undefined) === (sender === undefined)) return [];
+  return server === undefined
+    ? ["WAYBILL_SMTP_URL must be set, because WAYBILL_MAIL_FROM is"]
+    : ["WAYBILL_MAIL_FROM must be set, because WAYBILL_SMTP_URL is"];
+}
+
+/** What stands for a text in a URL. Bytes that are no UTF-8 stay as they are written. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const submissionPort = 587;
+const securePort = 465;
+
+function smtpSettings(set: Settings): SmtpSettings | undefined {
+  const server = parseUrl(set.WAYBILL_SMTP_URL ?? "");
+  if (server === undefined || set.WAYBILL_MAIL_FROM === undefined) return undefined;
+  const secure = server.protocol === "smtps:";
+  const host = server.hostname.replace(/^\[|\]$/g, "");
+  const user = server.username === "" ? undefined : unescaped(server.username);
+  return {
+    host,
+    port: server.port === "" ? (secure ? securePort : submissionPort) : Number(server.port),
+    secure,
+    // A password is not sent in the clear, except to this machine.
+    requireTls: !secure && user !== undefined && !isLoopback(host),
+    user,
+    password: user === undefined ? undefined : unescaped(server.password),
+    from: set.WAYBILL_MAIL_FROM,
+  };
+}
+
 /**
  * Reads the configuration from environment variables.
  * @throws ConfigError naming every mistake at once.
@@ -179,7 +244,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       ),
     );
   const set = parsed.data;
-  const incomplete = s3Mistakes(set);
+  const incomplete = [...s3Mistakes(set), ...smtpMistakes(set)];
   if (incomplete.length > 0) throw new ConfigError(incomplete);
   const host = set.HOST ?? "127.0.0.1";
   const port = set.PORT ?? 8001;
@@ -194,6 +259,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     logLevel: set.WAYBILL_LOG_LEVEL ?? "info",
     dev: set.WAYBILL_DEV ?? false,
     allowPrivateTargets: set.WAYBILL_ALLOW_PRIVATE_TARGETS ?? false,
+    smtp: smtpSettings(set),
     secretKey: set.WAYBILL_SECRET_KEY,
     rateLimitPerKey: rateLimit(set.WAYBILL_RATE_LIMIT_PER_KEY, host, 6_000),
     rateLimitPerAddress: rateLimit(set.WAYBILL_RATE_LIMIT_PER_ADDRESS, host, 12_000),

@@ -6,10 +6,13 @@ import { attestationEndpoints } from "./attestations.ts";
 import { auditEndpoints } from "./audit.ts";
 import { buildEndpoints } from "./builds.ts";
 import { controlEndpoints } from "./controls.ts";
+import { deploymentEndpoints } from "./deployments.ts";
 import { environmentEndpoints } from "./environments.ts";
 import { explanationEndpoints } from "./explanations.ts";
 import { flowEndpoints } from "./flows.ts";
+import { liveArtifactEndpoints } from "./live-artifacts.ts";
 import { memberEndpoints } from "./members.ts";
+import { notificationEndpoints } from "./notifications.ts";
 import { organizationEndpoints } from "./organizations.ts";
 import { policyEndpoints } from "./policies.ts";
 import { policyPreviewEndpoints } from "./policy-preview.ts";
@@ -42,7 +45,9 @@ export const endpoints = {
   ...artifactEndpoints,
   ...explanationEndpoints,
   ...buildEndpoints,
+  ...deploymentEndpoints,
   ...repoEndpoints,
+  ...liveArtifactEndpoints,
   ...attestationEndpoints,
   ...attestationTypeEndpoints,
   ...controlEndpoints,
@@ -50,6 +55,7 @@ export const endpoints = {
   ...policyPreviewEndpoints,
   ...allowlistEndpoints,
   ...actionEndpoints,
+  ...notificationEndpoints,
   ...qualityEndpoints,
   ...systemEndpoints,
 } satisfies Endpoints;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { maxPage } from "../domain/names.ts";
+import { parseIsoTime } from "../lib/iso-time.ts";
 import { isStorable } from "../lib/json.ts";
 
 /**
@@ -68,6 +69,16 @@ export function timestampParameter() {
     const value = Number(text);
     return outOfRange(value, range) ?? value;
   });
+}
+
+/** A day, or a day and time, in ISO 8601, as Unix seconds; UTC unless it says otherwise. */
+export function isoTimeParameter() {
+  return parameter(
+    { type: "string", format: "date-time" },
+    (text) =>
+      parseIsoTime(text) ??
+      new Unreadable("Input should be a valid datetime, unable to parse string as a datetime"),
+  );
 }
 
 // A map: the text may be the name of something every object has.

@@ -2,18 +2,26 @@ import { sql } from "kysely";
 
 import type { Tx } from "./connect.ts";
 
+export interface EnqueueOptions {
+  /** Jobs of one key replace each other while they wait. */
+  key?: string;
+  /** Seconds before it may run. */
+  delay?: number;
+}
+
 /**
  * Queues a job in the caller's transaction: it exists exactly if the transaction commits.
- * @param key jobs of one key replace each other while they wait.
  */
 export async function enqueue(
   tx: Tx,
   task: string,
   payload: Record<string, string | number>,
-  key?: string,
+  options: EnqueueOptions = {},
 ): Promise<void> {
+  const { key, delay } = options;
   await sql`select graphile_worker.add_job(${task}::text, ${JSON.stringify(payload)}::json,
-    job_key => ${key ?? null}::text, max_attempts => 25)`.execute(tx);
+    job_key => ${key ?? null}::text, max_attempts => 25,
+    run_at => now() + make_interval(secs => ${delay ?? 0}))`.execute(tx);
 }
 
 /** The same for many jobs of one task, in one statement. */

@@ -45,6 +45,14 @@ export interface Actions {
   type: string;
 }
 
+export interface ActionTargetOutcomes {
+  action_number: number;
+  last_failure_at: TimestampColumn | null;
+  last_success_at: TimestampColumn | null;
+  org_id: string;
+  position: number;
+}
+
 export interface AllowlistEntries {
   artifact_name: string;
   created_at: TimestampColumn;
@@ -357,6 +365,29 @@ export interface Migrations {
   name: string;
 }
 
+export interface NotificationDeliveries {
+  action_number: number;
+  attempts: Generated<number>;
+  created_at: TimestampColumn;
+  error: string | null;
+  id: string;
+  last_attempt_at: TimestampColumn | null;
+  next_attempt_at: TimestampColumn | null;
+  occurrence: JsonColumn;
+  org_id: string;
+  replay_of: string | null;
+  response_status: number | null;
+  status: Generated<string>;
+  target_position: number;
+  target_type: string;
+}
+
+export interface NotificationKeys {
+  generation: number;
+  org_id: string;
+  rotated_at: TimestampColumn;
+}
+
 export interface Organizations {
   created_at: TimestampColumn;
   description: Generated<string>;
@@ -578,6 +609,7 @@ export interface Users {
 export interface DB {
   action_environments: ActionEnvironments;
   action_flows: ActionFlows;
+  action_target_outcomes: ActionTargetOutcomes;
   actions: Actions;
   allowlist_entries: AllowlistEntries;
   api_keys: ApiKeys;
@@ -605,6 +637,8 @@ export interface DB {
   membership_events: MembershipEvents;
   memberships: Memberships;
   migrations: Migrations;
+  notification_deliveries: NotificationDeliveries;
+  notification_keys: NotificationKeys;
   org_counters: OrgCounters;
   organizations: Organizations;
   policies: Policies;

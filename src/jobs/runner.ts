@@ -50,6 +50,8 @@ export interface JobOptions {
   log: Logger;
   /** Nobody else works on this queue: whatever is held at the start is abandoned. */
   alone: boolean;
+  /** Jobs under way at most; 4 when left out. */
+  concurrency?: number;
   /** Tasks queued by the clock, in the form of a crontab. */
   schedule?: string;
 }
@@ -117,7 +119,7 @@ export async function startJobs(pool: pg.Pool, tasks: TaskList, options: JobOpti
       preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
       pgPool: pool,
       taskList: tasks,
-      concurrency: 4,
+      concurrency: options.concurrency ?? 4,
       pollInterval: 2_000,
       noHandleSignals: true,
       crontab: options.schedule ?? "",

@@ -2,6 +2,8 @@ import type { TaskList } from "graphile-worker";
 
 import type { Deps } from "../modules/deps.ts";
 import { cleanEvidence } from "../modules/evidence/verify-service.ts";
+import { cleanDeliveries, deliver } from "../modules/notifications/deliver-service.ts";
+import { type DeliverJob, deliverTask } from "../modules/notifications/store.ts";
 import {
   type ReevaluationJob,
   reevaluateTask,
@@ -11,15 +13,23 @@ import { type DeliveryJob, processDelivery } from "../modules/quality/process-se
 import { processTask } from "../modules/quality/receive-service.ts";
 
 const cleanEvidenceTask = "clean_evidence";
+const cleanDeliveriesTask = "clean_notification_deliveries";
 const cleanEvidenceMs = 60_000;
 
 /** What is queued by the clock: minute, hour, day, month, weekday in UTC, task. A missed run is made up for once. */
-export const schedule = `17 3 * * * ${cleanEvidenceTask} ?fill=1d&max=3`;
+export const schedule = `17 3 * * * ${cleanEvidenceTask} ?fill=1d&max=3
+23 3 * * * ${cleanDeliveriesTask} ?fill=1d&max=3`;
 
-/** Every kind of background job, by the name it is queued under. */
+/** Jobs that wait for other people's servers, by the name they are queued under. */
+export function deliveryTasks(deps: Deps): TaskList {
+  return { [deliverTask]: (payload) => deliver(deps, payload as DeliverJob) };
+}
+
+/** Every other kind of background job, by the name it is queued under. */
 export function jobTasks(deps: Deps): TaskList {
   return {
     [cleanEvidenceTask]: () => cleanEvidence(deps, cleanEvidenceMs),
+    [cleanDeliveriesTask]: () => cleanDeliveries(deps),
     [reevaluateTask]: (payload) => runReevaluation(deps, payload as ReevaluationJob),
     [processTask]: (payload, { job }) =>
       processDelivery(deps, payload as DeliveryJob, job.attempts >= job.max_attempts),

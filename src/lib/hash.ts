@@ -14,3 +14,8 @@ export function hmacSha256Hex(secret: string, data: Uint8Array): string {
 export function equalInConstantTime(a: string, b: string): boolean {
   return timingSafeEqual(sha256(a), sha256(b));
 }
+
+/** Base64 of the HMAC-SHA256 (RFC 2104) of exactly these bytes. */
+export function hmacSha256Base64(key: Uint8Array, data: Uint8Array): string {
+  return createHmac("sha256", key).update(data).digest("base64");
+}

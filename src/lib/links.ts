@@ -39,3 +39,26 @@ export function pageLinks(url: string, page: number, totalPages: number): Record
     ...(page < last ? { next: link(page + 1) } : {}),
   };
 }
+
+/** What a page of a list says beside its items. */
+export interface PageHead {
+  _links: Record<string, Link>;
+  /** The one asked for, even past the end. */
+  page: number;
+  per_page: number;
+  total_pages: number;
+  total_count: number;
+}
+
+/**
+ * The head of one page of a list.
+ * @param url the list's absolute URL as requested, query included.
+ */
+export function pageHead(
+  url: string,
+  { page, per_page }: { page: number; per_page: number },
+  total_count: number,
+): PageHead {
+  const total_pages = Math.ceil(total_count / per_page);
+  return { _links: pageLinks(url, page, total_pages), page, per_page, total_pages, total_count };
+}

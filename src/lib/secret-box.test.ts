@@ -40,4 +40,12 @@ describe("createSecretBox", () => {
     expect(createSecretBox("k".repeat(32)).fingerprint).toBe(box.fingerprint);
     expect(createSecretBox("o".repeat(32)).fingerprint).not.toBe(box.fingerprint);
   });
+
+  it("derives what is the same for the same purpose and key, and for nothing else", () => {
+    const [one, other] = [createSecretBox("k".repeat(32)), createSecretBox("l".repeat(32))];
+    expect(one.derive("signing a")).toEqual(createSecretBox("k".repeat(32)).derive("signing a"));
+    expect(one.derive("signing a")).toHaveLength(32);
+    expect(one.derive("signing a")).not.toEqual(one.derive("signing b"));
+    expect(one.derive("signing a")).not.toEqual(other.derive("signing a"));
+  });
 });

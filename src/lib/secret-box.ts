@@ -7,6 +7,8 @@ export interface SecretBox {
   seal(text: string): Buffer;
   /** Throws when the bytes were not sealed with this key, or were changed since. */
   open(sealed: Uint8Array): string;
+  /** 32 bytes that only who has the key can know, the same for the same purpose. */
+  derive(purpose: string): Buffer;
   /** Tells two keys apart without revealing either. */
   readonly fingerprint: string;
 }
@@ -22,6 +24,9 @@ export function createSecretBox(key: string): SecretBox {
   const secret = Buffer.from(hkdfSync("sha256", key, "", "waybill secret box", 32));
   return {
     fingerprint: sha256(`fingerprint ${key}`).toString("hex").slice(0, 16),
+    derive(purpose) {
+      return Buffer.from(hkdfSync("sha256", key, "", `waybill derived ${purpose}`, 32));
+    },
     seal(text) {
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv("aes-256-gcm", secret, iv);

@@ -7,10 +7,13 @@ import { attestationHandlers } from "./attestations/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
 import { buildHandlers } from "./builds/handlers.ts";
 import { controlHandlers } from "./controls/handlers.ts";
+import { deploymentHandlers } from "./deployments/handlers.ts";
 import { environmentHandlers } from "./environments/handlers.ts";
 import { explanationHandlers } from "./explanations/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
+import { liveArtifactHandlers } from "./live-artifacts/handlers.ts";
 import { memberHandlers } from "./members/handlers.ts";
+import { notificationHandlers } from "./notifications/handlers.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
 import { policyHandlers } from "./policies/handlers.ts";
 import { policyPreviewHandlers } from "./policies/preview-handlers.ts";
@@ -41,7 +44,9 @@ export const handlers: Handlers<typeof endpoints> = {
   ...artifactHandlers,
   ...explanationHandlers,
   ...buildHandlers,
+  ...deploymentHandlers,
   ...repoHandlers,
+  ...liveArtifactHandlers,
   ...attestationHandlers,
   ...attestationTypeHandlers,
   ...controlHandlers,
@@ -49,6 +54,7 @@ export const handlers: Handlers<typeof endpoints> = {
   ...policyPreviewHandlers,
   ...allowlistHandlers,
   ...actionHandlers,
+  ...notificationHandlers,
   ...qualityHandlers,
   ...systemHandlers,
 };

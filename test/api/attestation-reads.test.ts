@@ -34,14 +34,14 @@ async function attest(
       git_commit_info: null,
       created_by: { id: null, name: "Ann" },
     };
-    const [trail_id] = (await ensureTrails(deps, tx, org.id, [trail])).values();
+    const [ensured] = (await ensureTrails(deps, tx, org.id, [trail])).values();
     return recordAttestation(
       deps,
       tx,
       {
         org: { id: org.id, name: org.name },
         flow: { id: flow_id, name: place.flow },
-        trail: { id: trail_id!, name: place.trail },
+        trail: { ...ensured!, name: place.trail },
       },
       { name: "unit", type: "generic", is_compliant: true, type_data: {}, reported_by: "Ann", ...input },
     );

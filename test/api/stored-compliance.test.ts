@@ -126,7 +126,7 @@ function attestAll(org: TestOrg, reports: readonly Attest[]) {
     );
     const known = new Set(rows.map((row) => `${row.trail_id}/${row.fingerprint}`));
     const placed = reports.map((report, index) => {
-      const trail_id = trails.get(trailKey(places[index]!))!;
+      const trail_id = trails.get(trailKey(places[index]!))!.id;
       const print = report.print === null ? null : fingerprintOf(report.print);
       return {
         to: {

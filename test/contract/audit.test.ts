@@ -18,12 +18,17 @@ let other: TestUser;
 /** Transactions of the test's own set-up, which records nothing. */
 let setUp: Set<string>;
 
-/** Every table that holds records, but for what is derived from others or says nothing about them. */
+/**
+ * Every table that holds records, but for what is derived from others or says nothing about them, and for what became
+ * of messages to others, which is a log of its own.
+ */
 async function tables(): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name from pg_class
     where relnamespace = 'public'::regnamespace and relkind = 'r'
-      and relname not in ('migrations', 'audit_log')`.execute(app.deps.db.query);
+      and relname not in ('migrations', 'audit_log', 'notification_deliveries', 'action_target_outcomes')`.execute(
+    app.deps.db.query,
+  );
   return rows.map(({ name }) => name);
 }
 
@@ -151,7 +156,19 @@ function walk(): Walk {
       admin.request("PUT", `/trails/${name}/web`, { parts: { data_json: JSON.stringify({ name: "t1" }) } }),
     create_artifact: () => admin.post(`/artifacts/${name}/web`, artifactBody({ trail_name: "t1" })),
     create_or_update_env_action: () => admin.put(`/actions/${name}/environments`, envAction()),
-    create_or_update_flow_action: () => admin.put(`/actions/${name}/flows`, flowAction()),
+    create_or_update_flow_action: () =>
+      admin.put(
+        `/actions/${name}/flows`,
+        flowAction({ targets: [{ type: "EMAIL", emails: ["ops@example.org"] }] }),
+      ),
+    replay_notification_delivery: async () => {
+      await admin.request("PUT", `/trails/${name}/web`, {
+        parts: { data_json: JSON.stringify({ name: "t2" }) },
+      });
+      const list = await admin.get(`/actions/${name}/2/deliveries`);
+      return admin.post(`/actions/${name}/2/deliveries/${list.json.deliveries[0].id}/replay`);
+    },
+    rotate_signing_secret: () => admin.post(`/actions/${name}/signing-secret/rotate`),
     put_environment_notifications: () => admin.put(notifications, envAction({ name: "second" })),
     update_environment_notification: () => admin.put(`${notifications}/1`, envAction({ name: "third" })),
     delete_environment_notification: () => admin.delete(`${notifications}/1`),

@@ -1,6 +1,6 @@
 import { Logger, runOnce } from "graphile-worker";
 
-import { jobTasks } from "../../src/jobs/tasks.ts";
+import { deliveryTasks, jobTasks } from "../../src/jobs/tasks.ts";
 import type { TestApp } from "./app.ts";
 
 const silent = new Logger(() => () => {});
@@ -9,7 +9,7 @@ const silent = new Logger(() => () => {});
 export async function runPendingJobs(app: TestApp): Promise<void> {
   await runOnce({
     pgPool: app.deps.db.pool,
-    taskList: jobTasks(app.deps),
+    taskList: { ...jobTasks(app.deps), ...deliveryTasks(app.deps) },
     logger: silent,
     noHandleSignals: true,
   });

@@ -28,6 +28,7 @@ export interface FlowFact {
   template_reference_name: string;
   git_commit: string | null;
   commit_url: string | null;
+  build_url: string | null;
   git_commit_info: ReportedCommit | null;
   repo_id: string | null;
   /** The trail's own attestations, judged. */

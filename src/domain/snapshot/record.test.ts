@@ -53,6 +53,7 @@ function fact(more: Partial<FlowFact> = {}): FlowFact {
     template_reference_name: "web",
     git_commit: commit,
     commit_url: `https://git.test/a/b/commit/${commit}`,
+    build_url: "https://ci.test/1",
     git_commit_info: {
       sha1: commit,
       message: "m",
@@ -334,21 +335,38 @@ describe("occurrences", () => {
     expect(news(false, true).at(-1)?.trigger).toBe("ON_NON_COMPLIANT_ENV");
     for (const state of [true, false, null]) expect(news(state, state)).toHaveLength(1);
     expect(news(null, true)).toHaveLength(1);
+    const provenance = {
+      flow: "web-ci",
+      trail: "run-1",
+      status: "COMPLIANT",
+      commit,
+      commit_url: `https://git.test/a/b/commit/${commit}`,
+      build_url: "https://ci.test/1",
+    };
     expect(news(true, true)[0]).toEqual({
       trigger: "ON_STARTED_ARTIFACT",
       subject: { kind: "environment", id: "e", name: "prod" },
       at: 7,
       facts: {
-        snapshot_index: 3,
-        snapshot_compliant: true,
-        environment_type: "server",
-        artifact: {
-          name: "a",
-          fingerprint,
-          compliant: true,
-          description: "1 instance started running (from 0 to 1)",
-        },
+        snapshot: { index: 3, compliant: true },
+        artifact: { name: "a", fingerprint, provenance },
       },
     });
+  });
+
+  it("tell where an artifact that exited came from, and of an unknown one that nobody knows", () => {
+    const first = plan([], judge([running("a")], [fact()]));
+    const gone = compareVersions(stored(first), []);
+    const subject = { environment, index: 4, at: 8, state: null, state_before: null };
+    expect(occurrencesOf({ ...subject, annotated: gone })).toMatchObject([
+      {
+        trigger: "ON_EXITED_ARTIFACT",
+        facts: { artifact: { provenance: { flow: "web-ci", build_url: null } } },
+      },
+    ]);
+    const unknown = compareVersions([], judge([running("a")], []).artifacts);
+    expect(occurrencesOf({ ...subject, annotated: unknown })).toMatchObject([
+      { trigger: "ON_STARTED_ARTIFACT", facts: { artifact: { provenance: null } } },
+    ]);
   });
 });

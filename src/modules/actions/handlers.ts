@@ -12,24 +12,43 @@ import type { OrgAccess } from "../../domain/principal.ts";
 import type { Handlers } from "../call.ts";
 import type { Deps } from "../deps.ts";
 import { type ActionInput, noSuchAction, putAction, removeAction, replaceAction } from "./service.ts";
-import { type ActionRow, listActions } from "./store.ts";
+import { type ActionRow, listActions, type ShownOutcome } from "./store.ts";
 
-function showTarget(target: OpenTarget, org: OrgAccess): z.output<typeof TargetResponse> {
-  const times = { last_success_at: null, last_failure_at: null };
+function showTarget(
+  target: OpenTarget,
+  org: OrgAccess,
+  outcome: ShownOutcome | undefined,
+): z.output<typeof TargetResponse> {
+  const times = {
+    last_success_at: outcome?.last_success_at ?? null,
+    last_failure_at: outcome?.last_failure_at ?? null,
+  };
   // Strangers who read a public organization learn nothing about people.
   if (target.type === "EMAIL")
     return { ...target, emails: org.role === undefined ? [] : target.emails, ...times };
   return { ...target, webhook: "", ...times };
 }
 
-function showAction(row: ActionRow, org: OrgAccess): z.output<typeof ActionResponse> {
+/** The latest of some moments; null when there is none. */
+function latest(moments: (number | null)[]): number | null {
+  const known = moments.filter((moment) => moment !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}
+
+/** Whether the last attempt to reach the target failed. */
+function isFailing({ last_success_at, last_failure_at }: ShownOutcome): boolean {
+  return last_failure_at !== null && (last_success_at === null || last_failure_at > last_success_at);
+}
+
+function showAction({ outcomes, ...row }: ActionRow, org: OrgAccess): z.output<typeof ActionResponse> {
+  const ofTarget = new Map(outcomes.map((outcome) => [outcome.position, outcome]));
   return {
     ...row,
-    targets: row.targets.map((target) => showTarget(target, org)),
+    targets: row.targets.map((target, position) => showTarget(target, org, ofTarget.get(position))),
     is_created_from_slack_app: false,
-    is_failing: false,
-    last_success_timestamp: null,
-    last_failure_timestamp: null,
+    is_failing: outcomes.some(isFailing),
+    last_success_timestamp: latest(outcomes.map((outcome) => outcome.last_success_at)),
+    last_failure_timestamp: latest(outcomes.map((outcome) => outcome.last_failure_at)),
   };
 }
 

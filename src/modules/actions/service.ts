@@ -1,16 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 
 import type { Tx } from "../../db/connect.ts";
-import type { ActionType, TargetSecret } from "../../domain/actions.ts";
+import { type ActionType, parseActionNumber, type TargetSecret } from "../../domain/actions.ts";
 import { type AppError, invalid, notFound } from "../../domain/errors.ts";
 import type { Actor } from "../../domain/principal.ts";
 import { recorded } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
+import { deleteOutcomes } from "./outcome-store.ts";
 import {
   deleteAction,
   findAction,
   findNewestAction,
   insertAction,
+  isAction,
   lockActions,
   type StoredAction,
   updateAction,
@@ -37,6 +39,21 @@ export interface ActionInput {
 /** 404 for a number that no action has, whatever the text is. */
 export function noSuchAction(number: string, org: string): AppError {
   return notFound(`Action '${number}' does not exist in organization '${org}'`);
+}
+
+/**
+ * The number of the action that a URL names.
+ * @throws AppError not_found when there is none.
+ */
+export async function getActionNumber(
+  deps: Pick<Deps, "db">,
+  org: { id: string; name: string },
+  text: string,
+): Promise<number> {
+  const number = parseActionNumber(text);
+  if (number === undefined || !(await isAction(deps.db.query, org.id, number)))
+    throw noSuchAction(text, org.name);
+  return number;
 }
 
 const subjectWords: Record<ActionType, string> = { env: "Environment", flow: "Flow" };
@@ -132,6 +149,9 @@ export function replaceAction(
     const definition = { input, secrets, subjectIds: requireSubjects(scope, input, found) };
     if (await isSame(deps, tx, orgId, [stored, definition])) return;
     await updateAction(tx, orgId, number, valuesOf(deps, definition), deps.clock.now());
+    const before = { targets: stored.targets, secrets: storedSecrets };
+    if (!isDeepStrictEqual(before, { targets: input.targets.map(openTarget), secrets }))
+      await deleteOutcomes(tx, orgId, number);
     await replaceSubjects(tx, orgId, { type: input.type, number }, definition.subjectIds);
     record("action", String(number));
   });

@@ -17,6 +17,15 @@ export interface ActionRow {
   last_modified_at: Timestamp;
   environments: string[] | null;
   flows: string[] | null;
+  /** Of the targets that something was sent to. */
+  outcomes: ShownOutcome[];
+}
+
+/** When a target last got something, and last failed to. */
+export interface ShownOutcome {
+  position: number;
+  last_success_at: Timestamp | null;
+  last_failure_at: Timestamp | null;
 }
 
 /** Which actions are meant: of one type or of both, one of them or all. */
@@ -36,13 +45,27 @@ export async function listActions(db: Executor, orgId: string, filter: ActionFil
         where s.org_id = a.org_id and s.action_number = a.number order by s.position) end as environments,
       case a.type when 'flow' then array(
         select f.name from action_flows as s join flows as f on f.org_id = s.org_id and f.id = s.flow_id
-        where s.org_id = a.org_id and s.action_number = a.number order by s.position) end as flows
+        where s.org_id = a.org_id and s.action_number = a.number order by s.position) end as flows,
+      (select coalesce(json_agg(json_build_object('position', o.position,
+          'last_success_at', epoch(o.last_success_at), 'last_failure_at', epoch(o.last_failure_at))), '[]')
+        from action_target_outcomes as o where o.org_id = a.org_id and o.action_number = a.number) as outcomes
     from actions as a
     where a.org_id = ${orgId}
       and (${filter.type ?? null}::text is null or a.type = ${filter.type ?? null})
       and (${filter.number ?? null}::integer is null or a.number = ${filter.number ?? null})
     order by a.number desc`.execute(db);
   return rows;
+}
+
+/** Whether an action has this number. */
+export async function isAction(db: Executor, orgId: string, number: number): Promise<boolean> {
+  const found = await db
+    .selectFrom("actions")
+    .select("number")
+    .where("org_id", "=", orgId)
+    .where("number", "=", number)
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 /** Makes the organization's other writers of actions wait until the transaction ends. Take it after other locks. */

@@ -9,9 +9,10 @@ import { recordedTogether } from "../audit/service.ts";
 import { evaluateTrails } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { ensureFlows } from "../flows/ensure.ts";
+import { notifyOfTrails, type TrailNews } from "../notifications/trail-service.ts";
 import { maxReportsInBatch, reportRoom } from "../report-room.ts";
 import { captureRepos, type RepoInfo } from "../repos/service.ts";
-import { ensureTrails, trailKey } from "../trails/ensure.ts";
+import { type EnsuredTrail, ensureTrails, trailKey } from "../trails/ensure.ts";
 import { insertArtifacts, lockNumbering, type NewArtifact } from "./store.ts";
 
 /** What an artifact is called in its trail when the report does not say. */
@@ -117,6 +118,19 @@ export async function reportArtifacts(
   return writePlaced(deps, tx, orgId, placed);
 }
 
+function newsOf(trails: readonly EnsuredTrail[], artifacts: readonly NewArtifact[]): TrailNews[] {
+  const begun = new Set(trails.flatMap((trail) => (trail.begun ? trail.id : [])));
+  return artifacts.flatMap((artifact) => {
+    const { trail_id, created_at: at, filename: name, fingerprint } = artifact;
+    const reported = { trail_id, trigger: "ON_ATTESTED_PROVENANCE", at } as const;
+    const started = { trail_id, trigger: "ON_STARTED_TRAIL", at, facts: {} } as const;
+    return [
+      ...(begun.delete(trail_id) ? [started] : []),
+      { ...reported, facts: { artifact: { name, fingerprint } } },
+    ];
+  });
+}
+
 async function writePlaced(
   deps: Pick<Deps, "ids">,
   tx: Tx,
@@ -133,11 +147,16 @@ async function writePlaced(
   }));
   const trails = await ensureTrails(deps, tx, orgId, wanted);
   const artifacts = reports.map((report, index) =>
-    newArtifact(deps.ids.next(), trails.get(trailKey(wanted[index]!))!, report),
+    newArtifact(deps.ids.next(), trails.get(trailKey(wanted[index]!))!.id, report),
   );
   await lockNumbering(tx, orgId);
   await insertArtifacts(tx, orgId, artifacts);
-  await evaluateTrails(tx, orgId, trails.values());
+  const watched = await evaluateTrails(
+    tx,
+    orgId,
+    artifacts.map(({ trail_id }) => trail_id),
+  );
+  await notifyOfTrails(tx, orgId, watched, () => newsOf([...trails.values()], artifacts));
   return artifacts.map(({ id }) => id);
 }
 

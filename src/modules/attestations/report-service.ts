@@ -75,7 +75,7 @@ async function placesOf(deps: Deps, tx: Tx, org: Org, reports: readonly Reported
     created_by: actor,
   }));
   const trails = await ensureTrails(deps, tx, org.id, wanted);
-  return wanted.map((place) => ({ ...place, trail_id: trails.get(trailKey(place))! }));
+  return wanted.map((place) => ({ ...place, trail: trails.get(trailKey(place))! }));
 }
 
 /** Notes that the organization has the files that came with reports. @returns their ids, null where none came. */
@@ -94,10 +94,10 @@ async function writeAll(
   const evidenceIds = await evidenceIdsOf(deps, tx, org, reports);
   const places = await placesOf(deps, tx, org, reports);
   const placed = reports.map(({ flow_name, trail_name, common, kind, actor }, index) => {
-    const { flow_id, trail_id, repo_id, reported_at } = places[index]!;
+    const { flow_id, trail, repo_id, reported_at } = places[index]!;
     const { attestation_name, repo_info: _, ...said } = common;
     return {
-      to: { org, flow: { id: flow_id, name: flow_name }, trail: { id: trail_id, name: trail_name } },
+      to: { org, flow: { id: flow_id, name: flow_name }, trail: { ...trail, name: trail_name } },
       input: {
         ...said,
         ...kind,

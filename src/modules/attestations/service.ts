@@ -1,15 +1,18 @@
 import type { Tx } from "../../db/connect.ts";
 import { notFound } from "../../domain/errors.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { wireId } from "../../lib/ids.ts";
 import { evaluateTrails } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
+import { notifyOfTrails, type TrailNews } from "../notifications/trail-service.ts";
 import { insertAttestations, listArtifactNames, type NewAttestation } from "./store.ts";
 
 /** The trail an attestation goes to, with the names its errors speak of. */
 export interface AttestedTrail {
   org: { id: string; name: string };
   flow: { id: string; name: string };
-  trail: { id: string; name: string };
+  /** `begun`: the report that brings the attestation began it. */
+  trail: { id: string; name: string; begun?: boolean };
 }
 
 /** What any kind of attestation says. Whatever is left out was not reported. */
@@ -94,6 +97,25 @@ function newAttestation(
   };
 }
 
+function newsOf(attestations: readonly PlacedAttestation[], rows: readonly NewAttestation[]): TrailNews[] {
+  const begun = new Set(attestations.flatMap(({ to: { trail } }) => (trail.begun === true ? trail.id : [])));
+  return rows.flatMap((row) => {
+    const { trail_id, created_at: at, artifact_fingerprint: fingerprint, target_artifacts } = row;
+    const started = { trail_id, trigger: "ON_STARTED_TRAIL", at, facts: {} } as const;
+    const { name, type, is_compliant } = row;
+    const attestation = { id: wireId(row.id), name, type, is_compliant };
+    const artifact =
+      fingerprint === null ? {} : { artifact: { name: target_artifacts?.[0] ?? "", fingerprint } };
+    const reported = {
+      trail_id,
+      trigger: "ON_ATTESTATION",
+      at,
+      facts: { attestation, ...artifact },
+    } as const;
+    return [...(begun.delete(trail_id) ? [started] : []), reported];
+  });
+}
+
 /**
  * Records attestations of any kind in one organization and judges their trails anew, in a handful of statements whatever
  * their number. The rows of the trails must be locked. Every call appends: the newest of a name counts. Not idempotent.
@@ -109,11 +131,12 @@ export async function recordAttestations(
   const nameOf = await artifactNames(tx, orgId, attestations);
   const rows = attestations.map((one) => newAttestation(deps, one, nameOf(one)));
   await insertAttestations(tx, orgId, rows);
-  await evaluateTrails(
+  const watched = await evaluateTrails(
     tx,
     orgId,
     rows.map(({ trail_id }) => trail_id),
   );
+  await notifyOfTrails(tx, orgId, watched, () => newsOf(attestations, rows));
   return rows.map(({ id }) => id);
 }
 

@@ -1,6 +1,6 @@
 import type { buildEndpoints } from "../../contract/builds.ts";
 import { JsonText } from "../../contract/endpoint.ts";
-import { buildWindow, type BuildWindow } from "../../domain/build-window.ts";
+import { timeWindow, type TimeWindow } from "../../domain/time-window.ts";
 import { pageLinks } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import type { Deps } from "../deps.ts";
@@ -17,13 +17,10 @@ interface Filters {
   "end-ts"?: number | undefined;
 }
 
-function windowOf(deps: Deps, query: Filters): BuildWindow {
+function windowOf(deps: Deps, query: Filters): TimeWindow {
   const start_ts = query.start_ts ?? query["start-ts"];
   const end_ts = query.end_ts ?? query["end-ts"];
-  return buildWindow(
-    { ...(start_ts === undefined ? {} : { start_ts }), ...(end_ts === undefined ? {} : { end_ts }) },
-    deps.clock.now(),
-  );
+  return timeWindow({ start_ts, end_ts }, deps.clock.now());
 }
 
 /** Which repos the filters mean. Names and external ids may be those of several. An empty filter is none. */

@@ -1,11 +1,11 @@
 import type { PreparedExecutor } from "../../db/connect.ts";
-import type { BuildWindow } from "../../domain/build-window.ts";
+import type { TimeWindow } from "../../domain/time-window.ts";
 import { organizationList, repoList, reposList, statistics } from "./statements.ts";
 
 /** Builds of which repos; `undefined` means whatever repo, or none. */
 export type RepoIds = readonly string[] | undefined;
 
-export interface BuildQuery extends BuildWindow {
+export interface BuildQuery extends TimeWindow {
   repo_ids: RepoIds;
   offset: number;
   limit: number;
@@ -47,7 +47,7 @@ export async function listBuilds(db: PreparedExecutor, orgId: string, query: Bui
 export async function listBuildTimes(
   db: PreparedExecutor,
   orgId: string,
-  query: BuildWindow & { repo_ids: RepoIds },
+  query: TimeWindow & { repo_ids: RepoIds },
 ): Promise<{ times: string; total_count: number }> {
   const [row] = await db.prepared<{ times: string; total_count: number }>(statistics, [
     orgId,

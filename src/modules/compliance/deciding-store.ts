@@ -3,6 +3,14 @@ import { sql } from "kysely";
 import type { Tx } from "../../db/connect.ts";
 import type { TrailCase } from "./store.ts";
 
+/** What decides on a trail, and whether anybody wants to be notified of it. */
+export interface DecidingCase extends TrailCase {
+  name: string;
+  flow_id: string;
+  /** Name of the flow if an action watches it; else null. */
+  watched_flow: string | null;
+}
+
 /** Ids of the first and the last artifact of each name on the trail `t`, found name by name in the index. */
 function artifactEnds(orgId: string) {
   const ofTrail = sql`a.org_id = ${orgId} and a.trail_id = t.id`;
@@ -67,12 +75,15 @@ export async function listDecidingCases(
   tx: Tx,
   orgId: string,
   trailIds: readonly string[],
-): Promise<TrailCase[]> {
-  const { rows } = await sql<TrailCase>`/* deciding-cases */
-    select t.id as trail_id, t.template, t.template_id, t.last_modified_at, c.artifacts, c.attestations
+): Promise<DecidingCase[]> {
+  const { rows } = await sql<DecidingCase>`/* deciding-cases */
+    select t.id as trail_id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at, c.artifacts,
+      c.attestations, case when exists (
+        select from action_flows w where w.org_id = ${orgId} and w.flow_id = t.flow_id
+      ) then (select f.name from flows f where f.org_id = ${orgId} and f.id = t.flow_id) end as watched_flow
     from unnest(${trailIds}::uuid[]) as asked (id)
     cross join lateral (
-      select t.id, t.template, t.template_id, t.last_modified_at from trails t
+      select t.id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at from trails t
       where t.org_id = ${orgId} and t.id = asked.id limit 1) t
     cross join lateral (
       with ends as materialized (${artifactEnds(orgId)}), heads as materialized (${countingHeads(orgId)})

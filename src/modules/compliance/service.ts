@@ -1,6 +1,6 @@
 import type { Executor, Tx } from "../../db/connect.ts";
 import { evaluateTrail } from "../../domain/compliance/evaluate.ts";
-import type { TrailReports } from "../../domain/compliance/model.ts";
+import type { ComplianceState, TrailReports } from "../../domain/compliance/model.ts";
 import { printCompliance } from "../../domain/compliance/print.ts";
 import type { Template } from "../../domain/template/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
@@ -18,17 +18,36 @@ function judge(trail: TrailCase): Verdict {
   };
 }
 
+/** A trail of a flow that an action watches, and what it was judged to be. */
+export interface WatchedTrail {
+  trail_id: string;
+  name: string;
+  status: ComplianceState;
+  flow: { id: string; name: string };
+}
+
 /**
  * Judges trails by everything reported on them and keeps the verdicts. Call it last in every transaction that begins a
  * trail, changes its template or reports anything on it, with the trails' rows locked: the verdict is then always that
  * of the reports that can be read beside it. Its time is the trail's `last_modified_at`, the time of the report that
  * led to it (contract flows 6.2). Two statements, whatever the number of trails. Idempotent.
+ * @returns the trails somebody may want to be notified of.
  */
-export async function evaluateTrails(tx: Tx, orgId: string, trailIds: Iterable<string>): Promise<void> {
+export async function evaluateTrails(
+  tx: Tx,
+  orgId: string,
+  trailIds: Iterable<string>,
+): Promise<WatchedTrail[]> {
   const ids = [...new Set(trailIds)];
-  if (ids.length === 0) return;
+  if (ids.length === 0) return [];
   const cases = await listDecidingCases(tx, orgId, ids);
-  await putVerdicts(tx, orgId, cases.map(judge));
+  const verdicts = cases.map(judge);
+  await putVerdicts(tx, orgId, verdicts);
+  return cases.flatMap(({ trail_id, name, flow_id, watched_flow }, index) =>
+    watched_flow === null
+      ? []
+      : { trail_id, name, status: verdicts[index]!.state, flow: { id: flow_id, name: watched_flow } },
+  );
 }
 
 /** What a trail is judged by. */

@@ -2,7 +2,7 @@ import type { ControlDecisionsQuery } from "../../contract/control-decisions.ts"
 import type { controlEndpoints, ControlsQuery } from "../../contract/controls.ts";
 import { parseTagFilter } from "../../domain/tags.ts";
 import { parseWireId } from "../../lib/ids.ts";
-import { type Link, type Links, pageLinks } from "../../lib/links.ts";
+import { type Links, pageHead } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import { getCoverage, listPoliciesReferencing } from "./coverage-store.ts";
 import { countDecisions, type DecisionFilter, type DecisionRow, listDecisions } from "./decision-store.ts";
@@ -42,19 +42,6 @@ function partOf({
   return { sort_direction, limit: per_page, offset: (page - 1) * per_page };
 }
 
-interface PageHead {
-  _links: Record<string, Link>;
-  page: number;
-  per_page: number;
-  total_pages: number;
-  total_count: number;
-}
-
-function headOf(url: string, { page, per_page }: PageQuery, total_count: number): PageHead {
-  const total_pages = Math.ceil(total_count / per_page);
-  return { _links: pageLinks(url, page, total_pages), page, per_page, total_pages, total_count };
-}
-
 /** A text that is no id at all is a flow that does not exist. */
 function decisionFilter(query: ControlDecisionsQuery): DecisionFilter {
   const { is_compliant, from_timestamp, to_timestamp, flow_id } = query;
@@ -79,7 +66,7 @@ export const controlHandlers: Handlers<typeof controlEndpoints> = {
       listControls(deps.db.query, org.id, filter, partOf(query)),
       countControls(deps.db.query, org.id, filter),
     ]);
-    return { status: 200, body: { ...headOf(url, query, total), controls } };
+    return { status: 200, body: { ...pageHead(url, query, total), controls } };
   },
 
   post_control: async (deps, call) => ({ status: 201, body: await createControl(deps, call, call.body) }),
@@ -114,7 +101,7 @@ export const controlHandlers: Handlers<typeof controlEndpoints> = {
     const { version: total } = await getControl(deps.db.query, org, params.identifier);
     const part = { ...partOf(query), total };
     const versions = await listControlVersions(deps.db.query, org.id, params.identifier, part);
-    return { status: 200, body: { ...headOf(url, query, total), versions } };
+    return { status: 200, body: { ...pageHead(url, query, total), versions } };
   },
 
   get_control_version: async (deps, { org, params }) => ({
@@ -130,7 +117,7 @@ export const controlHandlers: Handlers<typeof controlEndpoints> = {
     const coverage = await getCoverage(deps.db.query, org.id, identifier, { ...filter, ...part });
     const { total, covered, matching, environments } = coverage;
     const coverage_percent = total === 0 ? 0 : Math.round((covered / total) * 1000) / 10;
-    const head = headOf(url, query, matching);
+    const head = pageHead(url, query, matching);
     return { status: 200, body: { ...head, total, covered, coverage_percent, environments } };
   },
 
@@ -142,7 +129,7 @@ export const controlHandlers: Handlers<typeof controlEndpoints> = {
       countDecisions(deps.db.query, org.id, filter),
     ]);
     const decisions = rows.map((row) => showDecision(row, org, deps.links));
-    return { status: 200, body: { ...headOf(url, query, total), decisions } };
+    return { status: 200, body: { ...pageHead(url, query, total), decisions } };
   },
 
   get_control_decision: async (deps, { org, params }) => {

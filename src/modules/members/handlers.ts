@@ -1,5 +1,5 @@
 import type { memberEndpoints } from "../../contract/members.ts";
-import { pageLinks } from "../../lib/links.ts";
+import { pageHead } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import { countMembershipEvents, listMembershipEvents } from "./event-store.ts";
 import { removeMember, setMember } from "./service.ts";
@@ -23,11 +23,8 @@ export const memberHandlers: Handlers<typeof memberEndpoints> = {
   },
 
   list_audit_log: async (deps, call) => {
-    const { page, per_page } = call.query;
     const total_count = await countMembershipEvents(deps.db.query, call.org.id, call.query);
     const entries = await listMembershipEvents(deps.db.query, call.org.id, call.query, call.query);
-    const total_pages = Math.ceil(total_count / per_page);
-    const _links = pageLinks(call.url, page, total_pages);
-    return { status: 200, body: { _links, page, per_page, total_pages, total_count, entries } };
+    return { status: 200, body: { ...pageHead(call.url, call.query, total_count), entries } };
   },
 };

@@ -1,7 +1,7 @@
 import type { qualityEndpoints } from "../../contract/quality.ts";
 import type { OrgAccess } from "../../domain/principal.ts";
 import { parseWireId, wireId } from "../../lib/ids.ts";
-import { type Links, pageLinks } from "../../lib/links.ts";
+import { type Links, pageHead } from "../../lib/links.ts";
 import type { Handler, Handlers } from "../call.ts";
 import { countDeliveries, type DeliveryRow, findDelivery, listDeliveries } from "./delivery-store.ts";
 import { deliveryNotFound, readPayload, receiveDelivery, replayDelivery } from "./receive-service.ts";
@@ -87,19 +87,11 @@ export const qualityHandlers: Handlers<typeof qualityEndpoints> = {
     const { page, per_page, status, project_key } = query;
     const filter = { status, project_key };
     const total_count = await countDeliveries(deps.db.query, org.id, filter);
-    const total_pages = Math.ceil(total_count / per_page);
     const range = { limit: per_page, offset: (page - 1) * per_page };
     const rows = await listDeliveries(deps.db.query, org.id, filter, range);
     return {
       status: 200,
-      body: {
-        page,
-        per_page,
-        total_pages,
-        total_count,
-        deliveries: rows.map(showDelivery),
-        _links: pageLinks(url, page, total_pages),
-      },
+      body: { ...pageHead(url, query, total_count), deliveries: rows.map(showDelivery) },
     };
   },
 

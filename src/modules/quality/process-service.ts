@@ -54,7 +54,7 @@ async function ensurePlace(deps: Deps, tx: Tx, { job, delivery, plan }: Work) {
     created_by: { id: null, name: created_by_name },
   };
   const trails = await ensureTrails(deps, tx, job.org_id, [trail]);
-  return { flow_id, trail_id: trails.get(trailKey(trail))!, reported_at: now };
+  return { flow_id, trail: trails.get(trailKey(trail))!, reported_at: now };
 }
 
 /** Makes what is missing and records the attestation. @returns its id. */
@@ -69,7 +69,7 @@ async function carryOut(deps: Deps, tx: Tx, record: Recorder, work: Work): Promi
     {
       org: { id: job.org_id, name: delivery.org_name },
       flow: { id: place.flow_id, name: flow.name },
-      trail: { id: place.trail_id, name: trail.name },
+      trail: { ...place.trail, name: trail.name },
     },
     {
       ...said,

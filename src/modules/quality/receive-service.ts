@@ -124,7 +124,7 @@ async function storeDelivery(deps: Deps, tx: Tx, record: Recorder, incoming: Inc
   };
   record("quality_delivery", wireId(delivery.id));
   if (decision.kind === "plan" && (await insertDelivery(tx, org_id, delivery))) {
-    await enqueue(tx, processTask, { org_id, delivery_id: delivery.id }, `quality ${delivery.id}`);
+    await enqueue(tx, processTask, { org_id, delivery_id: delivery.id }, { key: `quality ${delivery.id}` });
     return { delivery, answer: { status: "accepted" } };
   }
   const answer: WebhookAnswer =

@@ -1,7 +1,7 @@
 import { JsonText } from "../../contract/endpoint.ts";
 import type { repoEndpoints } from "../../contract/repos.ts";
 import { invalid } from "../../domain/errors.ts";
-import { pageLinks } from "../../lib/links.ts";
+import { pageHead } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import type { Deps } from "../deps.ts";
 import { getRepoId } from "./service.ts";
@@ -43,9 +43,7 @@ export const repoHandlers: Handlers<typeof repoEndpoints> = {
       limit: per_page,
       repos_url: reposUrl(deps, call.org),
     });
-    const total_pages = Math.ceil(total_count / per_page);
-    const _links = pageLinks(call.url, page, total_pages);
-    const head = JSON.stringify({ page, per_page, total_pages, total_count, _links });
+    const head = JSON.stringify(pageHead(call.url, call.query, total_count));
     return { status: 200, body: new JsonText(`${head.slice(0, -1)},"repos":${repos}}`) };
   },
 

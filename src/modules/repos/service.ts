@@ -124,20 +124,42 @@ export interface RepoQuestion {
   id: string | undefined;
 }
 
+/** The repos that are meant, the newest first; at least one. */
+async function getRepos(
+  db: PreparedExecutor,
+  orgId: string,
+  asked: RepoQuestion,
+): Promise<[RepoIdentity, ...RepoIdentity[]]> {
+  const [newest, ...others] = await findRepos(db, orgId, {
+    id: asked.id === undefined ? undefined : (parseWireId(asked.id) ?? null),
+    name: asked.name,
+    provider: asked.provider,
+  });
+  if (newest === undefined) throw notFound(`Repo '${asked.name}' not found`);
+  return [newest, ...others];
+}
+
 /**
  * The id of one repo, by its own id or by name. Of several at the provider asked for the newest is meant.
  * @throws AppError not_found; invalid when several providers have a repo of the name and none was said.
  */
 export async function getRepoId(db: PreparedExecutor, orgId: string, asked: RepoQuestion): Promise<string> {
   const { name, provider } = asked;
-  const found = await findRepos(db, orgId, {
-    id: asked.id === undefined ? undefined : (parseWireId(asked.id) ?? null),
-    name,
-    provider,
-  });
-  const newest = found[0];
-  if (newest === undefined) throw notFound(`Repo '${name}' not found`);
+  const found = await getRepos(db, orgId, asked);
   if (found.length > 1 && provider === undefined) throw ambiguous(name, found);
+  return found[0].id;
+}
+
+/**
+ * The same, but of several the newest is meant, whatever its provider.
+ * @throws AppError not_found.
+ */
+export async function getNewestRepoId(
+  db: PreparedExecutor,
+  orgId: string,
+  asked: RepoQuestion,
+): Promise<string> {
+  const [newest] = await getRepos(db, orgId, asked);
   return newest.id;
 }
 

@@ -150,9 +150,9 @@ export async function appendSnapshots(
   );
   await insertSnapshots(tx, org.id, snapshots);
   const occurrences = compared.flatMap(({ target, annotated }, at) => {
-    const { id, name, type, state } = target.standing;
+    const { id, name, state } = target.standing;
     const { index, at: moment, state: present } = snapshots[at]!;
-    const environment = { id, name, type };
+    const environment = { id, name };
     return occurrencesOf({ environment, index, at: moment, state: present, state_before: state, annotated });
   });
   if (occurrences.length > 0) await notify(tx, org.id, occurrences);

@@ -23,6 +23,13 @@ export function trailKey(trail: TrailKey): string {
   return `${trail.flow_id}/${trail.name}`;
 }
 
+/** A trail that is there now. */
+export interface EnsuredTrail {
+  id: string;
+  /** Whether it was begun just now. */
+  begun: boolean;
+}
+
 interface TrailReports {
   first: WantedTrail;
   repo_ids: Set<string>;
@@ -53,26 +60,26 @@ function groupByTrail(reports: readonly WantedTrail[]): Map<string, TrailReports
  * Finds the trails that reports belong to, begins those that do not exist (contract flows 3.8), moves their
  * `last_modified_at` on and links the reports' repos. Works for any number of reports in at most three statements and
  * writes each trail once.
- * @returns ids by `trailKey`.
+ * @returns the trails by `trailKey`.
  */
 export async function ensureTrails(
   deps: Pick<Deps, "ids">,
   tx: Tx,
   orgId: string,
   reports: readonly WantedTrail[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, EnsuredTrail>> {
   const trails = groupByTrail(reports);
-  const ids = new Map<string, string>();
-  const keep = (stored: readonly StoredTrail[]): void => {
-    for (const trail of stored) ids.set(trailKey(trail), trail.id);
+  const found = new Map<string, EnsuredTrail>();
+  const keep = (stored: readonly StoredTrail[], begun: boolean): void => {
+    for (const trail of stored) found.set(trailKey(trail), { id: trail.id, begun });
   };
   const missing = (): TrailReports[] =>
-    [...trails].filter(([key]) => !ids.has(key)).map(([, trail]) => trail);
-  const touch = async (): Promise<void> => keep(await touchTrails(tx, orgId, missing().map(touchOf)));
+    [...trails].filter(([key]) => !found.has(key)).map(([, trail]) => trail);
+  const touch = async (): Promise<void> => keep(await touchTrails(tx, orgId, missing().map(touchOf)), false);
   await touch();
-  if (missing().length > 0) keep(await insertMissingTrails(tx, orgId, missing().map(newTrail(deps))));
+  if (missing().length > 0) keep(await insertMissingTrails(tx, orgId, missing().map(newTrail(deps))), true);
   if (missing().length > 0) await touch();
-  return ids;
+  return found;
 }
 
 function touchOf({ first, repo_ids, last_modified_at }: TrailReports) {

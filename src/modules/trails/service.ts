@@ -9,6 +9,7 @@ import { recorded, type Scope } from "../audit/service.ts";
 import { evaluateTrails } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { findFlowIdByName, type FlowForTrail, getFlowForTrail } from "../flows/service.ts";
+import { notifyOfTrails } from "../notifications/trail-service.ts";
 import { captureRepos } from "../repos/service.ts";
 import { listTrailEvents, type TrailEventRow } from "./event-store.ts";
 import { findTrail, type ReadTrailRow } from "./list-store.ts";
@@ -78,7 +79,10 @@ async function beginTrail(deps: Needed, report: Report): Promise<boolean> {
     data: reportedData(report, trail),
     repo_id,
   });
-  await evaluateTrails(tx, scope.org.id, [trail.id]);
+  const watched = await evaluateTrails(tx, scope.org.id, [trail.id]);
+  await notifyOfTrails(tx, scope.org.id, watched, () => [
+    { trail_id: trail.id, trigger: "ON_STARTED_TRAIL", at: trail.created_at, facts: {} },
+  ]);
   return true;
 }
 

@@ -1,0 +1,39 @@
+import type { Timestamp } from "../lib/clock.ts";
+import { invalidInput } from "./errors.ts";
+
+/** A span of time, both ends included. */
+export interface TimeWindow {
+  start_ts: Timestamp;
+  end_ts: Timestamp;
+}
+
+/** In seconds. */
+export const day = 24 * 60 * 60;
+
+/** How a window is asked for: its query parameters, and how far it reaches back when nothing is said, in seconds. */
+export interface WindowStyle {
+  start: string;
+  end: string;
+  length: number;
+}
+
+/** Of builds and deployments (interface spec 8). */
+const usual: WindowStyle = { start: "start_ts", end: "end_ts", length: 28 * day };
+
+/**
+ * The window a caller asks for, with what they left out filled in.
+ * @throws AppError invalid when it would end before it starts.
+ */
+export function timeWindow(
+  asked: { start_ts?: Timestamp | undefined; end_ts?: Timestamp | undefined },
+  now: Timestamp,
+  { start, end, length }: WindowStyle = usual,
+): TimeWindow {
+  const end_ts = asked.end_ts ?? now;
+  const start_ts = asked.start_ts ?? Math.round((end_ts - length) * 1e6) / 1e6;
+  if (start_ts > end_ts)
+    throw invalidInput({
+      [`query.${start}`]: `Input should be less than or equal to ${end} [input: ${start_ts}]`,
+    });
+  return { start_ts, end_ts };
+}

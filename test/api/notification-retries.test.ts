@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+
+import { deliver } from "../../src/modules/notifications/deliver-service.ts";
+import type { DeliverJob } from "../../src/modules/notifications/store.ts";
+import { ActionFixtures, putEnv } from "../support/actions.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { runPendingJobs } from "../support/jobs.ts";
+import { deliveriesOf, forgetAttempts, happen, inProd, runAllAttempts } from "../support/notifications.ts";
+import { type Receiver, startReceiver } from "../support/receiver.ts";
+
+let app: TestApp;
+let fixtures: ActionFixtures;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  app = await startTestApp({ WAYBILL_ALLOW_PRIVATE_TARGETS: "1" });
+  fixtures = new ActionFixtures(app);
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  await app.close();
+  await receiver.stop();
+});
+beforeEach(async () => {
+  await forgetAttempts(app);
+  receiver.received.length = 0;
+  receiver.answer(() => 200);
+});
+
+function webhook(path = "/hook-t0ken") {
+  return { type: "WEBHOOK", webhook: `${receiver.url}${path}` };
+}
+
+/** An organization whose environment `prod` is watched by action 1. */
+async function watched(change: Record<string, unknown> = {}): Promise<TestOrg> {
+  const { org } = await fixtures.org();
+  const answer = await putEnv(org, { targets: [webhook()], ...change });
+  expect(answer.status).toBe(201);
+  return org;
+}
+
+describe("a target that fails", () => {
+  const state = async (org: TestOrg) => {
+    const { json } = await org.member.get(`/actions/${org.name}/1`);
+    const { is_failing, last_success_timestamp, last_failure_timestamp } = json;
+    return { is_failing, last_success_timestamp, last_failure_timestamp };
+  };
+
+  it("is tried again under the same id until it answers well, and the action shows it", async () => {
+    const org = await watched();
+    receiver.answer(() => 500);
+    const before = app.clock.now();
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    await runPendingJobs(app);
+    const [failed] = await deliveriesOf(org);
+    expect(failed).toMatchObject({
+      status: "waiting",
+      attempts: 1,
+      response_status: 500,
+      error: "Answered with status 500",
+    });
+    const failedAt = failed!["last_attempt_at"] as number;
+    expect(failedAt).toBeGreaterThanOrEqual(before);
+    expect(failed!["next_attempt_at"]).toBeCloseTo(failedAt + 10, 3);
+    expect(await state(org)).toEqual({
+      is_failing: true,
+      last_success_timestamp: null,
+      last_failure_timestamp: failedAt,
+    });
+
+    await runPendingJobs(app);
+    expect(receiver.received).toHaveLength(1);
+    receiver.answer(() => 204);
+    app.clock.advance(10);
+    await runAllAttempts(app, org);
+    expect(receiver.received).toHaveLength(2);
+    expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    const [times] = receiver.received.map(({ headers }) => Number(headers["webhook-timestamp"]));
+    expect(Number(receiver.received[1]!.headers["webhook-timestamp"])).toBeGreaterThanOrEqual(times! + 9);
+    const [delivered] = await deliveriesOf(org);
+    expect(delivered).toMatchObject({
+      status: "delivered",
+      attempts: 2,
+      response_status: 204,
+      error: null,
+      next_attempt_at: null,
+    });
+    expect(await state(org)).toEqual({
+      is_failing: false,
+      last_success_timestamp: delivered!["last_attempt_at"],
+      last_failure_timestamp: failedAt,
+    });
+    const { json } = await org.member.get(`/organizations/${org.name}/environments_notifications/1`);
+    expect(json.targets).toEqual([
+      {
+        type: "WEBHOOK",
+        webhook: "",
+        payload_version: "1.0",
+        last_success_at: delivered!["last_attempt_at"],
+        last_failure_at: failedAt,
+      },
+    ]);
+  });
+
+  it("is given up after a day", async () => {
+    const org = await watched();
+    receiver.answer(() => 503);
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    for (let hour = 0; hour < 30 && (await deliveriesOf(org))[0]!["status"] === "waiting"; hour += 1) {
+      await runAllAttempts(app, org);
+      app.clock.advance(3600);
+    }
+    const [given] = await deliveriesOf(org);
+    expect(given).toMatchObject({ status: "failed", next_attempt_at: null });
+    const lasted = (given!["last_attempt_at"] as number) - (given!["created_at"] as number);
+    expect(lasted).toBeGreaterThan(21 * 3600);
+    expect(lasted).toBeLessThan(24 * 3600);
+    const count = receiver.received.length;
+    await runAllAttempts(app, org);
+    expect(receiver.received.length).toBe(count);
+  });
+
+  it("keeps no other target waiting, and its address to itself", async () => {
+    const org = await watched({ targets: [webhook("/bad-s3cret"), webhook("/good")] });
+    receiver.answer(({ path }) =>
+      path === "/good" ? 200 : { status: 302, headers: { location: "http://169.254.169.254/" } },
+    );
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    await runPendingJobs(app);
+    const { json } = await org.member.get(`/actions/${org.name}/1`);
+    expect(json.is_failing).toBe(true);
+    expect(json.targets[0].last_failure_at).not.toBeNull();
+    expect(json.targets[1]).toMatchObject({ last_failure_at: null, last_success_at: expect.any(Number) });
+    const list = await deliveriesOf(org);
+    expect(list.map(({ status, error }) => [status, error])).toEqual([
+      ["delivered", null],
+      ["waiting", "Answered with status 302; redirects are not followed"],
+    ]);
+    expect(JSON.stringify(list) + app.logged()).not.toContain("s3cret");
+  });
+
+  it("that cannot be reached says why, without its address", async () => {
+    const gone = await startReceiver();
+    await gone.stop();
+    const org = await watched({ targets: [{ type: "WEBHOOK", webhook: `${gone.url}/s3cret` }] });
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    await runPendingJobs(app);
+    expect(await deliveriesOf(org)).toMatchObject([
+      { status: "waiting", response_status: null, error: "Connection refused" },
+    ]);
+  });
+
+  it("that does not answer is left alone for a moment, and then gets everything", async () => {
+    const gone = await startReceiver();
+    await gone.stop();
+    const org = await watched({ targets: [{ type: "WEBHOOK", webhook: gone.url }] });
+    const occurrence = await inProd(app, org, "ON_COMPLIANT_ENV");
+    await happen(app, org, ...Array.from({ length: 5 }, () => occurrence));
+    await runPendingJobs(app);
+    const errors = (await deliveriesOf(org)).map(
+      ({ error, attempts }) => `${String(error)} ${String(attempts)}`,
+    );
+    expect(errors.sort()).toEqual([
+      "Connection refused 1",
+      ...Array.from({ length: 4 }, () => "The target did not answer others a moment ago 1"),
+    ]);
+    const secrets = app.deps.secrets.seal(JSON.stringify([receiver.url]));
+    await app.deps.db.pool.query("update actions set target_secrets = $1 where org_id = $2", [
+      secrets,
+      org.id,
+    ]);
+    app.clock.advance(15);
+    await runAllAttempts(app, org);
+    expect(receiver.received).toHaveLength(5);
+    expect(await deliveriesOf(org)).toMatchObject(
+      Array.from({ length: 5 }, () => ({ status: "delivered", attempts: 2 })),
+    );
+  });
+
+  it("gets the next attempt at its new address when it was mended, and starts afresh", async () => {
+    const org = await watched({ targets: [webhook("/wrong")] });
+    receiver.answer(({ path }) => (path === "/wrong" ? 404 : 200));
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    await runPendingJobs(app);
+    const { json: before } = await org.member.get(`/actions/${org.name}/1`);
+    expect(before.is_failing).toBe(true);
+    const path = `/organizations/${org.name}/environments_notifications/1`;
+    const { name, environments, triggers } = before;
+    const body = { name, environments, triggers, type: "env", targets: [webhook("/right")] };
+    expect((await org.member.put(path, body)).status).toBe(200);
+    expect((await org.member.get(path)).json).toMatchObject({
+      is_failing: false,
+      last_failure_timestamp: null,
+    });
+    await runAllAttempts(app, org);
+    expect(receiver.received.map((request) => request.path)).toEqual(["/wrong", "/right"]);
+    expect(await deliveriesOf(org)).toMatchObject([{ status: "delivered", attempts: 2 }]);
+  });
+});
+
+describe("a target or an action that is gone", () => {
+  it("gets nothing any more", async () => {
+    const org = await watched({ targets: [webhook(), webhook("/second")] });
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    const path = `/organizations/${org.name}/environments_notifications/1`;
+    const { name, environments, triggers } = (await org.member.get(path)).json;
+    await org.member.put(path, { name, environments, triggers, targets: [webhook()] });
+    await runPendingJobs(app);
+    expect(receiver.received.map((request) => request.path)).toEqual(["/hook-t0ken"]);
+    expect(await deliveriesOf(org)).toMatchObject([
+      { status: "cancelled", attempts: 0, error: "The action has this target no more" },
+      { status: "delivered" },
+    ]);
+
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    expect((await org.member.delete(`/actions/${org.name}/1`)).status).toBe(200);
+    await runPendingJobs(app);
+    expect(receiver.received).toHaveLength(1);
+    const log = await org.member.get(`/actions/${org.name}/1/deliveries`);
+    expect([log.status, log.json.message]).toEqual([
+      404,
+      `Action '1' does not exist in organization '${org.name}'`,
+    ]);
+  });
+});
+
+describe("a job that runs again", () => {
+  it("does nothing once its attempt was written down", async () => {
+    const org = await watched();
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    const { rows } = await app.deps.db.pool.query<{ payload: DeliverJob }>(
+      "select payload from graphile_worker._private_jobs where payload ->> 'org_id' = $1",
+      [org.id],
+    );
+    const job = rows[0]!.payload;
+    receiver.answer(() => 500);
+    await deliver(app.deps, job);
+    await deliver(app.deps, job);
+    await runPendingJobs(app);
+    expect(receiver.received).toHaveLength(1);
+    receiver.answer(() => 200);
+    await Promise.all([
+      deliver(app.deps, { ...job, attempts: 1 }),
+      deliver(app.deps, { ...job, attempts: 1 }),
+    ]);
+    expect(await deliveriesOf(org)).toMatchObject([{ status: "delivered", attempts: 2 }]);
+    expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+  });
+});

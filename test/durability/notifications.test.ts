@@ -1,0 +1,134 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import { describe, expect, it } from "vitest";
+
+import { fingerprintOf } from "../support/artifacts.ts";
+import { type ReceivedRequest, type Receiver, startReceiver } from "../support/receiver.ts";
+import { initialAdminKey, type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
+
+const rounds = 4;
+const reportsInRound = 30;
+
+interface Site {
+  server: ServerProcess;
+  key: string;
+  org: string;
+}
+
+function call(site: Site, method: string, path: string, body?: unknown): Promise<Response> {
+  return fetch(`${site.server.url}/api/v2${path}`, {
+    method,
+    headers: { authorization: `Bearer ${site.key}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(20_000),
+  });
+}
+
+async function sharedOrganization(site: Site): Promise<string> {
+  const organizations = (await (await call(site, "GET", "/organizations")).json()) as {
+    name: string;
+    kind: string;
+  }[];
+  return organizations.find(({ kind }) => kind === "shared")!.name;
+}
+
+/** Reports an artifact. @returns whether the server has taken it upon itself. */
+async function report(site: Site, fingerprint: string): Promise<boolean> {
+  const body = {
+    fingerprint,
+    filename: "web",
+    build_url: "https://ci.test/1",
+    commit_url: "https://git.test/1",
+    trail_name: "run",
+  };
+  return call(site, "POST", `/artifacts/${site.org}/web`, body).then(
+    ({ ok }) => ok,
+    // The server is gone: it has promised nothing.
+    () => false,
+  );
+}
+
+/** Answers every third message with a failure, every fifth not at all, the first time; all of them the second time. */
+function beFlaky(receiver: Receiver, onMessage: (count: number) => void): void {
+  const seen = new Set<string>();
+  let count = 0;
+  receiver.answer(({ headers }) => {
+    const id = String(headers["webhook-id"]);
+    count += 1;
+    onMessage(count);
+    if (seen.has(id)) return 200;
+    seen.add(id);
+    if (seen.size % 3 === 0) return 500;
+    return seen.size % 5 === 0 ? "never" : 200;
+  });
+}
+
+/** Ids of the messages about each artifact. */
+function idsByFingerprint(received: readonly ReceivedRequest[]): Map<string, Set<string>> {
+  const ids = new Map<string, Set<string>>();
+  for (const { headers, json } of received) {
+    const fingerprint = String(json.artifact.fingerprint);
+    ids.set(fingerprint, (ids.get(fingerprint) ?? new Set()).add(String(headers["webhook-id"])));
+  }
+  return ids;
+}
+
+async function waiting(site: Site): Promise<number> {
+  const path = `/actions/${site.org}/1/deliveries?status=waiting&per_page=1`;
+  return ((await (await call(site, "GET", path)).json()) as { total_count: number }).total_count;
+}
+
+describe("kill -9 while notifications are being sent to a flaky receiver", () => {
+  it(
+    "loses none of what was answered, and repeats only under the same id",
+    { timeout: 240_000 },
+    async () => {
+      const receiver = await startReceiver();
+      try {
+        await withDataDir(async (dataDir) => {
+          const environment = { WAYBILL_ALLOW_PRIVATE_TARGETS: "1" };
+          const site: Site = { server: await startServer(dataDir, environment), key: "", org: "" };
+          site.key = initialAdminKey(dataDir);
+          site.org = await sharedOrganization(site);
+          await call(site, "PUT", `/flows/${site.org}`, { name: "web", description: "" });
+          const action = {
+            name: "told",
+            flows: ["web"],
+            triggers: ["ON_ATTESTED_PROVENANCE"],
+            targets: [{ type: "WEBHOOK", webhook: receiver.url }],
+          };
+          expect((await call(site, "PUT", `/actions/${site.org}/flows`, action)).status).toBe(201);
+
+          let reached: (count: number) => void = () => {};
+          beFlaky(receiver, (count) => reached(count));
+          const acknowledged: string[] = [];
+          for (let round = 0; round < rounds; round += 1) {
+            const before = receiver.received.length;
+            const enough = new Promise<void>((resolve) => {
+              reached = (count) => (count - before > round * 3 ? resolve() : undefined);
+            });
+            const reporting = Array.from({ length: reportsInRound }, async (_, index) => {
+              const fingerprint = fingerprintOf(`${round}-${index}`);
+              if (await report(site, fingerprint)) acknowledged.push(fingerprint);
+            });
+            await enough;
+            await site.server.kill();
+            await Promise.all(reporting);
+            site.server = await startServer(dataDir, environment);
+          }
+          expect(acknowledged.length).toBeGreaterThan(rounds);
+          while ((await waiting(site)) > 0) await delay(200);
+
+          const ids = idsByFingerprint(receiver.received);
+          expect(acknowledged.filter((fingerprint) => !ids.has(fingerprint))).toEqual([]);
+          expect([...ids.values()].filter(({ size }) => size > 1)).toEqual([]);
+          const answer = await call(site, "GET", `/actions/${site.org}/1`);
+          expect(await answer.json()).toMatchObject({ is_failing: false });
+          expect(await site.server.stop()).toBe(0);
+        });
+      } finally {
+        await receiver.stop();
+      }
+    },
+  );
+});

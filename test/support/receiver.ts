@@ -1,0 +1,129 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+
+import { SMTPServer } from "smtp-server";
+
+export interface ReceivedRequest {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+  // Tests read bodies freely; what they read is compared at once.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  json: any;
+}
+
+/** What is answered: a status, a status with headers, or nothing at all. */
+export type ReceiverAnswer = number | { status: number; headers: Record<string, string> } | "never";
+
+/** Somebody else's web server, which webhooks are sent to. */
+export interface Receiver {
+  url: string;
+  received: ReceivedRequest[];
+  /** How requests are answered from now on; 200 before. */
+  answer(choose: (request: ReceivedRequest) => ReceiverAnswer): void;
+  stop(): Promise<void>;
+}
+
+/** Starts a receiver on a free port of this machine. */
+export async function startReceiver(): Promise<Receiver> {
+  let choose: (request: ReceivedRequest) => ReceiverAnswer = () => 200;
+  const received: ReceivedRequest[] = [];
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request);
+    const { method = "", url = "", headers } = request;
+    const one = { method, path: url, headers, body, json: JSON.parse(body) as unknown };
+    received.push(one);
+    const answer = choose(one);
+    if (answer === "never") return;
+    if (typeof answer === "number") response.writeHead(answer).end("{}");
+    else response.writeHead(answer.status, answer.headers).end();
+  }
+
+  const server = createServer((request, response) => {
+    receive(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    answer: (next) => void (choose = next),
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Checks a webhook the way its receiver does, from the documentation alone. */
+export function isGenuine({ headers, body }: ReceivedRequest, secret: string): boolean {
+  const key = Buffer.from(secret.replace("whsec_", ""), "base64");
+  const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`;
+  const expected = createHmac("sha256", key).update(signed).digest();
+  return String(headers["webhook-signature"])
+    .split(" ")
+    .some((signature) => {
+      const given = Buffer.from(signature.replace("v1,", ""), "base64");
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    });
+}
+
+export interface ReceivedMail {
+  from: string;
+  to: string[];
+  user: string | undefined;
+  /** With its headers, as it came over the wire. */
+  source: string;
+}
+
+/** Somebody's mail server. */
+export interface MailServer {
+  port: number;
+  received: ReceivedMail[];
+  /** Addresses it takes no mail for. */
+  refused: Set<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts a mail server on a free port of this machine. */
+export async function startMailServer(login?: { user: string; password: string }): Promise<MailServer> {
+  const received: ReceivedMail[] = [];
+  const refused = new Set<string>();
+  const server = new SMTPServer({
+    authOptional: login === undefined,
+    allowInsecureAuth: true,
+    disabledCommands: ["STARTTLS"],
+    onAuth: ({ username, password }, _session, done) => {
+      if (username === login?.user && password === login?.password) done(null, { user: username });
+      else done(new Error("Wrong credentials"));
+    },
+    onRcptTo: ({ address }, _session, done) => {
+      if (refused.has(address)) done(new Error("No such mailbox"));
+      else done();
+    },
+    onData: (stream, session, done) => {
+      const { mailFrom, rcptTo } = session.envelope;
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        received.push({
+          from: mailFrom === false ? "" : mailFrom.address,
+          to: rcptTo.map(({ address }) => address),
+          user: session.user === undefined ? undefined : String(session.user),
+          source: Buffer.concat(chunks).toString("utf8"),
+        });
+        done();
+      });
+    },
+  });
+  const listening = server.listen(0, "127.0.0.1");
+  await new Promise((resolve) => listening.once("listening", resolve));
+  return {
+    port: (listening.address() as AddressInfo).port,
+    received,
+    refused,
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
