@@ -50,6 +50,23 @@ function printFirst(flow: SnapshotFlow | undefined, fingerprint: string): string
   return `${before},"html_url":${page},"flow_html_url":${flowLink},${after}`;
 }
 
+/** Of the documents below. To be raised when they change for the same contents. */
+const format = 1;
+
+/**
+ * Everything a document is made of, as a text to compare. Much shorter than the document, which repeats the rules of
+ * policies: they follow from the versions, and verdicts and reasons from how the rules resolve.
+ */
+export function contentsText(
+  { running, verdict, compliant, policies }: JudgedArtifact,
+  flows: readonly SnapshotFlow[],
+): string {
+  const resolved = verdict.policy_decisions.map(({ rule_evaluations }) =>
+    rule_evaluations.map(({ resolutions }) => resolutions.map(({ type }) => type)),
+  );
+  return JSON.stringify([format, running, compliant, verdict.allow_listed, policies, resolved, flows]);
+}
+
 /**
  * An artifact as snapshots show it, as JSON text with `addressMark` and `annotationMark` in it (contract of snapshots).
  * Trust in it is told only where there is some.

@@ -89,8 +89,8 @@ async function predecessorsOf(
   return wanted.length === 0 ? new Map() : listPredecessors(tx, org.id, wanted);
 }
 
-function digestOf(doc: string): string {
-  return sha256(doc).toString("base64");
+function digestOf(contents: string): string {
+  return sha256(contents).toString("base64");
 }
 
 function newSnapshot(
