@@ -103,6 +103,8 @@ export const EnvironmentListQuery = z.object({
   type: listParameter(choiceParameter(environmentTypes)).optional(),
   tag: listParameter(textParameter()).optional(),
   archived: booleanParameter().default(false),
+  /** Only those whose reporter has been silent for too long, or only the others (ours). */
+  stale: booleanParameter().optional(),
 });
 
 const tag = "Environments";
@@ -117,7 +119,7 @@ export const environmentEndpoints = {
     description:
       "All environments that match, as a bare array; with `page` or `per_page`, one page of them as an object, " +
       "15 a page unless said otherwise. `name` is part of the name in any case, a tag is `key` or `key:value`, a space " +
-      "includes the spaces below it. `type`, `tag` and `space_id` may be repeated: any of the values will do. Different " +
+      "includes the spaces below it. With `stale` true they are those whose reporter has been silent for too long. `type`, `tag` and `space_id` may be repeated: any of the values will do. Different " +
       "filters combine with AND.",
     access: organizationReader,
     query: EnvironmentListQuery,

@@ -1,6 +1,7 @@
 import { actionEndpoints } from "./actions.ts";
 import { allowlistEndpoints } from "./allowlists.ts";
 import { artifactEndpoints } from "./artifacts.ts";
+import { assertEndpoints } from "./asserts.ts";
 import { attestationTypeEndpoints } from "./attestation-types.ts";
 import { attestationEndpoints } from "./attestations.ts";
 import { auditEndpoints } from "./audit.ts";
@@ -8,6 +9,7 @@ import { buildEndpoints } from "./builds.ts";
 import { controlEndpoints } from "./controls.ts";
 import { deploymentEndpoints } from "./deployments.ts";
 import { environmentEndpoints } from "./environments.ts";
+import { environmentExplanationEndpoints } from "./environment-explanations.ts";
 import { explanationEndpoints } from "./explanations.ts";
 import { flowEndpoints } from "./flows.ts";
 import { liveArtifactEndpoints } from "./live-artifacts.ts";
@@ -18,7 +20,9 @@ import { policyEndpoints } from "./policies.ts";
 import { policyPreviewEndpoints } from "./policy-preview.ts";
 import { qualityEndpoints } from "./quality.ts";
 import { repoEndpoints } from "./repos.ts";
+import { searchEndpoints } from "./search.ts";
 import { serviceAccountEndpoints } from "./service-accounts.ts";
+import { silenceEndpoints } from "./silence.ts";
 import { snapshotReportEndpoints } from "./snapshot-reports.ts";
 import { snapshotEndpoints } from "./snapshots.ts";
 import { spaceEndpoints } from "./spaces.ts";
@@ -38,6 +42,10 @@ export const endpoints = {
   ...environmentEndpoints,
   ...snapshotReportEndpoints,
   ...snapshotEndpoints,
+  ...silenceEndpoints,
+  ...environmentExplanationEndpoints,
+  ...searchEndpoints,
+  ...assertEndpoints,
   ...spaceEndpoints,
   ...tagEndpoints,
   ...flowEndpoints,

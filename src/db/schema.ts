@@ -267,8 +267,10 @@ export interface EnvironmentReports {
   environment_id: string;
   facts_digest: string;
   latest_at: TimestampColumn;
+  learned_limit: number | null;
   org_id: string;
   report_digest: string;
+  report_gaps: Generated<number[]>;
   snapshot_count: number;
 }
 
@@ -289,10 +291,19 @@ export interface Environments {
   org_id: string;
   original_name: string | null;
   policies: Generated<string>;
+  silence_limit: number | null;
   space_id: string | null;
   state: boolean | null;
   tags: Generated<JsonColumn>;
   type: string;
+}
+
+export interface EnvironmentSilences {
+  began_at: TimestampColumn;
+  ended_at: TimestampColumn | null;
+  environment_id: string;
+  noticed_at: TimestampColumn | null;
+  org_id: string;
 }
 
 export interface Evidence {
@@ -516,6 +527,12 @@ export interface ServiceAccounts {
   privilege: string;
 }
 
+export interface SilenceWatch {
+  looked_at: TimestampColumn;
+  one: Generated<boolean>;
+  since: TimestampColumn;
+}
+
 export interface SnapshotArtifacts {
   compliant: boolean | null;
   created_at: TimestampColumn;
@@ -628,6 +645,7 @@ export interface DB {
   environment_members: EnvironmentMembers;
   environment_policies: EnvironmentPolicies;
   environment_reports: EnvironmentReports;
+  environment_silences: EnvironmentSilences;
   environments: Environments;
   evidence: Evidence;
   flow_activity: FlowActivity;
@@ -650,6 +668,7 @@ export interface DB {
   repo_counters: RepoCounters;
   repos: Repos;
   service_accounts: ServiceAccounts;
+  silence_watch: SilenceWatch;
   snapshot_artifacts: SnapshotArtifacts;
   snapshots: Snapshots;
   spaces: Spaces;

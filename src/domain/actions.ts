@@ -10,6 +10,7 @@ export const environmentTriggers = [
   "ON_ALLOWED_ARTIFACT",
   "ON_NON_COMPLIANT_ENV",
   "ON_COMPLIANT_ENV",
+  "ON_SILENT_ENV",
 ] as const;
 
 /** Accepted for compatibility though they never fire: `ON_APPROVAL` and `ON_RELEASE`. */

@@ -11,14 +11,17 @@ import {
 } from "../modules/policies/reevaluate-service.ts";
 import { type DeliveryJob, processDelivery } from "../modules/quality/process-service.ts";
 import { processTask } from "../modules/quality/receive-service.ts";
+import { noticeSilence } from "../modules/silence/watch-service.ts";
 
 const cleanEvidenceTask = "clean_evidence";
 const cleanDeliveriesTask = "clean_notification_deliveries";
+const noticeSilenceTask = "notice_silence";
 const cleanEvidenceMs = 60_000;
 
 /** What is queued by the clock: minute, hour, day, month, weekday in UTC, task. A missed run is made up for once. */
 export const schedule = `17 3 * * * ${cleanEvidenceTask} ?fill=1d&max=3
-23 3 * * * ${cleanDeliveriesTask} ?fill=1d&max=3`;
+23 3 * * * ${cleanDeliveriesTask} ?fill=1d&max=3
+* * * * * ${noticeSilenceTask} ?max=3`;
 
 /** Jobs that wait for other people's servers, by the name they are queued under. */
 export function deliveryTasks(deps: Deps): TaskList {
@@ -31,6 +34,7 @@ export function jobTasks(deps: Deps): TaskList {
     [cleanEvidenceTask]: () => cleanEvidence(deps, cleanEvidenceMs),
     [cleanDeliveriesTask]: () => cleanDeliveries(deps),
     [reevaluateTask]: (payload) => runReevaluation(deps, payload as ReevaluationJob),
+    [noticeSilenceTask]: () => noticeSilence(deps),
     [processTask]: (payload, { job }) =>
       processDelivery(deps, payload as DeliveryJob, job.attempts >= job.max_attempts),
   };

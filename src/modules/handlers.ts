@@ -2,6 +2,7 @@ import type { endpoints } from "../contract/index.ts";
 import { actionHandlers } from "./actions/handlers.ts";
 import { allowlistHandlers } from "./allowlists/handlers.ts";
 import { artifactHandlers } from "./artifacts/handlers.ts";
+import { assertHandlers } from "./asserts/handlers.ts";
 import { attestationTypeHandlers } from "./attestation-types/handlers.ts";
 import { attestationHandlers } from "./attestations/handlers.ts";
 import { auditHandlers } from "./audit/handlers.ts";
@@ -9,6 +10,7 @@ import { buildHandlers } from "./builds/handlers.ts";
 import { controlHandlers } from "./controls/handlers.ts";
 import { deploymentHandlers } from "./deployments/handlers.ts";
 import { environmentHandlers } from "./environments/handlers.ts";
+import { environmentExplanationHandlers } from "./environment-explanations/handlers.ts";
 import { explanationHandlers } from "./explanations/handlers.ts";
 import { flowHandlers } from "./flows/handlers.ts";
 import { liveArtifactHandlers } from "./live-artifacts/handlers.ts";
@@ -19,7 +21,9 @@ import { policyHandlers } from "./policies/handlers.ts";
 import { policyPreviewHandlers } from "./policies/preview-handlers.ts";
 import { qualityHandlers } from "./quality/handlers.ts";
 import { repoHandlers } from "./repos/handlers.ts";
+import { searchHandlers } from "./search/handlers.ts";
 import { serviceAccountHandlers } from "./service-accounts/handlers.ts";
+import { silenceHandlers } from "./silence/handlers.ts";
 import { snapshotHandlers } from "./snapshots/handlers.ts";
 import { spaceHandlers } from "./spaces/handlers.ts";
 import { systemHandlers } from "./system/handlers.ts";
@@ -37,6 +41,10 @@ export const handlers: Handlers<typeof endpoints> = {
   ...auditHandlers,
   ...environmentHandlers,
   ...snapshotHandlers,
+  ...silenceHandlers,
+  ...environmentExplanationHandlers,
+  ...searchHandlers,
+  ...assertHandlers,
   ...spaceHandlers,
   ...tagHandlers,
   ...flowHandlers,

@@ -51,7 +51,7 @@ describe("an environment action", () => {
       "triggers",
       { triggers: ["ON_STARTED_TRAIL"] },
       "triggers[0]",
-      "Input should be 'ON_STARTED_ARTIFACT', 'ON_EXITED_ARTIFACT', 'ON_SCALED_ARTIFACT', 'ON_ALLOWED_ARTIFACT', 'ON_NON_COMPLIANT_ENV' or 'ON_COMPLIANT_ENV' [input: ON_STARTED_TRAIL]",
+      "Input should be 'ON_STARTED_ARTIFACT', 'ON_EXITED_ARTIFACT', 'ON_SCALED_ARTIFACT', 'ON_ALLOWED_ARTIFACT', 'ON_NON_COMPLIANT_ENV', 'ON_COMPLIANT_ENV' or 'ON_SILENT_ENV' [input: ON_STARTED_TRAIL]",
     ],
     [
       "triggers",

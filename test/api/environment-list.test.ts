@@ -289,7 +289,10 @@ describe("statements", () => {
   it("have one text for each name, whatever the values", () => {
     const org = { id: "00000000-0000-7000-8000-000000000000", name: "o" };
     const texts = new Map<string, string>();
-    const bounds = every.flatMap((query) => [
+    const stale = every.flatMap((query) =>
+      [true, false].map((is) => ({ ...query, stale: { is, at: Number(is) } })),
+    );
+    const bounds = [...every, ...stale].flatMap((query) => [
       allStatement(org, query),
       pageStatement(org, query, { limit: 3, offset: 0 }),
       pageStatement(org, query, { limit: 4, offset: 0 }),

@@ -216,6 +216,10 @@ function walk(): Walk {
       }),
     archive_custom_attestation_type: () => admin.put(`/custom-attestation-types/${name}/coverage/archive`),
     post_control: () => admin.post(`/controls/${name}`, { identifier: "CTL-1", name: "Review" }),
+    put_environment_silence: async () => {
+      await admin.put(`/environments/${name}`, { name: "quiet", type: "server", description: "" });
+      return admin.put(`/environments/${name}/quiet/silence`, { limit_seconds: 600 });
+    },
     put_control: () => admin.put(`/controls/${name}/CTL-1`, { name: "Reviewed" }),
     archive_control: () => admin.post(`/controls/${name}/CTL-1/archive`),
     unarchive_control: () => admin.post(`/controls/${name}/CTL-1/unarchive`),

@@ -47,6 +47,10 @@ const kinds = new Map<string, Kind>(
       event_type: "ENVIRONMENT_COMPLIANT",
       describe: (_facts, environment) => `Environment ${environment} became compliant`,
     },
+    ON_SILENT_ENV: {
+      event_type: "ENVIRONMENT_SILENT",
+      describe: (_facts, environment) => `Environment ${environment} has not been reported on for too long`,
+    },
     ON_STARTED_TRAIL: {
       event_type: "TRAIL_STARTED",
       describe: (facts, flow) => `${capitalized(trailOf(facts))} began in flow ${flow}`,

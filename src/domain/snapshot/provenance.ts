@@ -71,7 +71,11 @@ export interface SnapshotFlow {
  * What an artifact is worth on its trail, with the attestations that the trail needs. One that made way for another of
  * the same name is missing there.
  */
-export function stateOnTrail({ fingerprint, trail_rows, artifact_row }: FlowFact): ArtifactState {
+export function stateOnTrail({
+  fingerprint,
+  trail_rows,
+  artifact_row,
+}: Pick<FlowFact, "fingerprint" | "trail_rows" | "artifact_row">): ArtifactState {
   if (artifact_row?.artifact_fingerprint !== fingerprint) return "MISSING";
   const name = "artifact";
   return artifactState(
@@ -81,7 +85,12 @@ export function stateOnTrail({ fingerprint, trail_rows, artifact_row }: FlowFact
 }
 
 /** The same as policies take it. */
-export function knownFlow(fact: FlowFact): KnownFlow {
+export function knownFlow(
+  fact: Pick<
+    FlowFact,
+    "fingerprint" | "trail_rows" | "artifact_row" | "flow_name" | "trail_name" | "tags" | "attestations"
+  >,
+): KnownFlow {
   const { flow_name, trail_name, tags, attestations } = fact;
   return { flow_name, trail_name, tags, artifact_status: stateOnTrail(fact), attestations };
 }

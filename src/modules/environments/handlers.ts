@@ -20,7 +20,7 @@ const defaultPerPage = 15;
 const ok = { status: 200, body: "OK" } as const;
 
 /** What was asked for. A text that is no id at all is a space that does not exist. */
-function queryOf(input: ListInput): EnvironmentQuery {
+function queryOf(input: ListInput, at: number): EnvironmentQuery {
   return {
     archived: input.archived,
     sort: input.sort,
@@ -29,6 +29,7 @@ function queryOf(input: ListInput): EnvironmentQuery {
     name: input.name,
     tags: input.tag === undefined ? undefined : parseTagFilter(input.tag),
     spaces: input.space_id?.flatMap((text) => parseWireId(text) ?? []),
+    stale: input.stale === undefined ? undefined : { is: input.stale, at },
   };
 }
 
@@ -52,7 +53,7 @@ function pageReply(url: string, { page, per_page }: PageNumbers, found: Environm
 
 export const environmentHandlers: Handlers<typeof environmentEndpoints> = {
   list_envs: async (deps, call) => {
-    const query = queryOf(call.query);
+    const query = queryOf(call.query, deps.clock.now());
     const { page = 1, per_page = defaultPerPage } = call.query;
     if (call.query.page === undefined && call.query.per_page === undefined)
       return { status: 200, body: new JsonText(await listEnvironments(deps.db, call.org, query)) };

@@ -15,6 +15,8 @@ export interface EnvironmentQuery {
   tags?: TagFilter | undefined;
   /** Ids; each stands for itself and all spaces below it. */
   spaces?: string[] | undefined;
+  /** Those that were, or were not, silent for too long at a moment in Unix seconds. */
+  stale?: { is: boolean; at: number } | undefined;
 }
 
 /** Which rows of the list: at most 50, the most a page can have (interface spec 8). */
@@ -67,6 +69,16 @@ function tagCondition(parameters: Parameters, tags: TagFilter): string {
   return `(e.tags ?| ${keys} or e.tags @> any(${pairs}))`;
 }
 
+/** Everything is looked up by the row's key: nothing is indexed for it that reports would have to keep. */
+function staleCondition(parameters: Parameters, stale: { is: boolean; at: number }): string {
+  const at = parameters.add(stale.at, "float8");
+  return `(e.type <> 'logical' and not e.archived and coalesce(greatest(
+      coalesce(e.last_reported_at, case when e.silence_limit is not null then e.created_at end),
+      (select w.since from silence_watch w)) + make_interval(secs => coalesce(e.silence_limit, (
+        select r.learned_limit from environment_reports r where r.org_id = e.org_id and r.environment_id = e.id)))
+    < to_timestamp(${at}), false)) = ${stale.is}`;
+}
+
 function spacesBelow(org: string, roots: string): string {
   return `below (id) as (
     select s.id from spaces s where s.org_id = ${org} and s.id = any(${roots})
@@ -109,6 +121,10 @@ function filtersOf(parameters: Parameters, org: string, query: EnvironmentQuery)
     filters.with = spacesBelow(org, parameters.add(query.spaces, "uuid[]"));
     where.push("e.space_id = any(array(select id from below))");
     shape.push("space");
+  }
+  if (query.stale !== undefined) {
+    where.push(staleCondition(parameters, query.stale));
+    shape.push(query.stale.is ? "stale" : "fresh");
   }
   filters.counted = shape.some((part) => !part.startsWith("type"));
   return { ...filters, where: where.join(" and "), shape: shape.join("-") };
@@ -230,7 +246,9 @@ function statement(
 ): PreparedStatement {
   const { archived, logical } = occurringIn(query);
   const occurring = `${archived ? "past" : "live"}${logical ? "-group" : ""}`;
-  return { name: `envs-${part}-${query.sort}-${query.direction}-${occurring}-${shape}`, text };
+  const sort = query.sort.replace(/^last_|_at$/g, "");
+  // The database tells names apart by their first 63 characters.
+  return { name: `envs-${part}-${sort}-${query.direction}-${occurring}-${shape}`, text };
 }
 
 /** A statement with its values, for running it or for looking at its plan. */

@@ -1,4 +1,4 @@
-import type { Tx } from "../../db/connect.ts";
+import type { Executor, Tx } from "../../db/connect.ts";
 import type { PolicyVersion } from "../../domain/policy/evaluation/model.ts";
 import type { Policy } from "../../domain/policy/model.ts";
 import { parsePolicy } from "../../domain/policy/parse.ts";
@@ -9,7 +9,15 @@ import { listApplied, listVersionTexts } from "./applied-store.ts";
 /** Versions never change, so what they say may be remembered by all servers alike. */
 const parsed = new TextCache<Policy>(4 * 1024 * 1024);
 
-async function readPolicies(tx: Tx, orgId: string, ids: readonly string[]): Promise<Map<string, Policy>> {
+/**
+ * What versions of policies say, by the ids of the versions. Those read before take no statement, the others one
+ * together.
+ */
+export async function readPolicies(
+  db: Executor,
+  orgId: string,
+  ids: readonly string[],
+): Promise<Map<string, Policy>> {
   const policies = new Map<string, Policy>();
   const missing: string[] = [];
   for (const id of new Set(ids)) {
@@ -18,7 +26,7 @@ async function readPolicies(tx: Tx, orgId: string, ids: readonly string[]): Prom
     else policies.set(id, policy);
   }
   if (missing.length === 0) return policies;
-  for (const { id, text } of await listVersionTexts(tx, orgId, missing)) {
+  for (const { id, text } of await listVersionTexts(db, orgId, missing)) {
     const policy = parsePolicy(text);
     parsed.set(id, policy, text.length);
     policies.set(id, policy);

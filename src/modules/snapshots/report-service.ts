@@ -10,6 +10,7 @@ import type { Deps } from "../deps.ts";
 import type { Org } from "../environments/find-service.ts";
 import { appendSnapshots } from "./append-service.ts";
 import { refreshGroups } from "./group-service.ts";
+import { continueRhythm } from "../silence/report-service.ts";
 import { getReportStanding, lockReportedEnvironment, updateReported } from "./timeline-store.ts";
 
 interface OrgScope extends Scope {
@@ -72,13 +73,14 @@ export async function reportSnapshot(
     const standing = await getReportStanding(tx, org.id, environment_id, [...fingerprints]);
     const facts_digest = standing.present_facts_digest;
     const at = deps.clock.now();
-    const known = { environment_id, at, digest, facts_digest };
+    const rhythm = await continueRhythm(tx, org, standing, at);
+    const known = { environment_id, at, digest, facts_digest, ...rhythm };
     const isKnown = standing.report_digest === digest && standing.facts_digest === facts_digest;
     if (standing.snapshot_count > 0 && isKnown) {
       await updateReported(tx, org.id, known);
       return false;
     }
-    const target = { standing, running, report: { digest, facts_digest } };
+    const target = { standing, running, report: { digest, facts_digest, ...rhythm } };
     const [snapshot] = await appendSnapshots(tx, org, { cause: "report", targets: [target], at });
     if (snapshot === undefined) {
       await updateReported(tx, org.id, known);

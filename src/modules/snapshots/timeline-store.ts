@@ -26,8 +26,26 @@ export interface Standing {
 }
 
 /** What a report is measured against: the record, and what flows know now of what it names. */
-export interface ReportStanding extends Standing {
+export interface ReportStanding extends Standing, ReportRhythm {
   present_facts_digest: string;
+}
+
+/** How often an environment is reported on, and whether it was missed. */
+export interface ReportRhythm {
+  created_at: Timestamp;
+  last_reported_at: Timestamp | null;
+  /** Seconds between the latest reports. */
+  report_gaps: number[];
+  silence_limit: number | null;
+  learned_limit: number | null;
+  /** Whether a silence was noticed that this report ends. */
+  is_silent: boolean;
+}
+
+/** What reports add to the rhythm. */
+export interface NewRhythm {
+  report_gaps: number[];
+  learned_limit: number | null;
 }
 
 /** An environment that nobody else reports to or changes until the transaction ends, by a name that leads to it. */
@@ -56,7 +74,11 @@ export async function getReportStanding(
   fingerprints: readonly string[],
 ): Promise<ReportStanding> {
   const { rows } = await sql<ReportStanding>`/* report-standing */
-    select ${standing}, ${factsDigest(orgId, fingerprints)} as present_facts_digest
+    select ${standing}, e.created_at, e.last_reported_at, coalesce(r.report_gaps, '{}') as report_gaps,
+      e.silence_limit, r.learned_limit, exists (
+        select from environment_silences s
+        where s.org_id = e.org_id and s.environment_id = e.id and s.ended_at is null) as is_silent,
+      ${factsDigest(orgId, fingerprints)} as present_facts_digest
     from environments e left join environment_reports r on r.org_id = e.org_id and r.environment_id = e.id
     where e.org_id = ${orgId}::uuid and e.id = ${environmentId}::uuid`.execute(tx);
   return rows[0]!;
@@ -206,12 +228,12 @@ export interface NewSnapshot {
   applied_policies: AppliedPolicy[];
   plan: SnapshotPlan;
   /** Of the report that led to it; null for what no report led to. */
-  report: { digest: string; facts_digest: string } | null;
+  report: ({ digest: string; facts_digest: string } & NewRhythm) | null;
 }
 
 const snapshotColumns = sql`environment_id uuid, index integer, at_seconds float8, compliant boolean, type text,
   cause text, counts json, applied_policies json, artifacts bigint[], ended bigint[], artifact_count bigint,
-  report_digest text, facts_digest text`;
+  report_digest text, facts_digest text, report_gaps real[], learned_limit real`;
 
 const versionColumns = sql`environment_id uuid, id bigint, type text, was integer, now integer, repeats bigint,
   name text, fingerprint text, compliant boolean, running json, flows json, provenance uuid[], repo_ids uuid[],
@@ -239,6 +261,8 @@ export async function insertSnapshots(
     artifact_count: plan.artifact_count,
     report_digest: report?.digest ?? null,
     facts_digest: report?.facts_digest ?? null,
+    report_gaps: report?.report_gaps ?? null,
+    learned_limit: report?.learned_limit ?? null,
   }));
   const versions = snapshots.flatMap(({ environment_id, plan }) =>
     plan.versions.map((version) => ({ environment_id, ...version })),
@@ -294,14 +318,17 @@ export async function insertSnapshots(
       from s
     ), standings as (
       insert into environment_reports as r (org_id, environment_id, snapshot_count, artifact_count, latest_at,
-        report_digest, facts_digest)
+        report_digest, facts_digest, report_gaps, learned_limit)
       select ${orgId}::uuid, environment_id, index, artifact_count, moment, coalesce(report_digest, ''),
-        coalesce(facts_digest, '') from s
+        coalesce(facts_digest, ''), coalesce(report_gaps, '{}'), learned_limit from s
       on conflict (org_id, environment_id) do update
       set snapshot_count = excluded.snapshot_count, artifact_count = excluded.artifact_count,
         latest_at = excluded.latest_at,
         report_digest = coalesce(nullif(excluded.report_digest, ''), r.report_digest),
-        facts_digest = coalesce(nullif(excluded.facts_digest, ''), r.facts_digest)
+        facts_digest = coalesce(nullif(excluded.facts_digest, ''), r.facts_digest),
+        -- Whether a report led here or something else, it is the report that has a rhythm.
+        report_gaps = case when excluded.report_digest = '' then r.report_gaps else excluded.report_gaps end,
+        learned_limit = case when excluded.report_digest = '' then r.learned_limit else excluded.learned_limit end
     )
     update environments e
     set state = s.compliant, last_changed_at = s.moment, last_modified_at = s.moment,
@@ -313,14 +340,14 @@ export async function insertSnapshots(
 export async function updateReported(
   tx: Tx,
   orgId: string,
-  report: { environment_id: string; at: Timestamp; digest: string; facts_digest: string },
+  report: { environment_id: string; at: Timestamp; digest: string; facts_digest: string } & NewRhythm,
 ): Promise<void> {
-  const { environment_id, at, digest, facts_digest } = report;
+  const { environment_id, at, digest, facts_digest, report_gaps, learned_limit } = report;
   await sql`/* unchanged-report */
     with known as (
-      update environment_reports set report_digest = ${digest}, facts_digest = ${facts_digest}
+      update environment_reports set report_digest = ${digest}, facts_digest = ${facts_digest},
+        report_gaps = ${report_gaps}::real[], learned_limit = ${learned_limit}::real
       where org_id = ${orgId}::uuid and environment_id = ${environment_id}::uuid
-        and (report_digest, facts_digest) <> (${digest}::text, ${facts_digest}::text)
     )
     update environments set last_reported_at = to_timestamp(${at}::float8), last_modified_at = to_timestamp(${at}::float8)
     where org_id = ${orgId}::uuid and id = ${environment_id}::uuid`.execute(tx);

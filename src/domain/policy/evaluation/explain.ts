@@ -1,3 +1,4 @@
+import { groupBy } from "../../../lib/group.ts";
 import { smallestCover, type RuleReference, type WantedAttestation } from "./cover.ts";
 import { evaluateArtifact } from "./evaluate.ts";
 import type {
@@ -74,17 +75,22 @@ function remediesAt(place: Place, failures: readonly Failure[]): Remedy[] {
  * named are those that apply already.
  */
 export function explainIncompliance(subject: PolicySubject, policies: readonly PolicyVersion[]): Remedy[] {
-  const failures = failuresOf(evaluateArtifact(subject, policies).policy_decisions);
-  if (failures.length === 0) return [];
-  if (subject.flows.length === 0)
+  return remediesFor(subject.fingerprint, evaluateArtifact(subject, policies).policy_decisions);
+}
+
+/** The same, from decisions that were made. */
+export function remediesFor(fingerprint: string, decisions: readonly PolicyDecision[]): Remedy[] {
+  const failures = failuresOf(decisions);
+  const [first] = failures;
+  if (first === undefined) return [];
+  if (first.resolution.context.flow_name === null)
     return [
-      { kind: "report_artifact", fingerprint: subject.fingerprint, rules: failures.map(({ rule }) => rule) },
+      { kind: "report_artifact", fingerprint, rules: failures.map(({ rule }) => rule) },
       ...remediesAt({ flow_name: null, trail_name: null }, failures),
     ];
-  return subject.flows.flatMap(({ flow_name, trail_name }, index) =>
-    remediesAt(
-      { flow_name, trail_name },
-      failures.filter(({ flow }) => flow === index),
-    ),
-  );
+  const byFlow = [...groupBy(failures, ({ flow }) => flow)].toSorted(([left], [right]) => left - right);
+  return byFlow.flatMap(([, at]) => {
+    const { flow_name, trail_name } = at[0]!.resolution.context;
+    return remediesAt({ flow_name, trail_name }, at);
+  });
 }

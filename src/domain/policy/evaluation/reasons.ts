@@ -40,6 +40,26 @@ function messageOf(evaluation: RuleEvaluation, { type, context }: Resolution): s
   }
 }
 
+/** Why a rule is met, and why it is not asked. */
+function fulfilment(evaluation: RuleEvaluation, { type, context }: Resolution, allowListed: boolean): string {
+  if (type === "rule_not_applicable")
+    return allowListed ? "The artifact is on the allow-list" : "The rule does not apply here";
+  const { rule } = evaluation;
+  if (rule.type === "provenance") return `The artifact is known in ${placeOf(context)}`;
+  if (rule.type !== "attestation") return `Artifact is COMPLIANT in ${placeOf(context)}`;
+  const verdict = rule.definition.must_be_compliant ? "is compliant" : "was reported";
+  return `The latest ${wantedOf(evaluation)} in ${placeOf(context)} ${verdict}`;
+}
+
+/** Why a rule is met, not met, or not asked in one flow: one sentence, without a full stop. */
+export function explainResolution(
+  evaluation: RuleEvaluation,
+  resolution: Resolution,
+  allowListed: boolean,
+): string {
+  return messageOf(evaluation, resolution) ?? fulfilment(evaluation, resolution, allowListed);
+}
+
 /** What an artifact lacks, one sentence for each rule and flow, in the order of the decisions. */
 export function reasonsForIncompliance(decisions: readonly PolicyDecision[]): ReasonForIncompliance[] {
   const reasons: ReasonForIncompliance[] = [];

@@ -23,7 +23,10 @@ interface Rule {
 const decisionTypes = new Set(["decision", "system:decision"]);
 
 /** Whether an attestation is one that a rule asks for. */
-export function fits(rule: AttestationRule, { name, type, control }: ReportedAttestation): boolean {
+export function fits(
+  rule: Pick<AttestationRule, "name" | "type" | "for_control">,
+  { name, type, control }: ReportedAttestation,
+): boolean {
   const isType =
     rule.type === anything || (rule.type === "decision" ? decisionTypes.has(type) : rule.type === type);
   return isType && (rule.name === anything || rule.name === name) && isAbout(rule.for_control, control);

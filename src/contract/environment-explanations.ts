@@ -1,0 +1,126 @@
+import { z } from "zod";
+
+import { organizationReader } from "./access.ts";
+import { RuleEvaluation } from "./asserts.ts";
+import { json, Timestamp } from "./common.ts";
+import { endpoint, type Endpoints } from "./endpoint.ts";
+import { textParameter } from "./parameters.ts";
+
+const status = z.enum(["COMPLIANT", "NON-COMPLIANT", "UNKNOWN"]);
+
+/** An attestation that decides on a rule. */
+export const RuleAttestation = z
+  .object({
+    attestation_id: z.string(),
+    attestation_name: z.string(),
+    attestation_type: z.string(),
+    is_compliant: z.boolean(),
+    is_override: z.boolean(),
+    reported_at: Timestamp,
+    html_url: z.string(),
+  })
+  .meta({ id: "RuleAttestation" });
+
+/** One rule of one policy, for an artifact in one flow. */
+export const RuleRequirement = z
+  .object({
+    policy_name: z.string(),
+    policy_version: z.int(),
+    /** Place of the rule among the policy's: provenance, trail-compliance, then the attestations. */
+    rule_index: z.int(),
+    rule: RuleEvaluation.shape.rule,
+    /** Null when no flow knows the artifact. */
+    flow_name: z.string().nullable(),
+    trail_name: z.string().nullable(),
+    /** Told for trail-compliance only; the trail's own explanation tells more. */
+    artifact_status: z.string().nullable(),
+    outcome: z.enum(["met", "missing", "failed", "not_applicable"]),
+    /** The outcome in words. */
+    reason: z.string(),
+    /** The one that decided. */
+    attestation: RuleAttestation.nullable(),
+    /** One that fits and came after the snapshot: the next report of the environment will take it into account. */
+    reported_since: RuleAttestation.nullable(),
+    /** The trail's page. */
+    html_url: z.string().nullable(),
+  })
+  .meta({ id: "RuleRequirement" });
+
+/** A report that would help. */
+export const ProposedRemedy = z
+  .object({
+    /** Report the artifact, make its trail compliant, or report an attestation. */
+    kind: z.enum(["artifact", "trail", "attestation"]),
+    /** Null for the flow the artifact is going to be reported to. */
+    flow_name: z.string().nullable(),
+    trail_name: z.string().nullable(),
+    artifact_fingerprint: z.string(),
+    /** What it is on its trail now. */
+    artifact_status: z.string().nullable(),
+    /** `*` when any will do. */
+    attestation_name: z.string().nullable(),
+    attestation_type: z.string().nullable(),
+    /** The control a decision has to be about. */
+    for_control: z.string().nullable(),
+    /** The rules it serves. */
+    rules: z.array(z.object({ policy_name: z.string(), rule_index: z.int() })),
+  })
+  .meta({ id: "ProposedRemedy" });
+export type ProposedRemedy = z.output<typeof ProposedRemedy>;
+
+/** Why an artifact has the verdict it has in an environment. */
+export const EnvironmentArtifactExplanation = z
+  .object({
+    artifact_name: z.string(),
+    /** Empty when the digest is not known. */
+    artifact_fingerprint: z.string(),
+    status,
+    is_compliant: z.boolean(),
+    /** The verdict in one line. */
+    summary: z.string(),
+    allow_listed: z.boolean(),
+    requirements: z.array(RuleRequirement),
+    /** As few reports as make it compliant; empty when it meets the policies attached here. */
+    proposed_reports: z.array(ProposedRemedy),
+  })
+  .meta({ id: "EnvironmentArtifactExplanation" });
+
+/** Why an environment has the verdict it has (ours). */
+export const EnvironmentExplanation = z
+  .object({
+    environment_name: z.string(),
+    environment_type: z.string(),
+    snapshot_index: z.int(),
+    is_latest: z.boolean(),
+    status,
+    is_compliant: z.boolean(),
+    /** The verdict in one line. */
+    summary: z.string(),
+    /** The time of the snapshot. */
+    evaluated_at: Timestamp,
+    /** Those applied, with the number of artifacts that do not meet them. */
+    policies: z.array(z.object({ name: z.string(), version: z.int(), failing_artifacts: z.int() })),
+    /** What the members of a logical environment are worth now; null for a physical one. */
+    members: z.array(z.object({ name: z.string(), status })).nullable(),
+    /** Those that ran, in the order of the snapshot. */
+    artifacts: z.array(EnvironmentArtifactExplanation),
+    html_url: z.string(),
+  })
+  .meta({ id: "EnvironmentExplanation" });
+export type EnvironmentExplanation = z.output<typeof EnvironmentExplanation>;
+
+export const environmentExplanationEndpoints = {
+  explain_environment: endpoint({
+    method: "GET",
+    path: "/environments/{org}/{env_name}/explain",
+    tag: "Environments",
+    summary: "Explain an environment's verdict",
+    description:
+      "Every rule of every policy for every artifact of a snapshot, as it was judged then, with the record that decided on " +
+      "it, and the fewest reports that would make each artifact comply. `snapshot` is an expression as in the path of a " +
+      "snapshot; without it the latest is meant.",
+    access: organizationReader,
+    query: z.object({ snapshot: textParameter().optional() }),
+    responses: { 200: json("The explanation", EnvironmentExplanation) },
+  }),
+} satisfies Endpoints;

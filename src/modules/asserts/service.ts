@@ -1,0 +1,168 @@
+import type { AssertArtifact, AssertQuery } from "../../contract/asserts.ts";
+import { archivedEnvironment, unknownEnvironment } from "../../domain/environments.ts";
+import { type AppError, invalid, notFound } from "../../domain/errors.ts";
+import { evaluateArtifact } from "../../domain/policy/evaluation/evaluate.ts";
+import type { PolicyDecision } from "../../domain/policy/evaluation/model.ts";
+import { knownFlow } from "../../domain/snapshot/provenance.ts";
+import { wireId } from "../../lib/ids.ts";
+import type { Deps } from "../deps.ts";
+import { readPolicies } from "../policies/applied-service.ts";
+import { showFlow } from "./show.ts";
+import {
+  type AllowListing,
+  type AssertEnvironment,
+  type AssertFact,
+  type AssertPolicy,
+  type AssertSubject,
+  findEnvironmentCase,
+  findPolicyCase,
+  listAssertFacts,
+} from "./store.ts";
+
+type Reading = Pick<Deps, "db" | "links">;
+
+interface Org {
+  id: string;
+  name: string;
+}
+
+/** What an artifact is judged by, beside the flows. */
+interface Judgement {
+  facts: AssertFact[];
+  scope: AssertArtifact["scope"];
+  environment: string | null;
+  decisions: PolicyDecision[] | null;
+  allow_listing: AllowListing | null;
+}
+
+function unknownArtifact(org: Org, { fingerprint, flow_name }: AssertSubject): AppError {
+  const where = flow_name === null ? "any flow" : `flow '${flow_name}'`;
+  return notFound(
+    `Artifact with fingerprint '${fingerprint}' does not exist in ${where} belonging to organization '${org.name}'`,
+  );
+}
+
+async function decide(
+  deps: Reading,
+  org: Org,
+  found: { facts: readonly AssertFact[]; policies: readonly AssertPolicy[]; allow_listed: boolean },
+  fingerprint: string,
+): Promise<PolicyDecision[]> {
+  const { facts, policies, allow_listed } = found;
+  const ids = policies.map(({ id }) => id);
+  const texts = await readPolicies(deps.db.query, org.id, ids);
+  const versions = policies.map(({ id, name, version }) => ({ id, name, version, policy: texts.get(id)! }));
+  // Without a report nothing is known of its name.
+  const name = facts[0]?.filename ?? "";
+  const flows = facts.map(knownFlow);
+  return evaluateArtifact({ name, fingerprint, allow_listed, flows }, versions).policy_decisions;
+}
+
+function requireReadable(org: Org, name: string, found: AssertEnvironment | null): AssertEnvironment {
+  if (found === null) throw notFound(unknownEnvironment(name, org.name));
+  if (found.archived && !found.by_name) throw notFound(archivedEnvironment(name, org.name));
+  return found;
+}
+
+async function judgeByEnvironment(
+  deps: Reading,
+  org: Org,
+  subject: AssertSubject,
+  name: string,
+): Promise<Judgement> {
+  const found = await findEnvironmentCase(deps.db, org.id, subject, name);
+  const { facts } = found;
+  const environment = requireReadable(org, name, found.environment);
+  const { policies, allow_listing } = environment;
+  const isTrusted = allow_listing !== null && subject.flow_name === null;
+  if (facts.length === 0 && !isTrusted) throw unknownArtifact(org, subject);
+  const allow_listed = allow_listing !== null;
+  const decisions = await decide(deps, org, { facts, policies, allow_listed }, subject.fingerprint);
+  return { facts, scope: "environment", environment: environment.name, decisions, allow_listing };
+}
+
+async function judgeByPolicies(
+  deps: Reading,
+  org: Org,
+  subject: AssertSubject,
+  names: readonly string[],
+): Promise<Judgement> {
+  const { facts, policies } = await findPolicyCase(deps.db, org.id, subject, names);
+  const found = new Map(policies.map((policy) => [policy.name, policy]));
+  const ordered = names.map((name) => {
+    const policy = found.get(name);
+    if (policy === undefined) throw notFound(`Policy '${name}' does not exist in organization '${org.name}'`);
+    return policy;
+  });
+  if (facts.length === 0) throw unknownArtifact(org, subject);
+  const decisions = await decide(
+    deps,
+    org,
+    { facts, policies: ordered, allow_listed: false },
+    subject.fingerprint,
+  );
+  return { facts, scope: "policy", environment: null, decisions, allow_listing: null };
+}
+
+async function judgeByFlows(deps: Reading, org: Org, subject: AssertSubject): Promise<Judgement> {
+  const facts = await listAssertFacts(deps.db, org.id, subject);
+  if (facts.length === 0) throw unknownArtifact(org, subject);
+  return { facts, scope: "flow", environment: null, decisions: null, allow_listing: null };
+}
+
+/** Clients send empty texts for what was not set. */
+function judge(
+  deps: Reading,
+  org: Org,
+  fingerprint: string,
+  { flow_name, environment_name, policy_name }: AssertQuery,
+): Promise<Judgement> {
+  const policies = [...new Set(policy_name)].filter((name) => name !== "");
+  const subject = { fingerprint, flow_name: flow_name || null };
+  if (!environment_name)
+    return policies.length === 0
+      ? judgeByFlows(deps, org, subject)
+      : judgeByPolicies(deps, org, subject, policies);
+  if (policies.length > 0)
+    throw invalid("Cannot specify both 'environment_name' and 'policy_name' at the same time");
+  return judgeByEnvironment(deps, org, subject, environment_name);
+}
+
+function showListing({ id, created_by_id, timestamp, description }: AllowListing) {
+  const allowed_by_user_id = created_by_id === null ? "" : wireId(created_by_id);
+  return { allowlist_id: wireId(id), allowed_by_user_id, timestamp, description };
+}
+
+/**
+ * Whether an artifact may be used, and why (contract environments 7.1): one statement, and one more for policies this
+ * server has not read yet. Where no policy says anything the flows decide.
+ * @throws AppError invalid for an environment together with policies, not_found for names there are not and for an
+ * artifact that no flow knows, unless the environment trusts it.
+ */
+export async function assertArtifact(
+  deps: Reading,
+  org: Org,
+  fingerprint: string,
+  query: AssertQuery,
+): Promise<AssertArtifact> {
+  const { facts, scope, environment, decisions, allow_listing } = await judge(deps, org, fingerprint, query);
+  const flows = facts.map((fact) => showFlow(deps, org, fact));
+  const [first] = flows;
+  const isDecided = allow_listing !== null || (decisions !== null && decisions.length > 0);
+  const compliant = isDecided
+    ? (decisions ?? []).every(({ status }) => status === "COMPLIANT")
+    : flows.every((flow) => flow.compliant);
+  return {
+    fingerprint,
+    flow: first?.flow ?? "",
+    trail: first?.trail ?? "",
+    compliant,
+    compliance_status: first?.compliance_status ?? null,
+    html_url: first?.html_url ?? deps.links.web(`/${org.name}/environments/${environment}`),
+    flows,
+    scope,
+    environment,
+    policy_evaluations: decisions,
+    allow_listing: allow_listing && showListing(allow_listing),
+  };
+}

@@ -1,0 +1,45 @@
+import type { SearchResult } from "../../contract/search.ts";
+import { notFound } from "../../domain/errors.ts";
+import { resolveMatches, searchLimits } from "../../domain/search.ts";
+import { groupBy } from "../../lib/group.ts";
+import type { Deps } from "../deps.ts";
+import { showFound, showUnknown } from "./show.ts";
+import { findMatches, listFound, listStays } from "./store.ts";
+
+/**
+ * What a commit, a fingerprint or the beginning of one leads to (contract environments 10.3): artifacts by flow, the
+ * newest first, then those that no flow knows. Three statements.
+ * @throws AppError not_found when there is nothing.
+ */
+export async function search(
+  deps: Pick<Deps, "db" | "links">,
+  org: { id: string; name: string },
+  value: string,
+): Promise<SearchResult> {
+  const { db } = deps;
+  const { built, ran, commits } = await findMatches(db, org.id, value.toLowerCase(), searchLimits.matches);
+  const fingerprints = [...new Set([...built, ...ran])].toSorted().slice(0, searchLimits.matches);
+  const resolved = resolveMatches(fingerprints, commits);
+  if (resolved === undefined) throw notFound(`No matches for '${value}'.`);
+  const rows = await listFound(db, org.id, { fingerprints: built, commits }, searchLimits.artifacts);
+  const known = new Set(built);
+  const unknown = ran
+    .filter((fingerprint) => !known.has(fingerprint))
+    .slice(0, searchLimits.artifacts - rows.length);
+  const shown = new Set([...rows.map(({ fingerprint }) => fingerprint), ...unknown]);
+  const stays = groupBy(
+    await listStays(db, org.id, [...shown], searchLimits.events),
+    ({ fingerprint }) => fingerprint,
+  );
+  return {
+    resolved_to: {
+      ...resolved,
+      fingerprints: { type: "fingerprint", count: fingerprints.length, matches: fingerprints },
+      commits: { type: "commit", count: commits.length, matches: commits },
+    },
+    artifacts: [
+      ...rows.map((row) => showFound(deps, org, row, stays.get(row.fingerprint) ?? [])),
+      ...unknown.map((fingerprint) => showUnknown(fingerprint, stays.get(fingerprint) ?? [])),
+    ],
+  };
+}

@@ -1,0 +1,71 @@
+import type { FoundArtifact } from "../../contract/search.ts";
+import { stateOnTrail } from "../../domain/snapshot/provenance.ts";
+import { wireId } from "../../lib/ids.ts";
+import type { Deps } from "../deps.ts";
+import type { FoundRow, StayRow } from "./store.ts";
+
+type Stays = Pick<FoundArtifact, "running_in" | "exited_from" | "history">;
+
+/** Where an artifact runs and ran, in words that clients know (contract environments 10.3). */
+function showStays(stays: readonly StayRow[]): Stays {
+  const names = (isRunning: boolean): string[] => [
+    ...new Set(
+      stays.filter((stay) => stay.is_running === isRunning).map(({ environment_name }) => environment_name),
+    ),
+  ];
+  const history = stays.map(({ environment_name, snapshot_index, has_exited, timestamp }) => {
+    const what = has_exited ? "No longer running in" : "Started running in";
+    return { event: `${what} ${environment_name}#${snapshot_index} environment`, timestamp };
+  });
+  return { running_in: names(true), exited_from: names(false), history };
+}
+
+/** An artifact as a flow knows it. */
+export function showFound(
+  deps: Pick<Deps, "links">,
+  org: { name: string },
+  row: FoundRow,
+  stays: readonly StayRow[],
+): FoundArtifact {
+  const { fingerprint, flow_name, git_commit, created_at } = row;
+  const page = `/${org.name}/flows/${flow_name}/artifacts/${fingerprint}?artifact_id=${wireId(row.artifact_id)}`;
+  const { history, ...places } = showStays(stays);
+  const created = { event: "Artifact created", timestamp: created_at };
+  return {
+    fingerprint,
+    name: row.filename,
+    has_provenance: true,
+    git_commit: git_commit ?? "",
+    pipeline: flow_name,
+    flow: flow_name,
+    trail: row.trail_name,
+    template_reference_name: row.template_reference_name,
+    build_url: row.build_url,
+    commit_url: row.commit_url,
+    compliance_state: stateOnTrail(row),
+    ...places,
+    html_url: deps.links.web(page),
+    api_url: deps.links.api(`/artifacts/${org.name}/${flow_name}/fingerprint/${fingerprint}`),
+    history: [created, ...history].sort((left, right) => left.timestamp - right.timestamp),
+  };
+}
+
+/** An artifact that runs or ran and that no flow knows. */
+export function showUnknown(fingerprint: string, stays: readonly StayRow[]): FoundArtifact {
+  return {
+    fingerprint,
+    name: stays.at(-1)?.name ?? "",
+    has_provenance: false,
+    git_commit: "",
+    pipeline: "",
+    flow: "",
+    trail: "",
+    template_reference_name: "",
+    build_url: "",
+    commit_url: "",
+    compliance_state: "",
+    ...showStays(stays),
+    html_url: "",
+    api_url: "",
+  };
+}
