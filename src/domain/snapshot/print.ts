@@ -1,3 +1,4 @@
+import type { Annotation } from "./annotate.ts";
 import type { JudgedArtifact } from "./judge.ts";
 import { artifactPage, flowPage, type SnapshotFlow } from "./provenance.ts";
 
@@ -84,4 +85,24 @@ export function printArtifact(
   const all = flows.map((flow) => printFlow(flow, fingerprint)).join(",");
   const tail = Object.entries(context).map(([key, value]) => `,${text(key)}:${text(value)}`);
   return `{${head},"annotation":${annotationMark},${first},"flows":[${all}]${tail.join("")}}`;
+}
+
+/** A stored document with the annotation it has in a snapshot. */
+export interface ArtifactDocument extends Annotation {
+  doc: string;
+}
+
+/**
+ * Documents as the items of a list, without its brackets.
+ * @param address the web address of the organization, as it stands in JSON without quotes.
+ */
+export function joinDocuments(documents: readonly ArtifactDocument[], address: string): string {
+  const parts: string[] = [];
+  for (const { doc, type, was, now } of documents) {
+    const at = doc.indexOf(annotationMark);
+    const annotation = `{"type":"${type}","was":${was},"now":${now}}`;
+    parts.push(parts.length === 0 ? "" : ",", doc.slice(0, at), annotation, doc.slice(at + 1));
+  }
+  // In what replaces, "$" means something.
+  return parts.join("").replaceAll(addressMark, address.replaceAll("$", "$$$$"));
 }

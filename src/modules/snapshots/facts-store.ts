@@ -64,7 +64,7 @@ export async function listFacts(
     select known.fingerprint, known.id as artifact_id, known.flow_id, f.name as flow_name, known.trail_id,
       t.name as trail_name, f.tags, known.template_reference_name, known.git_commit, known.commit_url, known.build_url,
       known.git_commit_info, known.repo_id, c.status -> 'attestations_statuses' as trail_rows,
-      c.status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row,
+      c.status #> array['artifacts_statuses', known.template_reference_name] as artifact_row,
       ${attestations} as attestations
     from ${knownArtifacts(orgId, fingerprints)}
     cross join lateral (
