@@ -8,6 +8,7 @@ import { auditEndpoints } from "./audit.ts";
 import { buildEndpoints } from "./builds.ts";
 import { controlEndpoints } from "./controls.ts";
 import { deploymentEndpoints } from "./deployments.ts";
+import { environmentEventEndpoints } from "./environment-events.ts";
 import { environmentEndpoints } from "./environments.ts";
 import { environmentExplanationEndpoints } from "./environment-explanations.ts";
 import { explanationEndpoints } from "./explanations.ts";
@@ -40,6 +41,7 @@ export const endpoints = {
   ...serviceAccountEndpoints,
   ...auditEndpoints,
   ...environmentEndpoints,
+  ...environmentEventEndpoints,
   ...snapshotReportEndpoints,
   ...snapshotEndpoints,
   ...silenceEndpoints,

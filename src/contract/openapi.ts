@@ -104,7 +104,7 @@ function objectParameters(
   return Object.entries(schema.shape as Record<string, z.ZodType>).map(([name, value]) => ({
     name,
     in: place,
-    required: place === "path",
+    required: place === "path" || !value.safeParse(undefined).success,
     schema: { $ref: componentUri(schemas.add(value)), ...defaultOf(value) },
   }));
 }

@@ -26,6 +26,10 @@ function parameter<T>(json: JsonSchema, read: (text: string) => T | Unreadable) 
   return z
     .unknown()
     .transform((value, context): T => {
+      if (value === undefined) {
+        context.issues.push({ code: "custom", message: "Field required", input: value });
+        return z.NEVER;
+      }
       const text = lastOf(value);
       const result = read(typeof text === "string" ? text : String(text));
       if (!(result instanceof Unreadable)) return result;
@@ -136,6 +140,21 @@ export function listParameter<T extends z.ZodType>(item: T) {
     (value) => (value === undefined || Array.isArray(value) ? value : [value]),
     z.array(item).max(1000).optional(),
   );
+}
+
+/**
+ * Several texts in one, with commas between them, or one of a few words each. Blanks around them do not count. An empty
+ * text is no list at all: `undefined`.
+ */
+export function commaListParameter<const T extends string = string>(words?: readonly T[]) {
+  return parameter({ type: "string" }, (text): T[] | undefined | Unreadable => {
+    if (!isStorable(text)) return new Unreadable("Text must not contain NUL or unpaired surrogates");
+    const items = text.split(",").flatMap((item) => item.trim() || []) as T[];
+    if (items.length > 1000) return new Unreadable("List should have at most 1000 items");
+    if (words !== undefined && items.some((item) => !words.includes(item)))
+      return new Unreadable(`Input should be ${quotedChoices(words)}`);
+    return items.length === 0 ? undefined : items;
+  });
 }
 
 /** `page`, from 1 (interface spec 8). */

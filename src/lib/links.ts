@@ -62,3 +62,27 @@ export function pageHead(
   const total_pages = Math.ceil(total_count / per_page);
   return { _links: pageLinks(url, page, total_pages), page, per_page, total_pages, total_count };
 }
+
+/**
+ * Where one page of a bare list stands, as headers: `X-Total-Count` and its kin, and `Link` (RFC 8288) when there is more
+ * than one page. Addresses as `pageLinks` makes them.
+ */
+export function pageHeaders(
+  url: string,
+  { page, per_page }: { page: number; per_page: number },
+  total: number,
+): Record<string, string> {
+  const pages = Math.ceil(total / per_page);
+  const links = pageLinks(url, page, pages);
+  const link = ["first", "prev", "next", "last"].flatMap((rel) => {
+    const target = links[rel];
+    return target === undefined ? [] : `<${target.href}>; rel="${rel}"`;
+  });
+  return {
+    "x-total-count": String(total),
+    "x-per-page": String(per_page),
+    "x-current-page": String(page),
+    "x-total-pages": String(pages),
+    ...(pages > 1 ? { link: link.join(", ") } : {}),
+  };
+}

@@ -12,6 +12,7 @@ import type { Deps } from "../deps.ts";
 import { getShownFlow, type ShownFlowRow } from "./list-store.ts";
 import {
   findFlowId,
+  listFlowIds,
   findFlowLocked,
   type FlowRow,
   getFlowLocked,
@@ -59,6 +60,11 @@ export async function getFlowId(
 /** The id of the flow with this name, or with this former name; undefined when there is none. */
 export function findFlowIdByName(db: Executor, orgId: string, name: string): Promise<string | undefined> {
   return findFlowId(db, orgId, name);
+}
+
+/** The ids of the flows that present or former names lead to. */
+export function findFlowIds(db: Executor, orgId: string, names: readonly string[]): Promise<string[]> {
+  return listFlowIds(db, orgId, names);
 }
 
 /** The flow with this name or former name, as it is shown. */

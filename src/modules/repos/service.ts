@@ -5,7 +5,7 @@ import { parseWireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
 import type { PreparedExecutor, Tx } from "../../db/connect.ts";
 import { insertRepos, listKnownRepos, type ReportedRepo, updateRepos } from "./capture-store.ts";
-import { findRepos, listRepoIds, type RepoIdentity } from "./store.ts";
+import { findRepos, listRepoIds, listReposNamed, type RepoIdentity } from "./store.ts";
 
 /** `repo_info` of a report (contract flows 4.3). */
 export type RepoInfo = RepoInfoPostInput;
@@ -115,6 +115,22 @@ export async function findRepoIds(
   const id = filter.id === undefined ? undefined : parseWireId(filter.id);
   if (filter.id !== undefined && id === undefined) return [];
   return listRepoIds(db, orgId, { ...filter, id });
+}
+
+/**
+ * Internal ids of all repos with one of these names.
+ * @throws AppError not_found for the first name that no repo has.
+ */
+export async function getNamedRepoIds(
+  deps: Pick<Deps, "db">,
+  orgId: string,
+  names: readonly string[],
+): Promise<string[]> {
+  const found = await listReposNamed(deps.db.query, orgId, names);
+  const known = new Set(found.map(({ name }) => name));
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined) throw notFound(`Repo '${unknown}' not found`);
+  return found.map(({ id }) => id);
 }
 
 export interface RepoQuestion {

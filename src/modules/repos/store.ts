@@ -136,6 +136,20 @@ export function findRepos(
   return db.prepared<RepoIdentity & Record<string, unknown>>(reposByName, values);
 }
 
+/** Ids of the repos with one of these names; several may share one. */
+export function listReposNamed(
+  db: Executor,
+  orgId: string,
+  names: readonly string[],
+): Promise<{ id: string; name: string }[]> {
+  return db
+    .selectFrom("repos")
+    .select(["id", "name"])
+    .where("org_id", "=", orgId)
+    .where((where) => where("name", "=", where.fn.any(where.val(names))))
+    .execute();
+}
+
 /** Distinct pairs of key and value over the tags of all repos, by code point. */
 export async function listTagChoices(db: Executor, orgId: string): Promise<{ key: string; value: string }[]> {
   const { rows } = await sql<{ key: string; value: string }>`

@@ -1,10 +1,15 @@
 import { JsonText } from "../../contract/endpoint.ts";
+import type { environmentEventEndpoints } from "../../contract/environment-events.ts";
 import type { snapshotReportEndpoints } from "../../contract/snapshot-reports.ts";
 import type { snapshotEndpoints } from "../../contract/snapshots.ts";
 import type { Actor, OrgAccess } from "../../domain/principal.ts";
 import type { Report } from "../../domain/snapshot/report.ts";
+import { pageHeaders } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import type { Deps } from "../deps.ts";
+import { openAuditlog } from "./auditlog-service.ts";
+import { compareSnapshots } from "./diff-service.ts";
+import { readEvents } from "./event-service.ts";
 import { readSnapshot, readSnapshots } from "./read-service.ts";
 import { reportSnapshot } from "./report-service.ts";
 
@@ -21,7 +26,9 @@ async function report(deps: Deps, call: ReportCall) {
   return { status: created ? 201 : 200, body: "OK" } as const;
 }
 
-export const snapshotHandlers: Handlers<typeof snapshotReportEndpoints & typeof snapshotEndpoints> = {
+export const snapshotHandlers: Handlers<
+  typeof snapshotReportEndpoints & typeof snapshotEndpoints & typeof environmentEventEndpoints
+> = {
   k8s_report: report,
   ecs_report: report,
   s3_report: report,
@@ -38,5 +45,18 @@ export const snapshotHandlers: Handlers<typeof snapshotReportEndpoints & typeof 
   get_snapshot: async (deps, { org, params }) => ({
     status: 200,
     body: new JsonText(await readSnapshot(deps, org, params.env_name, params.snapshot_expression)),
+  }),
+
+  environment_diff: async (deps, { org, query }) => ({
+    status: 200,
+    body: await compareSnapshots(deps, org, query),
+  }),
+  get_env_events: async (deps, { org, params, query, url }) => {
+    const { total, events } = await readEvents(deps, org, params.env_name, query);
+    return { status: 200, body: events, headers: pageHeaders(url, query, total) };
+  },
+  get_env_auditlog: async (deps, { org, params, query }) => ({
+    status: 200,
+    ...(await openAuditlog(deps, org, params.env_name, query)),
   }),
 };

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import type { Executor, Tx } from "../../db/connect.ts";
 import type { AppliedPolicy } from "../../domain/policy/evaluation/model.ts";
@@ -243,8 +243,30 @@ const lineageColumns = sql`environment_id uuid, flow_id uuid, template_reference
   name text, trail_name text, git_commit text, commit_url text, compliance_state text, started boolean`;
 
 /**
+ * Tells trails that their artifacts, of `added`, started or stopped to run. Logical environments tell nothing: their
+ * members have. The ids are of the form that all have (`createIdSource`), in the order of the snapshot.
+ */
+function tellTrails(orgId: string): RawBuilder<unknown> {
+  return sql`
+    insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
+    select ${orgId}::uuid, (flow ->> 'trail_id')::uuid,
+      (lpad(to_hex((extract(epoch from a.created_at) * 1000)::bigint), 12, '0')
+        || '7' || lpad(to_hex(row_number() over (order by a.environment_id, a.id) % 4096), 3, '0')
+        || substr(replace(gen_random_uuid()::text, '-', ''), 17, 12) || '0000')::uuid,
+      a.created_at, case a.type when 'exited' then 'artifact_stopped_running' else 'artifact_started_running' end,
+      jsonb_build_object('artifact_fingerprint', a.fingerprint, 'environment_id', wire_id(e.id),
+        'environment_name', e.name, 'snapshot_index', a.first_index,
+        'template_reference_name', flow ->> 'template_reference_name')
+      || case a.type when 'exited' then '{}' else jsonb_build_object('replica_number', a.now) end
+    from added a
+    join environments e on e.org_id = ${orgId}::uuid and e.id = a.environment_id and e.type <> 'logical'
+    cross join lateral json_array_elements(a.flows) flow
+    where a.type = 'exited' or a.type like 'started-%'`;
+}
+
+/**
  * Appends one snapshot to each of these environments, with the versions of artifacts that are new in it, and gives the
- * environments the state it found: one statement. Needs the rows of the environments locked, and numbers that follow
+ * environments the state it found; trails learn which of their artifacts started and stopped to run. One statement. Needs the rows of the environments locked, and numbers that follow
  * their standing.
  */
 export async function insertSnapshots(
@@ -293,6 +315,9 @@ export async function insertSnapshots(
         select * from snapshot_artifacts o
         where o.org_id = ${orgId}::uuid and o.environment_id = v.environment_id and o.id = v.repeats limit 1
       ) o on true
+      returning environment_id, id, first_index, created_at, type, now, fingerprint, flows
+    ), told as (
+      ${tellTrails(orgId)}
     ), lineage as (
       insert into environment_lineage (org_id, environment_id, flow_id, template_reference_name, fingerprint,
         started_index, name, trail_name, git_commit, commit_url, compliance_state)

@@ -1,0 +1,3 @@
+-- Where an artifact started and stopped to run.
+create index snapshot_artifacts_moves on snapshot_artifacts (org_id, fingerprint, environment_id, first_index)
+  where type = 'exited' or type like 'started-%';

@@ -1,0 +1,101 @@
+import { describeChange } from "../../domain/snapshot/events.ts";
+import {
+  chooseWindow,
+  resolveInterval,
+  type SnapshotRange,
+  type WindowQuery,
+} from "../../domain/snapshot/intervals.ts";
+import { artifactPage } from "../../domain/snapshot/provenance.ts";
+import type { EnvironmentEvent } from "../../contract/environment-events.ts";
+import type { Deps } from "../deps.ts";
+import { getReadableEnvironment, type Org } from "../environments/find-service.ts";
+import { getNamedRepoIds } from "../repos/service.ts";
+import { countEvents, type EventRow, findIndexFrom, listEvents } from "./event-store.ts";
+import { countSnapshots, findIndexAt } from "./read-store.ts";
+
+/** Snapshots by their numbers, both ends included; none when the first one comes after the last. */
+export interface IndexRange {
+  first: number;
+  last: number;
+}
+
+const nothing: IndexRange = { first: 1, last: 0 };
+
+/** The numbers of the snapshots in a range. Their order is that of their times. */
+export async function indexRange(
+  deps: Pick<Deps, "db">,
+  org: Org,
+  environmentId: string,
+  range: SnapshotRange | undefined,
+): Promise<IndexRange> {
+  if (range === undefined) return nothing;
+  const { from, to } = range;
+  const { query } = deps.db;
+  const lowest = from === null ? range.first : await findIndexFrom(query, org.id, environmentId, from);
+  if (lowest === undefined) return nothing;
+  const highest = to === null ? range.last : await findIndexAt(query, org.id, environmentId, to);
+  return { first: Math.max(lowest, range.first), last: Math.min(highest, range.last) };
+}
+
+function show(deps: Pick<Deps, "links">, org: Org, environment: string, row: EventRow): EnvironmentEvent {
+  const { snapshot_index, fingerprint, flows, type } = row;
+  const [first] = flows;
+  const { api, web } = deps.links;
+  const artifact = first && {
+    self: api(`/artifacts/${org.name}/${first.flow_name}/fingerprint/${fingerprint}`),
+    html: web(`/${org.name}${artifactPage(first, fingerprint)}`),
+  };
+  const snapshot = {
+    self: api(`/snapshots/${org.name}/${environment}/${snapshot_index}`),
+    html: web(`/${org.name}/environments/${environment}/snapshots/${snapshot_index}`),
+  };
+  return {
+    environment_name: environment,
+    snapshot_index,
+    artifact_name: row.name,
+    sha256: fingerprint,
+    description: describeChange(row),
+    reported_at: row.reported_at,
+    pipeline: first?.flow_name ?? "",
+    deployments: [],
+    flows: flows.map(({ flow_name }) => ({ flow_name, deployments: null })),
+    artifact_compliance: row.compliant,
+    snapshot_compliance: row.snapshot_compliant ?? false,
+    type,
+    code_diff: type === "exited" ? null : (first?.deployment_diff?.diff_url ?? null),
+    _links: { ...(artifact && { artifact }), snapshot },
+  };
+}
+
+/** What is asked of an environment's log. */
+export interface EventQuestion extends WindowQuery {
+  repo_name?: readonly string[] | undefined;
+  reverse: boolean;
+  page: number;
+  per_page: number;
+}
+
+/**
+ * A page of an environment's log with the number of events in all of it, the newest first unless reversed (contract 6).
+ * A logical environment has a log of its own.
+ * @throws AppError not_found for an unknown environment or repo, invalid for what is no interval.
+ */
+export async function readEvents(
+  deps: Pick<Deps, "db" | "clock" | "links">,
+  org: Org,
+  environment: string,
+  question: EventQuestion,
+): Promise<{ total: number; events: EnvironmentEvent[] }> {
+  const { query } = deps.db;
+  const { id, name } = await getReadableEnvironment(query, org, environment);
+  const interval = chooseWindow(question, deps.clock.now());
+  const { repo_name, reverse, page, per_page } = question;
+  const repo_ids = repo_name && (await getNamedRepoIds(deps, org.id, repo_name));
+  const range = resolveInterval(interval, await countSnapshots(query, org.id, id));
+  const filter = { environment_id: id, ...(await indexRange(deps, org, id, range)), repo_ids };
+  const total = await countEvents(query, org.id, filter);
+  const offset = (page - 1) * per_page;
+  if (offset >= total) return { total, events: [] };
+  const rows = await listEvents(query, org.id, filter, { reverse, limit: per_page, offset });
+  return { total, events: rows.map((row) => show(deps, org, name, row)) };
+}
