@@ -22,7 +22,7 @@ export const large = {
 /** Environments with so many snapshots of 20 artifacts. */
 export const histories = { long: "history-long", short: "history-short" } as const;
 
-const lengths: Record<string, number> = { [histories.long]: 1_000, [histories.short]: 100 };
+const lengths: Record<string, number> = { [histories.long]: 10_000, [histories.short]: 100 };
 
 const [ofLarge, ofHistory, ofCluster] = [800, 20, 50];
 const clusters = 500;
@@ -101,7 +101,7 @@ export const clusterReports: Sent[] = numbers(clusters).map((cluster) =>
 );
 
 /** What ran in an environment with a history: each snapshot has a new version of one of its artifacts. */
-export function historyReport(environment: string, snapshot: number): Sent {
+function historyReport(environment: string, snapshot: number): Sent {
   const versions = numbers(ofHistory).map((place) => Math.floor((snapshot + place) / ofHistory));
   return report(
     environment,

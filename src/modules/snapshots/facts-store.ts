@@ -18,7 +18,7 @@ function knownArtifacts(orgId: string, fingerprints: readonly string[]): RawBuil
     cross join lateral (
       select name, tags from flows where org_id = ${orgId}::uuid and id = known.flow_id limit 1) f
     left join lateral (
-      select state, status, xmin::text as version from trail_compliance
+      select status from trail_compliance
       where org_id = ${orgId}::uuid and trail_id = known.trail_id limit 1) c on true`;
 }
 
@@ -27,11 +27,29 @@ function knownArtifacts(orgId: string, fingerprints: readonly string[]): RawBuil
  * a trail writes its verdict again, so the version of that row stands for all of it.
  */
 export function factsDigest(orgId: string, fingerprints: readonly string[]): RawBuilder<string> {
+  // Most reports cost nothing but this, so it carries along as little as it can, and looks at each flow once.
   return sql<string>`(
-    select encode(sha256(convert_to(coalesce(string_agg(
-      concat_ws(' ', known.fingerprint, known.flow_id, known.trail_id, c.version, f.tags, f.name), E'\n'
-      order by known.fingerprint, known.flow_id), ''), 'UTF8')), 'hex')
-    from ${knownArtifacts(orgId, fingerprints)})`;
+    with known as materialized (
+      select asked.fingerprint, a.flow_id, a.trail_id, c.version
+      from unnest(${fingerprints}::text[]) as asked (fingerprint)
+      cross join lateral (
+        select distinct on (a.flow_id) a.flow_id, a.trail_id
+        from (
+          select id, flow_id, trail_id from artifacts
+          where org_id = ${orgId}::uuid and fingerprint = asked.fingerprint offset 0) a
+        order by a.flow_id, a.id desc
+      ) a
+      left join lateral (
+        select xmin::text as version from trail_compliance
+        where org_id = ${orgId}::uuid and trail_id = a.trail_id limit 1) c on true)
+    select encode(sha256(convert_to(concat(
+      (select string_agg(concat_ws(' ', k.fingerprint, k.flow_id, k.trail_id, k.version), E'\n'
+        order by k.fingerprint, k.flow_id) from known k), E'\n\n',
+      (select string_agg(concat_ws(' ', f.id, f.tags, f.name), E'\n' order by f.id)
+        from (select distinct flow_id from known) k
+        cross join lateral (
+          select id, tags, name from flows where org_id = ${orgId}::uuid and id = k.flow_id limit 1) f)
+      ), 'UTF8')), 'hex'))`;
 }
 
 /** Attestations that count for an artifact on its trail, as `evaluateTrail` takes them, in the order of their reports. */
