@@ -61,7 +61,9 @@ interface OpenDatabase {
 
 async function openDatabase(config: Config, options: AppOptions): Promise<OpenDatabase> {
   const onConnectionError = (err: Error): void => options.log.warn({ err }, "database connection lost");
-  const pool = { max: config.databasePoolSize, onConnectionError };
+  const onVaryingStatement = (name: string): void =>
+    options.log.warn({ statement: name }, "statement varies under its name and is not prepared");
+  const pool = { max: config.databasePoolSize, onConnectionError, onVaryingStatement };
   if (config.databaseUrl !== undefined) {
     const db = connect({ connection: config.databaseUrl, ...pool });
     return { db, close: () => db.close() };

@@ -578,7 +578,9 @@ export interface Spaces {
 }
 
 export interface TrailCompliance {
+  artifact_states: JsonColumn;
   org_id: string;
+  own_state: string;
   state: string;
   status: JsonColumn;
   trail_id: string;

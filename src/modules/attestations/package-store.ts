@@ -2,6 +2,7 @@ import type { PreparedExecutor } from "../../db/connect.ts";
 import { readWeighed } from "../../db/weighed-page.ts";
 import {
   attestationObject,
+  flowNamed,
   itsEvidence,
   meantBy,
   type ReadScope,
@@ -80,8 +81,7 @@ const ofTrail = {
     select a.name
     from attestations a
     join trails t on t.org_id = a.org_id and t.id = a.trail_id and t.name = $3
-    join flows f on f.org_id = t.org_id and f.id = t.flow_id and f.name = $2
-    where a.org_id = $1 and a.id = $4`,
+    where a.org_id = $1 and a.flow_id = ${flowNamed("$2")} and a.id = $4`,
 };
 
 /** The name of an attestation of a trail; undefined when the trail has none of this id. */
