@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 
 import type { Executor } from "../../db/connect.ts";
 import type { KeptVerdict } from "../../domain/compliance/model.ts";
+import type { WantedAttestations } from "../../domain/policy/evaluation/rules.ts";
 import type { FlowFact } from "../../domain/snapshot/provenance.ts";
 
 /**
@@ -13,7 +14,10 @@ function knownArtifacts(orgId: string, fingerprints: readonly string[]): RawBuil
   return sql`unnest(${fingerprints}::text[]) as asked (fingerprint)
     cross join lateral (
       select distinct on (a.flow_id) a.*, first_value(a.id) over (partition by a.flow_id order by a.id) as first_id
-      from (select * from artifacts where org_id = ${orgId}::uuid and fingerprint = asked.fingerprint offset 0) a
+      from (
+        select id, flow_id, trail_id, fingerprint, template_reference_name, git_commit, commit_url, build_url,
+          git_commit_info, repo_id
+        from artifacts where org_id = ${orgId}::uuid and fingerprint = asked.fingerprint offset 0) a
       order by a.flow_id, a.id desc
     ) as known
     cross join lateral (
@@ -57,31 +61,42 @@ export function factsDigest(orgId: string, fingerprints: readonly string[]): Raw
 export type FlowFactRow = Omit<FlowFact, "compliance_state"> & KeptVerdict;
 
 /** Attestations that count for an artifact on its trail, as `evaluateTrail` takes them, in the order of their reports. */
-function attestationsOf(orgId: string): RawBuilder<unknown> {
+function attestationsOf(orgId: string, wanted: WantedAttestations | "all"): RawBuilder<unknown> {
+  const isWanted =
+    wanted === "all"
+      ? sql`true`
+      : sql`(name = any(${wanted.names}::text[]) or type = any(${wanted.types}::text[]))`;
   return sql`(
     select coalesce(json_agg(json_build_object('name', a.name, 'type', a.type, 'is_compliant', a.is_compliant,
       'control', a.control_identifier) order by a.id), '[]')
-    from (select * from attestations where org_id = ${orgId}::uuid and trail_id = known.trail_id offset 0) a
+    from (select * from attestations where org_id = ${orgId}::uuid and trail_id = known.trail_id and ${isWanted}
+      offset 0) a
     where case when a.artifact_fingerprint is not null then a.artifact_fingerprint = known.fingerprint
       when cardinality(a.target_artifacts) > 0
         then known.template_reference_name = any(a.target_artifacts) and a.git_commit = known.git_commit
       else true end)`;
 }
 
+const statementNames = {
+  all: "runtime-facts-attested",
+  some: "runtime-facts-wanted",
+  none: "runtime-facts",
+} as const;
+
 /**
  * What every flow that knows one of these fingerprints knows of it, by its latest report there: one statement. In order
  * of fingerprints; the flow that knew it first comes first.
- * @param withAttestations whether attestations are wanted; policies alone ask for them.
+ * @param wanted which attestations; policies alone ask for them.
  */
 export async function listFacts(
   db: Executor,
   orgId: string,
   fingerprints: readonly string[],
-  withAttestations: boolean,
+  wanted: WantedAttestations | "all" | "none",
 ): Promise<FlowFactRow[]> {
-  const attestations = withAttestations ? attestationsOf(orgId) : sql`'[]'::json`;
-  // Two statements, so two names.
-  const name = sql.raw(withAttestations ? "/* runtime-facts-attested */" : "/* runtime-facts */");
+  const attestations = wanted === "none" ? sql`'[]'::json` : attestationsOf(orgId, wanted);
+  // Three statements, so three names.
+  const name = sql.raw(`/* ${statementNames[typeof wanted === "string" ? wanted : "some"]} */`);
   const { rows } = await sql<FlowFactRow>`${name}
     select known.fingerprint, known.id as artifact_id, known.flow_id, f.name as flow_name, known.trail_id,
       t.name as trail_name, f.tags, known.template_reference_name, known.git_commit, known.commit_url, known.build_url,
