@@ -62,6 +62,12 @@ describe("what flows know at run time", () => {
         ["bound", true],
       ].map(([name, is_compliant]) => ({ name, type: "generic", is_compliant, control: null })),
     );
+    const wanted = { names: ["trail"], types: ["junit"] };
+    const [some] = (await getFacts(app.deps.db.query, org.id, [web], wanted)).get(web) ?? [];
+    expect(some?.attestations.map(({ name }) => name)).toEqual(["trail"]);
+    const ofType = { names: [], types: ["generic"] };
+    const [all] = (await getFacts(app.deps.db.query, org.id, [web], ofType)).get(web) ?? [];
+    expect(all?.attestations).toEqual(fact?.attestations);
   });
 });
 

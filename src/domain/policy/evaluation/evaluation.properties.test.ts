@@ -8,7 +8,7 @@ import { explainIncompliance, type Remedy } from "./explain.ts";
 import type { KnownFlow, PolicySubject, PolicyVersion, ReportedAttestation } from "./model.ts";
 import { wantedAttestations } from "./rules.ts";
 
-const types = ["generic", "snyk", "decision", "system:decision"];
+const types = ["generic", "snyk", "decision"];
 const names = ["a", "b"];
 const controls = ["C-1", "C-2"];
 
