@@ -24,6 +24,8 @@ import { createSecretBox } from "./lib/secret-box.ts";
 import { trackKeyUse } from "./modules/access/key-use.ts";
 import type { Deps } from "./modules/deps.ts";
 import { handlers } from "./modules/handlers.ts";
+import { createMetrics } from "./modules/metrics.ts";
+import { showWaitingDeliveries } from "./modules/notifications/waiting-service.ts";
 
 /** Where the package's own files are, from `src` and from `dist` alike. */
 export const packageRoot = join(import.meta.dirname, "..");
@@ -95,6 +97,7 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
     secrets: createSecretBox(loadSecretKey(config)),
     evidence: createEvidenceStore(config.evidence),
     sandbox: createSandbox(),
+    metrics: createMetrics(),
   };
 }
 
@@ -136,6 +139,7 @@ async function closeServer(server: FastifyInstance): Promise<void> {
 /** Wires modules, jobs and server around an open, migrated database. */
 export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>, log: Logger): Promise<App> {
   const keyUse = trackKeyUse(deps);
+  showWaitingDeliveries(deps);
   const jobs: JobRunner[] = [];
   let state: "starting" | "ready" | "stopping" = "starting";
   const server = await createServer(deps, {

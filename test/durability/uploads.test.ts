@@ -237,12 +237,12 @@ describe.concurrent("kill -9 of a server whose evidence is in a bucket", () => {
             0,
             expect.not.stringMatching(/missing|damaged|unreadable/),
           ]);
-          for (const object of bucket.objects.values())
-            object.modified = new Date(Date.now() - 2 * 24 * 3600_000);
+          await bucket.age(2 * 24 * 3600);
           expect((await verify(dataDir, ["--remove-orphans"], environment)).code).toBe(0);
           const after = await verify(dataDir, [], environment);
-          expect(bucket.objects.size).toBeGreaterThanOrEqual(acknowledged.size);
-          expect(after.output).toContain(`Checked ${bucket.objects.size} files`);
+          const { length } = await bucket.keys();
+          expect(length).toBeGreaterThanOrEqual(acknowledged.size);
+          expect(after.output).toContain(`Checked ${length} files`);
           expect(after.output).toContain("Found 0 orphans");
           await site.server.stop();
           expect(site.server.output()).not.toContain("AWS SDK");

@@ -2,7 +2,6 @@ import type { PreparedExecutor } from "../../db/connect.ts";
 import { readWeighed } from "../../db/weighed-page.ts";
 import {
   attestationObject,
-  flowNamed,
   itsEvidence,
   meantBy,
   type ReadScope,
@@ -73,24 +72,4 @@ export function listPackagedAttestations(
 ): AsyncGenerator<PackagedAttestation[]> {
   const values = [org.id, org.name, urls.api, urls.web, ...valuesOf(scope)];
   return readWeighed<PackagedAttestation>(db, listings[scope.kind], values);
-}
-
-const ofTrail = {
-  name: "attestation-of-trail",
-  text: `
-    select a.name
-    from attestations a
-    join trails t on t.org_id = a.org_id and t.id = a.trail_id and t.name = $3
-    where a.org_id = $1 and a.flow_id = ${flowNamed("$2")} and a.id = $4`,
-};
-
-/** The name of an attestation of a trail; undefined when the trail has none of this id. */
-export async function findAttestationName(
-  db: PreparedExecutor,
-  orgId: string,
-  at: { flow: string; trail: string; attestation_id: string },
-): Promise<string | undefined> {
-  const values = [orgId, at.flow, at.trail, at.attestation_id];
-  const [row] = await db.prepared<{ name: string }>(ofTrail, values);
-  return row?.name;
 }

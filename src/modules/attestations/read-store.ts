@@ -88,22 +88,22 @@ export async function findArtifactAttestations(
   return row?.body;
 }
 
-const evidenceOf = {
-  name: "evidence-of-attestation",
+const oneOfTrail = {
+  name: "attestation-of-trail",
   text: `
-    select a.evidence_id
+    select a.name, a.evidence_id
     from attestations a
     join trails t on t.org_id = a.org_id and t.id = a.trail_id and t.name = $3
-    where a.org_id = $1 and a.flow_id = ${flowNamed("$2")} and a.id = $4 and a.evidence_id is not null`,
+    where a.org_id = $1 and a.flow_id = ${flowNamed("$2")} and a.id = $4`,
 };
 
-/** The id of the file that came with an attestation; undefined when there is none. */
-export async function findAttestationEvidence(
+/** The name of an attestation of a trail, and the id of the file that came with it; undefined when the trail has none of this id. */
+export async function findTrailAttestation(
   db: PreparedExecutor,
   orgId: string,
   at: { flow: string; trail: string; attestation_id: string },
-): Promise<string | undefined> {
+): Promise<{ name: string; evidence_id: string | null } | undefined> {
   const values = [orgId, at.flow, at.trail, at.attestation_id];
-  const [row] = await db.prepared<{ evidence_id: string }>(evidenceOf, values);
-  return row?.evidence_id;
+  const [row] = await db.prepared<{ name: string; evidence_id: string | null }>(oneOfTrail, values);
+  return row;
 }
