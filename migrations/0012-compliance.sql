@@ -4,6 +4,8 @@ create table trail_compliance (
   org_id uuid not null,
   trail_id uuid not null,
   state text not null check (state in ('COMPLIANT', 'NON-COMPLIANT', 'INCOMPLETE')),
+  -- What the trail's own attestations come to, without those of its artifacts.
+  own_state text not null check (own_state in ('COMPLIANT', 'NON-COMPLIANT', 'INCOMPLETE')),
   -- As reads show it. Not jsonb: artifacts are shown in the template's order.
   status json not null,
   primary key (org_id, trail_id),

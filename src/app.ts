@@ -24,6 +24,8 @@ import { createSecretBox } from "./lib/secret-box.ts";
 import { trackKeyUse } from "./modules/access/key-use.ts";
 import type { Deps } from "./modules/deps.ts";
 import { handlers } from "./modules/handlers.ts";
+import { createMetrics } from "./modules/metrics.ts";
+import { showWaitingDeliveries } from "./modules/notifications/waiting-service.ts";
 
 /** Where the package's own files are, from `src` and from `dist` alike. */
 export const packageRoot = join(import.meta.dirname, "..");
@@ -61,7 +63,9 @@ interface OpenDatabase {
 
 async function openDatabase(config: Config, options: AppOptions): Promise<OpenDatabase> {
   const onConnectionError = (err: Error): void => options.log.warn({ err }, "database connection lost");
-  const pool = { max: config.databasePoolSize, onConnectionError };
+  const onVaryingStatement = (name: string): void =>
+    options.log.warn({ statement: name }, "statement varies under its name and is not prepared");
+  const pool = { max: config.databasePoolSize, onConnectionError, onVaryingStatement };
   if (config.databaseUrl !== undefined) {
     const db = connect({ connection: config.databaseUrl, ...pool });
     return { db, close: () => db.close() };
@@ -93,6 +97,7 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
     secrets: createSecretBox(loadSecretKey(config)),
     evidence: createEvidenceStore(config.evidence),
     sandbox: createSandbox(),
+    metrics: createMetrics(),
   };
 }
 
@@ -134,6 +139,7 @@ async function closeServer(server: FastifyInstance): Promise<void> {
 /** Wires modules, jobs and server around an open, migrated database. */
 export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>, log: Logger): Promise<App> {
   const keyUse = trackKeyUse(deps);
+  showWaitingDeliveries(deps);
   const jobs: JobRunner[] = [];
   let state: "starting" | "ready" | "stopping" = "starting";
   const server = await createServer(deps, {

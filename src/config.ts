@@ -231,6 +231,14 @@ function smtpSettings(set: Settings): SmtpSettings | undefined {
 }
 
 /**
+ * Keeps libraries from writing to standard error what is no business of operators: the S3 client tells each process which
+ * Node its later versions need. Before any of them is loaded.
+ */
+export function quietLibraries(environment: NodeJS.ProcessEnv = process.env): void {
+  environment["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
+}
+
+/**
  * Reads the configuration from environment variables.
  * @throws ConfigError naming every mistake at once.
  */

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 
 import { programVersion } from "../app.ts";
-import { ConfigError } from "../config.ts";
+import { ConfigError, quietLibraries } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
 import { adminCommand } from "./admin.ts";
 import { demoCommand } from "./demo/command.ts";
@@ -44,6 +44,7 @@ function explain(error: unknown): string {
 
 /** Runs one command. @returns the process' exit status. */
 export async function runCli(argv: string[]): Promise<number> {
+  quietLibraries();
   try {
     await createProgram().parseAsync(argv);
     return 0;

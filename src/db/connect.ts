@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 
-import { withNamedStatements } from "./named-statements.ts";
+import { createStatementBook, withNamedStatements } from "./named-statements.ts";
 import type { DB } from "./schema.ts";
 
 /** Anything that can run a query: the database, or a transaction. */
@@ -52,6 +52,11 @@ export interface ConnectOptions {
   max: number;
   /** Called when an idle connection breaks, for instance because PostgreSQL was restarted. */
   onConnectionError?: (error: Error) => void;
+  /**
+   * Called when a statement comes with another text than it had under its name before, which is a mistake in the program:
+   * it is not prepared then. When this throws, the query fails.
+   */
+  onVaryingStatement?: (name: string) => void;
 }
 
 /**
@@ -78,12 +83,18 @@ export function connect(options: ConnectOptions): Database {
   const report = (error: Error): void => options.onConnectionError?.(error);
   pool.on("error", report);
   pool.on("connect", (client) => client.on("error", report));
-  const query = new Kysely<DB>({ dialect: new PostgresDialect({ pool: withNamedStatements(pool) }) });
+  const nameFor = createStatementBook((name) => options.onVaryingStatement?.(name));
+  const query = new Kysely<DB>({
+    dialect: new PostgresDialect({ pool: withNamedStatements(pool, nameFor) }),
+  });
   return {
     query,
     pool,
-    prepared: async (statement, values) =>
-      (await pool.query({ name: statement.name, text: statement.text, values, types })).rows,
+    prepared: async ({ name, text }, values) => {
+      const prepared = nameFor(name, text);
+      const how = prepared === undefined ? {} : { name: prepared };
+      return (await pool.query({ ...how, text, values, types })).rows;
+    },
     close: async () => {
       await query.destroy();
       // Kysely ends only a pool that it has used itself.

@@ -579,6 +579,7 @@ export interface Spaces {
 
 export interface TrailCompliance {
   org_id: string;
+  own_state: string;
   state: string;
   status: JsonColumn;
   trail_id: string;

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Histogram } from "prom-client";
 
-import type { Config } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
 import { equalInConstantTime } from "../lib/hash.ts";
 import { wireId } from "../lib/ids.ts";
+import type { Deps } from "../modules/deps.ts";
 
 function mayRead(request: FastifyRequest, token: string | undefined): boolean {
   const given = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
@@ -20,8 +20,8 @@ function loggedPath(request: FastifyRequest): string | undefined {
 }
 
 /** `/metrics` in Prometheus' text format, and one log line for each request. */
-export function registerMetrics(app: FastifyInstance, config: Pick<Config, "metricsToken">): void {
-  const registry = new Registry();
+export function registerMetrics(app: FastifyInstance, deps: Pick<Deps, "config" | "metrics">): void {
+  const { registry } = deps.metrics;
   collectDefaultMetrics({ register: registry });
   const duration = new Histogram({
     name: "waybill_http_request_duration_seconds",
@@ -59,7 +59,7 @@ export function registerMetrics(app: FastifyInstance, config: Pick<Config, "metr
   });
 
   app.get("/metrics", async (request, reply) => {
-    if (!mayRead(request, config.metricsToken))
+    if (!mayRead(request, deps.config.metricsToken))
       throw new AppError("unauthenticated", "Invalid or missing credentials");
     return reply.type(registry.contentType).send(await registry.metrics());
   });

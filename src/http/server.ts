@@ -95,7 +95,7 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
     });
   });
   await registerRateLimits(app, deps.config);
-  registerMetrics(app, deps.config);
+  registerMetrics(app, deps);
   registerBodyParsers(app);
   await app.register(multipart);
   registerHealth(app, parts.health);

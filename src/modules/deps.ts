@@ -7,6 +7,7 @@ import type { Links } from "../lib/links.ts";
 import type { Logger } from "../lib/log.ts";
 import type { Sandbox } from "../lib/sandbox/sandbox.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
+import type { Metrics } from "./metrics.ts";
 
 /** What modules need from outside, built once by the composition root. */
 export interface Deps {
@@ -18,6 +19,7 @@ export interface Deps {
   links: Links;
   secrets: SecretBox;
   evidence: EvidenceStore;
+  metrics: Metrics;
   /** Where programs and schemas given by users run. */
   sandbox: Sandbox;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { commitOf } from "../support/artifacts.ts";
-import { attest, commitInfo } from "../support/attestations.ts";
+import { commitInfo, reported, type Shown } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 
 let app: TestApp;
@@ -14,20 +14,6 @@ afterAll(() => app.close());
 beforeEach(async () => {
   org = await app.org();
 });
-
-interface Shown {
-  attestation_id: string;
-  attestation_name: string;
-  created_at: number;
-  [key: string]: unknown;
-}
-
-async function report(name: string, more: Record<string, unknown> = {}, flow = "ci", kind = "generic") {
-  const own = kind === "generic" ? { is_compliant: true } : {};
-  const body = { attestation_name: name, ...own, ...more };
-  const answer = await attest(org.member, { org: org.name, flow, trail: "run" }, kind, body);
-  expect([answer.status, answer.json]).toEqual([201, "OK"]);
-}
 
 function search(query: string): Promise<Answer> {
   return org.reader.get(`/attestations/${org.name}${query}`);
@@ -45,8 +31,8 @@ describe("a flow's attestations", () => {
   }
 
   it("are on numbered pages, newest first, the same objects that a search finds", async () => {
-    for (const name of ["a", "b", "c"]) await report(name);
-    await report("elsewhere", {}, "cd");
+    for (const name of ["a", "b", "c"]) await reported(org, name);
+    await reported(org, "elsewhere", {}, { flow: "cd" });
     const found = (await search("?flow=ci")).json.data;
     expect((await list("")).json).toEqual({
       data: found,
@@ -60,7 +46,7 @@ describe("a flow's attestations", () => {
   });
 
   it("can be limited to a span, the bounds included", async () => {
-    for (const name of ["a", "b", "c"]) await report(name);
+    for (const name of ["a", "b", "c"]) await reported(org, name);
     const [, b] = (await list("")).json.data;
     const { json } = await list(`?from_timestamp=${b.created_at}&to_timestamp=${b.created_at}`);
     expect(json.data).toEqual([b]);
@@ -97,10 +83,10 @@ describe("attestations of commits", () => {
   }
 
   beforeEach(async () => {
-    await report("unit", { git_commit_info: commitInfo(one) });
-    await report("tests", { junit_results: [], git_commit_info: commitInfo(one) }, "ci", "junit");
-    await report("unit", { git_commit_info: commitInfo(two) }, "cd");
-    await report("unit");
+    await reported(org, "unit", { git_commit_info: commitInfo(one) });
+    await reported(org, "tests", { junit_results: [], git_commit_info: commitInfo(one) }, { kind: "junit" });
+    await reported(org, "unit", { git_commit_info: commitInfo(two) }, { flow: "cd" });
+    await reported(org, "unit");
   });
 
   it("are listed by commit, oldest first, a commit without any as an empty list", async () => {
@@ -165,7 +151,7 @@ describe("who may search", () => {
     "%s: every role, and anybody in a public organization",
     async (path) => {
       const [closed, open] = [org, await app.org({ public: true })];
-      for (org of [open, closed]) await report("unit");
+      for (const each of [open, closed]) await reported(each, "unit");
       for (const client of [closed.admin, closed.member, closed.snapshotter, closed.reader])
         expect((await client.get(`/attestations/${closed.name}${path}`)).status).toBe(200);
       expect((await app.anonymous.get(`/attestations/${open.name}${path}`)).status).toBe(200);

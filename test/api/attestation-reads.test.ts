@@ -282,6 +282,34 @@ describe("by artifact", () => {
   );
 });
 
+describe("a renamed flow", () => {
+  it("is known by its former name too, until another flow takes that", async () => {
+    const org = await app.org();
+    await attest(org);
+    await report(org, {});
+    await attest(org, { artifact_fingerprint: fingerprint });
+    const rename = await org.admin.put(`/flows/${org.name}/ci/rename`, { new_name: "cd" });
+    expect(rename.status).toBe(200);
+    const onTrail = (flow: string) => org.reader.get(`/attestations/${org.name}/${flow}/trail/run/unit`);
+    const onArtifact = (flow: string) =>
+      org.reader.get(`/attestations/${org.name}/${flow}/artifact/${fingerprint}/unit`);
+    for (const read of [onTrail, onArtifact]) {
+      const { status, json } = await read("ci");
+      expect([status, json]).toEqual([200, [expect.objectContaining({ flow_name: "cd" })]]);
+      expect(json).toEqual((await read("cd")).json);
+    }
+    const [{ attestation_id }] = (await onTrail("cd")).json as [{ attestation_id: string }];
+    const tar = await org.reader.get(
+      `/attestations/${org.name}/ci/trail/run/attestation/${attestation_id}/audit_package`,
+    );
+    expect(tar.status).toBe(200);
+    await attest(org, {}, { flow: "other", trail: "run" });
+    expect((await org.admin.put(`/flows/${org.name}/other/rename`, { new_name: "ci" })).status).toBe(200);
+    expect((await onTrail("ci")).json).toMatchObject([{ flow_name: "ci" }]);
+    expect((await onArtifact("ci")).status).toBe(404);
+  });
+});
+
 describe("who may read", () => {
   const paths = [`ci/trail/run/unit`, `ci/artifact/${fingerprint}/unit`];
 

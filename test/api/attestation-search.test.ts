@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
-import { attest, commitInfo } from "../support/attestations.ts";
+import { commitInfo, reported, type Shown } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 
 let app: TestApp;
@@ -15,20 +15,6 @@ afterAll(() => app.close());
 beforeEach(async () => {
   org = await app.org();
 });
-
-interface Shown {
-  attestation_id: string;
-  attestation_name: string;
-  created_at: number;
-  [key: string]: unknown;
-}
-
-async function report(name: string, more: Record<string, unknown> = {}, flow = "ci", kind = "generic") {
-  const own = kind === "generic" ? { is_compliant: true } : {};
-  const body = { attestation_name: name, ...own, ...more };
-  const answer = await attest(org.member, { org: org.name, flow, trail: "run" }, kind, body);
-  expect([answer.status, answer.json]).toEqual([201, "OK"]);
-}
 
 function search(query: string): Promise<Answer> {
   return org.reader.get(`/attestations/${org.name}${query}`);
@@ -63,8 +49,8 @@ async function refusal(path: string): Promise<Record<string, string>> {
 
 describe("an attestation by id", () => {
   it("is the one object that reads by name show", async () => {
-    await report("unit", { user_data: { a: 1 }, git_commit_info: commitInfo(commitOf("x")) });
-    await report("lint");
+    await reported(org, "unit", { user_data: { a: 1 }, git_commit_info: commitInfo(commitOf("x")) });
+    await reported(org, "lint");
     const [shown] = (await org.reader.get(`/attestations/${org.name}/ci/trail/run/unit`)).json;
     const { status, json } = await search(`?attestation_id=${shown.attestation_id}`);
     expect(status).toBe(200);
@@ -79,12 +65,12 @@ describe("an attestation by id", () => {
   });
 
   it.each(["0199a3c4-5d6e-7000-8abc-12345678", "no-id", "0"])("that nothing has is empty: %s", async (id) => {
-    await report("unit");
+    await reported(org, "unit");
     expect(await names(`?attestation_id=${id}`)).toEqual([]);
   });
 
   it("of another organization is not found", async () => {
-    await report("unit");
+    await reported(org, "unit");
     const [shown] = (await search("")).json.data;
     const other = await app.org();
     const { json } = await other.reader.get(
@@ -94,7 +80,7 @@ describe("an attestation by id", () => {
   });
 
   it("has to pass the other filters, too", async () => {
-    await report("unit");
+    await reported(org, "unit");
     const [{ attestation_id: id }] = (await search("")).json.data;
     expect(await names(`?attestation_id=${id}&flow=ci&type=generic&is_compliant=true&name=unit`)).toEqual([
       "unit",
@@ -115,7 +101,7 @@ describe("where a found attestation says it is read", () => {
 
   it("is its trail, its artifact, or the artifact it was made for before", async () => {
     const [fingerprint, commit] = [fingerprintOf(), commitOf("y")];
-    await report("pending", { target_artifacts: ["api"], git_commit_info: commitInfo(commit) });
+    await reported(org, "pending", { target_artifacts: ["api"], git_commit_info: commitInfo(commit) });
     expect(await selfPaths()).toEqual(["trail/run/pending"]);
     const answer = await org.member.post(
       `/artifacts/${org.name}/ci`,
@@ -127,8 +113,8 @@ describe("where a found attestation says it is read", () => {
       }),
     );
     expect(answer.status).toBe(201);
-    await report("bound", { artifact_fingerprint: fingerprint });
-    await report("plain");
+    await reported(org, "bound", { artifact_fingerprint: fingerprint });
+    await reported(org, "plain");
     const paths = await selfPaths();
     expect(paths).toEqual([
       "trail/run/plain",
@@ -145,14 +131,14 @@ describe("where a found attestation says it is read", () => {
 
 describe("a search", () => {
   it("is newest first, with the exact name", async () => {
-    for (const name of ["unit", "unit-2", "lint", "unit"]) await report(name);
+    for (const name of ["unit", "unit-2", "lint", "unit"]) await reported(org, name);
     expect(await names("")).toEqual(["unit", "lint", "unit-2", "unit"]);
     expect(await names("?name=unit")).toEqual(["unit", "unit"]);
     expect(await names("?name=UNIT")).toEqual([]);
   });
 
   it("by pattern finds it anywhere in the name", async () => {
-    for (const name of ["unit", "unit-2", "lint", "e2e"]) await report(name);
+    for (const name of ["unit", "unit-2", "lint", "e2e"]) await reported(org, name);
     expect(await names("?name_regex=ni")).toEqual(["unit-2", "unit"]);
     expect(await names("?name_regex=%5Cd%24")).toEqual(["unit-2"]);
     expect(await names("?name_regex=(%3Fi)%5EL")).toEqual(["lint"]);
@@ -163,14 +149,14 @@ describe("a search", () => {
   it.each(["(", "a{2000}", "(?=a)", "(a)%5C1", "x".repeat(501), "((a{9}){9}){99}"])(
     "refuses a pattern that cannot be matched quickly: %s",
     async (pattern) => {
-      await report("unit");
+      await reported(org, "unit");
       const errors = await refusal(`?name_regex=${encodeURIComponent(decodeURIComponent(pattern))}`);
       expect(Object.keys(errors)).toEqual(["query.name_regex"]);
     },
   );
 
   it("refuses to try more than 20,000 names", async () => {
-    await report("unit");
+    await reported(org, "unit");
     const insert = (from: number, to: number) =>
       app.deps.db.pool.query(
         `insert into attestations (org_id, id, flow_id, trail_id, name, type, is_compliant, created_at, created_by_name)
@@ -193,9 +179,9 @@ describe("a search", () => {
   });
 
   it("by flows takes any of them, former names included, and unknown ones find nothing", async () => {
-    await report("a", {}, "one");
-    await report("b", {}, "two");
-    await report("c", {}, "three");
+    await reported(org, "a", {}, { flow: "one" });
+    await reported(org, "b", {}, { flow: "two" });
+    await reported(org, "c", {}, { flow: "three" });
     expect(await names("?flow=one&flow=three&flow=unknown&flow=one")).toEqual(["c", "a"]);
     expect(await names("?flow=unknown")).toEqual([]);
     const renamed = await org.admin.put(`/flows/${org.name}/two/rename`, { new_name: "four" });
@@ -204,10 +190,10 @@ describe("a search", () => {
   });
 
   it("by types takes any of them, and calls decisions by their bare name", async () => {
-    await report("gen");
-    await report("tests", { junit_results: [] }, "ci", "junit");
+    await reported(org, "gen");
+    await reported(org, "tests", { junit_results: [] }, { kind: "junit" });
     const decision = { type_name: "decision", control: "SC-1", attestation_data: { is_compliant: true } };
-    await report("ok", decision, "ci", "system");
+    await reported(org, "ok", decision, { kind: "system" });
     expect(await names("?type=decision")).toEqual(["ok"]);
     expect(await names("?type=system:decision")).toEqual(["ok"]);
     expect(await names("?type=junit&type=decision")).toEqual(["ok", "tests"]);
@@ -216,14 +202,14 @@ describe("a search", () => {
   });
 
   it("by verdict", async () => {
-    await report("good");
-    await report("bad", { is_compliant: false });
+    await reported(org, "good");
+    await reported(org, "bad", { is_compliant: false });
     expect(await names("?is_compliant=true")).toEqual(["good"]);
     expect(await names("?is_compliant=false")).toEqual(["bad"]);
   });
 
   it("by time, the bounds included", async () => {
-    for (const name of ["a", "b", "c"]) await report(name);
+    for (const name of ["a", "b", "c"]) await reported(org, name);
     const [c, b, a]: Shown[] = (await search("")).json.data;
     expect([a, b, c].map((one) => one?.attestation_name)).toEqual(["a", "b", "c"]);
     expect(await names(`?from_timestamp=${b!.created_at}`)).toEqual(["c", "b"]);
@@ -233,7 +219,7 @@ describe("a search", () => {
   });
 
   it("takes empty texts for filters that were not set", async () => {
-    await report("a");
+    await reported(org, "a");
     expect(await names("?attestation_id=&name=&name_regex=&flow=&type=&after=")).toEqual(["a"]);
   });
 
@@ -251,7 +237,7 @@ describe("a search", () => {
   });
 
   it("has 20 on a page unless said, and the last page has no next one", async () => {
-    for (let count = 0; count < 21; count += 1) await report(`n${count}`);
+    for (let count = 0; count < 21; count += 1) await reported(org, `n${count}`);
     const pages = await allPages("");
     expect(pages.map((page) => page.length)).toEqual([20, 1]);
     expect(await allPages("?per_page=21")).toHaveLength(1);
@@ -259,9 +245,9 @@ describe("a search", () => {
   });
 
   it("goes on where the page ended, whatever is reported meanwhile", async () => {
-    for (const name of ["a", "b", "c"]) await report(name);
+    for (const name of ["a", "b", "c"]) await reported(org, name);
     const first = (await search("?per_page=2&is_compliant=true")).json;
-    await report("later");
+    await reported(org, "later");
     const { json } = await search(new URL(first._links.next.href).search);
     expect(first.data.map((one: Shown) => one.attestation_name)).toEqual(["c", "b"]);
     expect(json.data.map((one: Shown) => one.attestation_name)).toEqual(["a"]);
@@ -269,20 +255,20 @@ describe("a search", () => {
   });
 
   it("after an attestation there is not is empty", async () => {
-    await report("a");
+    await reported(org, "a");
     expect(await names("?after=0199a3c4-5d6e-7000-8abc-12345678")).toEqual([]);
   });
 });
 
 describe("any combination of filters", () => {
   const flows = ["one", "two"];
-  const reported = ["unit", "lint", "unit-e2e"];
+  const reportedNames = ["unit", "lint", "unit-e2e"];
 
   it("finds on its pages, each once and in order, what a plain filter does", async () => {
     for (let index = 0; index < 24; index += 1) {
       const kind = index % 3 === 0 ? "junit" : "generic";
       const verdict = kind === "junit" ? { junit_results: [] } : { is_compliant: index % 4 !== 1 };
-      await report(reported[(index % 7) % 3]!, verdict, flows[(index >> 1) % 2], kind);
+      await reported(org, reportedNames[(index % 7) % 3]!, verdict, { flow: flows[(index >> 1) % 2]!, kind });
     }
     const everything = (await search("?per_page=100")).json.data as (Shown & {
       flow_name: string;
@@ -296,7 +282,7 @@ describe("any combination of filters", () => {
         fc.record({
           flow: some([...flows, "none"]),
           type: some(["generic", "junit", "jira"]),
-          name: fc.option(fc.constantFrom(...reported), { nil: undefined }),
+          name: fc.option(fc.constantFrom(...reportedNames), { nil: undefined }),
           regex: fc.option(fc.constantFrom("unit", "n", "^l", "x"), { nil: undefined }),
           verdict: fc.option(fc.boolean(), { nil: undefined }),
           from: fc.option(fc.nat(23), { nil: undefined }),

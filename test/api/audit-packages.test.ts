@@ -154,6 +154,7 @@ describe("the audit package of a trail", () => {
       trail_name: "run",
       git_commit: commitOf("1"),
       compliance_status: trail.compliance_status.artifacts_statuses.web,
+      state: "COMPLIANT",
       html_url: `http://waybill.test/${org.name}/flows/web-ci/artifacts/${fingerprint}?artifact_id=${artifact_id}`,
     });
     expect(readFileSync(join(root, evidencePath(binary)))).toEqual(binary.content);

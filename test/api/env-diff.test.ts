@@ -19,7 +19,7 @@ async function orgWith(...environments: string[]): Promise<TestOrg> {
 }
 
 function diff(org: TestOrg, snappish1: string, snappish2: string) {
-  return org.reader.get(`/env-diff/${org.name}?${new URLSearchParams({ snappish1, snappish2 })}`);
+  return org.reader.get(`/env-diff/${org.name}?${new URLSearchParams({ snappish1, snappish2 }).toString()}`);
 }
 
 const db = fingerprintOf("db");

@@ -19,7 +19,9 @@ async function orgWith(...environments: string[]): Promise<TestOrg> {
 }
 
 function download(org: TestOrg, query: Record<string, string> = {}, environment = "prod") {
-  return org.reader.get(`/environments/${org.name}/${environment}/auditlog?${new URLSearchParams(query)}`);
+  return org.reader.get(
+    `/environments/${org.name}/${environment}/auditlog?${new URLSearchParams(query).toString()}`,
+  );
 }
 
 /** `snapshot event artifact` of each line below the headings. */

@@ -1,36 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { cleanDeliveries } from "../../src/modules/notifications/deliver-service.ts";
-import { ActionFixtures, putEnv } from "../support/actions.ts";
-import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { putEnv } from "../support/actions.ts";
+import type { TestOrg } from "../support/app.ts";
+import { type Notified, startNotified } from "../support/notified.ts";
 import { runPendingJobs } from "../support/jobs.ts";
-import { deliveriesOf, forgetAttempts, happen, inProd, type Json } from "../support/notifications.ts";
-import { isGenuine, type Receiver, startReceiver } from "../support/receiver.ts";
+import { deliveriesOf, happen, inProd, type Json } from "../support/notifications.ts";
+import { isGenuine } from "../support/receiver.ts";
 
-let app: TestApp;
-let fixtures: ActionFixtures;
-let receiver: Receiver;
+let notified: Notified;
+let app: Notified["app"];
+let receiver: Notified["receiver"];
+let watched: Notified["watched"];
+let fixtures: Notified["fixtures"];
 
 beforeAll(async () => {
-  app = await startTestApp({ WAYBILL_ALLOW_PRIVATE_TARGETS: "1" });
-  fixtures = new ActionFixtures(app);
-  receiver = await startReceiver();
+  notified = await startNotified();
+  ({ app, receiver, watched, fixtures } = notified);
 });
-afterAll(async () => {
-  await app.close();
-  await receiver.stop();
-});
-beforeEach(async () => {
-  await forgetAttempts(app);
-  receiver.received.length = 0;
-  receiver.answer(() => 200);
-});
-
-async function watched(): Promise<TestOrg> {
-  const { org } = await fixtures.org();
-  await putEnv(org, { targets: [{ type: "WEBHOOK", webhook: `${receiver.url}/hook` }] });
-  return org;
-}
+afterAll(() => notified.stop());
+beforeEach(() => notified.clear());
 
 async function happenTimes(org: TestOrg, times: number): Promise<void> {
   for (let index = 0; index < times; index += 1)

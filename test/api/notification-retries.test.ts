@@ -2,42 +2,24 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { deliver } from "../../src/modules/notifications/deliver-service.ts";
 import type { DeliverJob } from "../../src/modules/notifications/store.ts";
-import { ActionFixtures, putEnv } from "../support/actions.ts";
-import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import type { TestOrg } from "../support/app.ts";
+import { type Notified, startNotified } from "../support/notified.ts";
 import { runPendingJobs } from "../support/jobs.ts";
-import { deliveriesOf, forgetAttempts, happen, inProd, runAllAttempts } from "../support/notifications.ts";
-import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { deliveriesOf, happen, inProd, runAllAttempts } from "../support/notifications.ts";
+import { startReceiver } from "../support/receiver.ts";
 
-let app: TestApp;
-let fixtures: ActionFixtures;
-let receiver: Receiver;
+let notified: Notified;
+let app: Notified["app"];
+let receiver: Notified["receiver"];
+let watched: Notified["watched"];
+let webhook: Notified["webhook"];
 
 beforeAll(async () => {
-  app = await startTestApp({ WAYBILL_ALLOW_PRIVATE_TARGETS: "1" });
-  fixtures = new ActionFixtures(app);
-  receiver = await startReceiver();
+  notified = await startNotified();
+  ({ app, receiver, watched, webhook } = notified);
 });
-afterAll(async () => {
-  await app.close();
-  await receiver.stop();
-});
-beforeEach(async () => {
-  await forgetAttempts(app);
-  receiver.received.length = 0;
-  receiver.answer(() => 200);
-});
-
-function webhook(path = "/hook-t0ken") {
-  return { type: "WEBHOOK", webhook: `${receiver.url}${path}` };
-}
-
-/** An organization whose environment `prod` is watched by action 1. */
-async function watched(change: Record<string, unknown> = {}): Promise<TestOrg> {
-  const { org } = await fixtures.org();
-  const answer = await putEnv(org, { targets: [webhook()], ...change });
-  expect(answer.status).toBe(201);
-  return org;
-}
+afterAll(() => notified.stop());
+beforeEach(() => notified.clear());
 
 describe("a target that fails", () => {
   const state = async (org: TestOrg) => {
@@ -245,5 +227,38 @@ describe("a job that runs again", () => {
     ]);
     expect(await deliveriesOf(org)).toMatchObject([{ status: "delivered", attempts: 2 }]);
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+  });
+});
+
+describe("the figures", () => {
+  /** What `/metrics` says of a figure, by what it is told apart by. */
+  async function figures(name: string): Promise<Record<string, number>> {
+    const { text } = await app.anonymous.request("GET", "root:/metrics");
+    const lines = text.split("\n").filter((line) => line.startsWith(name));
+    return Object.fromEntries(
+      lines.map((line) => [line.slice(name.length, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]),
+    );
+  }
+  const attempts = () => figures("waybill_notification_attempts_total");
+
+  it("count attempts by target and outcome, and what waits", async () => {
+    const before = await attempts();
+    expect(Object.keys(before)).toHaveLength(9);
+    const change = async (target: string, outcome: string): Promise<number> => {
+      const label = `{target="${target}",outcome="${outcome}"}`;
+      return (await attempts())[label]! - before[label]!;
+    };
+    const slack = { type: "SLACK", webhook: `${receiver.url}/services/T/B/x` };
+    const org = await watched({ targets: [webhook("/bad"), slack] });
+    receiver.answer(({ path }) => (path === "/bad" ? 500 : 200));
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    expect(await figures("waybill_notifications_waiting")).toEqual({ "": 2 });
+    await runPendingJobs(app);
+    expect(await figures("waybill_notifications_waiting")).toEqual({ "": 1 });
+    expect([await change("WEBHOOK", "failed"), await change("SLACK", "delivered")]).toEqual([1, 1]);
+    app.clock.advance(86_400);
+    await runAllAttempts(app, org);
+    expect(await figures("waybill_notifications_waiting")).toEqual({ "": 0 });
+    expect([await change("WEBHOOK", "failed"), await change("WEBHOOK", "given_up")]).toEqual([1, 1]);
   });
 });

@@ -13,7 +13,7 @@ let mail: MailServer;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  mail = await startMailServer({ user: "waybill", password: "p@ss" });
+  mail = await startMailServer({ login: { user: "waybill", password: "p@ss" } });
   app = await startTestApp({
     WAYBILL_ALLOW_PRIVATE_TARGETS: "1",
     WAYBILL_SMTP_URL: `smtp://waybill:p%40ss@127.0.0.1:${mail.port}`,

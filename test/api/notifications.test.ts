@@ -3,46 +3,29 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { transaction } from "../../src/db/transaction.ts";
 import { notify } from "../../src/modules/notifications/service.ts";
-import { ActionFixtures, putEnv } from "../support/actions.ts";
-import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { putEnv } from "../support/actions.ts";
+import { type Notified, startNotified } from "../support/notified.ts";
 import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
 import { createEnvironment } from "../support/environments.ts";
 import { runPendingJobs } from "../support/jobs.ts";
-import { deliveriesOf, forgetAttempts, happen, inProd, watchFlow } from "../support/notifications.ts";
+import { deliveriesOf, happen, inProd, watchFlow } from "../support/notifications.ts";
 import { reportServer } from "../support/snapshots.ts";
-import { isGenuine, type Receiver, startReceiver } from "../support/receiver.ts";
+import { isGenuine } from "../support/receiver.ts";
 
-let app: TestApp;
-let fixtures: ActionFixtures;
-let receiver: Receiver;
+let notified: Notified;
+let app: Notified["app"];
+let receiver: Notified["receiver"];
+let watched: Notified["watched"];
+let fixtures: Notified["fixtures"];
+let webhook: Notified["webhook"];
 
 beforeAll(async () => {
-  app = await startTestApp({ WAYBILL_ALLOW_PRIVATE_TARGETS: "1" });
-  fixtures = new ActionFixtures(app);
-  receiver = await startReceiver();
+  notified = await startNotified();
+  ({ app, receiver, watched, fixtures, webhook } = notified);
 });
-afterAll(async () => {
-  await app.close();
-  await receiver.stop();
-});
-beforeEach(async () => {
-  await forgetAttempts(app);
-  receiver.received.length = 0;
-  receiver.answer(() => 200);
-});
-
-function webhook(path = "/hook-t0ken") {
-  return { type: "WEBHOOK", webhook: `${receiver.url}${path}` };
-}
-
-/** An organization whose environment `prod` is watched by action 1. */
-async function watched(change: Record<string, unknown> = {}): Promise<TestOrg> {
-  const { org } = await fixtures.org();
-  const answer = await putEnv(org, { targets: [webhook()], ...change });
-  expect(answer.status).toBe(201);
-  return org;
-}
+afterAll(() => notified.stop());
+beforeEach(() => notified.clear());
 
 const artifact = { name: "web:1.4", fingerprint: "a".repeat(64) };
 

@@ -91,9 +91,9 @@ const rule = (extra: string): string => `    - {type: junit${extra}}\n`;
 
 describe("a policy made to keep the server busy", () => {
   it.each([
-    ["brackets within each other", "[".repeat(500_000)],
-    ["braces within each other", "{a: ".repeat(100_000)],
-    ["dashes within each other", "- ".repeat(200_000)],
+    ["brackets within each other", "[".repeat(60_000)],
+    ["braces within each other", "{a: ".repeat(16_000)],
+    ["dashes within each other", "- ".repeat(30_000)],
     [
       "aliases of aliases",
       Array.from(
@@ -101,19 +101,23 @@ describe("a policy made to keep the server busy", () => {
         (_, n) => `a${n}: &a${n} [${n === 0 ? "x" : `*a${n - 1}, *a${n - 1}`}]`,
       ).join("\n"),
     ],
-    ["keys without end", Array.from({ length: 60_000 }, (_, n) => `k${n}: `).join("\n")],
-    ["one long text", `a: "${"x".repeat(500_000)}"`],
-    ["blanks", " ".repeat(500_000)],
-    ["quotes that never close", `a: ${"'".repeat(300_001)}`],
+    ["keys without end", Array.from({ length: 7_500 }, (_, n) => `k${n}: `).join("\n")],
+    ["one long text", `a: "${"x".repeat(60_000)}"`],
+    ["blanks", " ".repeat(60_000)],
+    ["quotes that never close", `a: ${"'".repeat(60_001)}`],
     ["9 MB of nothing", "#".repeat(9 * 1024 * 1024)],
-    ["thousands of rules that are wrong", head + rule(", must_be_compliant: 7").repeat(9000)],
-    ["thousands of conditions that are wrong", head + rule(", if: 'flow.name = 1'").repeat(5000)],
+    ["thousands of rules that are wrong", head + rule(", must_be_compliant: 7").repeat(1500)],
+    ["thousands of conditions that are wrong", head + rule(", if: 'flow.name = 1'").repeat(1400)],
     ["a condition of parentheses", head + rule(`, if: '${"(".repeat(16_000)}'`)],
     ["a condition of negations", head + rule(`, if: '${"not ".repeat(4_000)}exists(flow)'`)],
-    ["a condition too long", head + rule(`, if: '${"a".repeat(400_000)}'`)],
+    ["a condition too long", head + rule(`, if: '${"a".repeat(60_000)}'`)],
     [
       "patterns that repeat",
       head + rule(`, if: 'matches(flow.name, "((a{1,9}){1,9}){1,9}{1,9}")'`).repeat(100),
+    ],
+    [
+      "aliases of a long condition",
+      `${head}    - &a {type: junit, if: '${"exists(flow) or ".repeat(900)}?'}\n${"    - *a\n".repeat(3900)}`,
     ],
     ["many large patterns", head + rule(`, if: 'matches(flow.name, "(a{100}){15}")'`).repeat(60)],
   ])("is refused soon: %s", async (_what, text) => {
@@ -125,8 +129,8 @@ describe("a policy made to keep the server busy", () => {
   it("is accepted soon when nothing is wrong with it", async () => {
     const condition = `, if: 'flow.tags.a in [${Array.from({ length: 300 }, (_, n) => n).join(",")}]'`;
     const start = performance.now();
-    expect(await send(head + rule(condition).repeat(380))).toBeLessThan(300);
-    expect(await send(head + rule("").repeat(4900))).toBeLessThan(300);
+    expect(await send(head + rule(condition).repeat(50))).toBeLessThan(300);
+    expect(await send(head + rule("").repeat(3200))).toBeLessThan(300);
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 });

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { listFacts } from "../../src/modules/snapshots/facts-store.ts";
+import { getFacts } from "../../src/modules/snapshots/facts-service.ts";
 import { listSnapshotArtifacts } from "../../src/modules/snapshots/read-store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
 import { createEnvironment } from "../support/environments.ts";
+import { putFlow } from "../support/flows.ts";
 import { reportServer } from "../support/snapshots.ts";
 
 let app: TestApp;
@@ -28,11 +29,11 @@ describe("what flows know at run time", () => {
     await report(org, "b", { trail_name: "old" });
     await report(org, "a");
     await report(org, "b", { trail_name: "new" });
-    const facts = await listFacts(app.deps.db.query, org.id, [web, other], false);
+    const facts = await getFacts(app.deps.db.query, org.id, [web, other], false);
     expect([...facts.keys()]).toEqual([web]);
     expect(facts.get(web)).toMatchObject([
       { flow_name: "b", trail_name: "new", attestations: [] },
-      { flow_name: "a", trail_name: "run", artifact_row: { status: "COMPLIANT" }, trail_rows: [] },
+      { flow_name: "a", trail_name: "run", compliance_state: "COMPLIANT" },
     ]);
   });
 
@@ -52,7 +53,7 @@ describe("what flows know at run time", () => {
     await generic("meant", { target_artifacts: ["web"], git_commit_info: commitInfo(git_commit) });
     await generic("elsewhere", { target_artifacts: ["web"], git_commit_info: commitInfo(commitOf("2")) });
     await generic("bound", { artifact_fingerprint: web });
-    const [fact] = (await listFacts(app.deps.db.query, org.id, [web], true)).get(web) ?? [];
+    const [fact] = (await getFacts(app.deps.db.query, org.id, [web], true)).get(web) ?? [];
     expect(fact?.attestations).toEqual(
       [
         ["trail", true],
@@ -61,6 +62,62 @@ describe("what flows know at run time", () => {
         ["bound", true],
       ].map(([name, is_compliant]) => ({ name, type: "generic", is_compliant, control: null })),
     );
+  });
+});
+
+describe("what an artifact is worth on its trail", () => {
+  const place = (org: TestOrg) => ({ org: org.name, flow: "ci", trail: "run" });
+
+  /** A flow that wants a unit test of `web` and a ticket of the trail, with `web` reported. */
+  async function flowWith(more: Record<string, unknown> = {}): Promise<TestOrg> {
+    const org = await app.org();
+    const template = `version: 1
+trail:
+  attestations: [{name: ticket, type: junit}]
+  artifacts: [{name: web, attestations: [{name: unit, type: junit}]}]`;
+    expect((await putFlow(org.admin, org.name, { name: "ci" }, template)).status).toBeLessThan(300);
+    await report(org, "ci", { template_reference_name: "web", ...more });
+    return org;
+  }
+
+  /** By the facts, and by reading the artifact, which judge it on different ways. */
+  async function statesOf(org: TestOrg, fingerprint: string): Promise<string[]> {
+    const facts = await getFacts(app.deps.db.query, org.id, [web, other], false);
+    const { json } = await org.reader.get(`/artifacts/${org.name}/ci/fingerprint/${fingerprint}`);
+    return [facts.get(fingerprint)![0]!.compliance_state, json.state as string];
+  }
+
+  const junit = (org: TestOrg, attestation_name: string, more: Record<string, unknown> = {}) =>
+    attest(org.member, place(org), "junit", { attestation_name, junit_results: [], ...more });
+
+  it("is not compliant when the trail has a failure of another type than asked for", async () => {
+    const org = await flowWith();
+    expect(await statesOf(org, web)).toEqual(["INCOMPLETE", "INCOMPLETE"]);
+    expect((await junit(org, "ticket")).status).toBe(201);
+    expect((await junit(org, "unit", { artifact_fingerprint: web })).status).toBe(201);
+    expect(await statesOf(org, web)).toEqual(["COMPLIANT", "COMPLIANT"]);
+    const failed = { attestation_name: "ticket", is_compliant: false };
+    expect((await attest(org.member, place(org), "generic", failed)).status).toBe(201);
+    expect(await statesOf(org, web)).toEqual(["NON-COMPLIANT", "NON-COMPLIANT"]);
+  });
+
+  it("is what it was when another artifact takes its name", async () => {
+    const git_commit = commitOf("1");
+    const org = await flowWith({ git_commit });
+    await junit(org, "ticket");
+    await junit(org, "unit", { target_artifacts: ["web"], git_commit_info: commitInfo(git_commit) });
+    expect(await statesOf(org, web)).toEqual(["COMPLIANT", "COMPLIANT"]);
+    const taken = { fingerprint: other, template_reference_name: "web", git_commit: commitOf("2") };
+    await report(org, "ci", taken);
+    expect(await statesOf(org, web)).toEqual(["COMPLIANT", "COMPLIANT"]);
+    expect(await statesOf(org, other)).toEqual(["INCOMPLETE", "INCOMPLETE"]);
+    await attest(org.member, place(org), "generic", {
+      attestation_name: "scan",
+      is_compliant: false,
+      artifact_fingerprint: web,
+    });
+    expect(await statesOf(org, web)).toEqual(["NON-COMPLIANT", "NON-COMPLIANT"]);
+    expect(await statesOf(org, other)).toEqual(["INCOMPLETE", "INCOMPLETE"]);
   });
 });
 

@@ -3,13 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { CreateArtifact } from "../../src/contract/artifacts.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { evaluateTrail } from "../../src/domain/compliance/evaluate.ts";
+import { evaluateArtifact, evaluateTrail } from "../../src/domain/compliance/evaluate.ts";
 import type { ArtifactReport, AttestationReport } from "../../src/domain/compliance/model.ts";
 import { printCompliance } from "../../src/domain/compliance/print.ts";
 import { storedTemplate } from "../../src/domain/template/stored.ts";
 import { reportArtifacts } from "../../src/modules/artifacts/service.ts";
 import { recordAttestations } from "../../src/modules/attestations/service.ts";
 import { listDecidingCases } from "../../src/modules/compliance/deciding-store.ts";
+import { judgeArtifacts, readTrailCases } from "../../src/modules/compliance/service.ts";
 import { ensureFlows } from "../../src/modules/flows/ensure.ts";
 import { ensureTrails, trailKey } from "../../src/modules/trails/ensure.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -176,7 +177,7 @@ async function verdictsOf(org: TestOrg): Promise<{ stored: unknown[]; anew: unkn
     .leftJoin("trail_compliance as c", (join) =>
       join.onRef("c.org_id", "=", "t.org_id").onRef("c.trail_id", "=", "t.id"),
     )
-    .select(["t.id", "t.template", "t.template_id", "t.last_modified_at", "c.state"])
+    .select(["t.id", "t.template", "t.template_id", "t.last_modified_at", "c.state", "c.own_state"])
     .select((eb) => eb.cast<string>("c.status", "text").as("status"))
     .where("t.org_id", "=", org.id)
     .execute();
@@ -188,9 +189,32 @@ async function verdictsOf(org: TestOrg): Promise<{ stored: unknown[]; anew: unkn
       attestations: mine(attestations).map((row) => ({ ...row, attestation_id: row.id })),
     });
     const { last_modified_at: evaluated_at, template_id } = trail;
-    return [compliance.status, printCompliance(compliance, { evaluated_at, template_id })];
+    return [
+      compliance.status,
+      compliance.own_state,
+      printCompliance(compliance, { evaluated_at, template_id }),
+    ];
   });
-  return { stored: trails.map(({ state, status }) => [state, status]), anew };
+  return { stored: trails.map(({ state, own_state, status }) => [state, own_state, status]), anew };
+}
+
+/** The states of all artifacts, those included that lost their names: by what decides on them, and by all reports. */
+async function artifactStatesOf(org: TestOrg): Promise<{ decided: string[]; anew: string[] }> {
+  const { query, pool } = app.deps.db;
+  const select = "select id, trail_id from artifacts where org_id = $1 order by id";
+  const { rows } = await pool.query<{ id: string; trail_id: string }>(select, [org.id]);
+  const ids = rows.map(({ id }) => id);
+  const trails = await readTrailCases(
+    query,
+    org.id,
+    rows.map(({ trail_id }) => trail_id),
+  );
+  const anew = rows.map(({ id, trail_id }) => {
+    const { template, reports } = trails.get(trail_id)!;
+    const artifact = reports.artifacts.find(({ artifact_id }) => artifact_id === id)!;
+    return evaluateArtifact(template, reports, artifact);
+  });
+  return { decided: await judgeArtifacts(query, org.id, ids), anew };
 }
 
 /** The trail last reported to in each flow: as it is kept, and as the trails say. */
@@ -216,6 +240,8 @@ describe("the stored verdict", () => {
             await take(org, one);
             const { stored, anew } = await verdictsOf(org);
             expect(stored).toEqual(anew);
+            const artifacts = await artifactStatesOf(org);
+            expect(artifacts.decided).toEqual(artifacts.anew);
             const activity = await activityOf(org);
             expect(activity.kept).toEqual(activity.anew);
           }

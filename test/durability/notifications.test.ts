@@ -1,36 +1,12 @@
-import { setTimeout as delay } from "node:timers/promises";
-
 import { describe, expect, it } from "vitest";
 
 import { fingerprintOf } from "../support/artifacts.ts";
 import { type ReceivedRequest, type Receiver, startReceiver } from "../support/receiver.ts";
-import { initialAdminKey, type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
+import { startServer, withDataDir } from "../support/server-process.ts";
+import { call, type Site, startSite, until, waitingDeliveries } from "../support/site.ts";
 
 const rounds = 4;
 const reportsInRound = 30;
-
-interface Site {
-  server: ServerProcess;
-  key: string;
-  org: string;
-}
-
-function call(site: Site, method: string, path: string, body?: unknown): Promise<Response> {
-  return fetch(`${site.server.url}/api/v2${path}`, {
-    method,
-    headers: { authorization: `Bearer ${site.key}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(20_000),
-  });
-}
-
-async function sharedOrganization(site: Site): Promise<string> {
-  const organizations = (await (await call(site, "GET", "/organizations")).json()) as {
-    name: string;
-    kind: string;
-  }[];
-  return organizations.find(({ kind }) => kind === "shared")!.name;
-}
 
 /** Reports an artifact. @returns whether the server has taken it upon itself. */
 async function report(site: Site, fingerprint: string): Promise<boolean> {
@@ -73,11 +49,6 @@ function idsByFingerprint(received: readonly ReceivedRequest[]): Map<string, Set
   return ids;
 }
 
-async function waiting(site: Site): Promise<number> {
-  const path = `/actions/${site.org}/1/deliveries?status=waiting&per_page=1`;
-  return ((await (await call(site, "GET", path)).json()) as { total_count: number }).total_count;
-}
-
 describe("kill -9 while notifications are being sent to a flaky receiver", () => {
   it(
     "loses none of what was answered, and repeats only under the same id",
@@ -87,9 +58,7 @@ describe("kill -9 while notifications are being sent to a flaky receiver", () =>
       try {
         await withDataDir(async (dataDir) => {
           const environment = { WAYBILL_ALLOW_PRIVATE_TARGETS: "1" };
-          const site: Site = { server: await startServer(dataDir, environment), key: "", org: "" };
-          site.key = initialAdminKey(dataDir);
-          site.org = await sharedOrganization(site);
+          const site = await startSite(dataDir, environment);
           await call(site, "PUT", `/flows/${site.org}`, { name: "web", description: "" });
           const action = {
             name: "told",
@@ -117,7 +86,7 @@ describe("kill -9 while notifications are being sent to a flaky receiver", () =>
             site.server = await startServer(dataDir, environment);
           }
           expect(acknowledged.length).toBeGreaterThan(rounds);
-          while ((await waiting(site)) > 0) await delay(200);
+          await until(async () => (await waitingDeliveries(site)) === 0);
 
           const ids = idsByFingerprint(receiver.received);
           expect(acknowledged.filter((fingerprint) => !ids.has(fingerprint))).toEqual([]);

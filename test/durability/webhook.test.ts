@@ -1,31 +1,15 @@
-import { setTimeout as delay } from "node:timers/promises";
-
 import { describe, expect, it } from "vitest";
 
 import { analysis, type Json, signatureOf } from "../support/quality-server.ts";
-import { initialAdminKey, type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
+import { startServer, withDataDir } from "../support/server-process.ts";
+import { call, type Site, startSite, until } from "../support/site.ts";
 
 const rounds = 4;
 const deliveriesInRound = 30;
 
-interface Site {
-  server: ServerProcess;
-  key: string;
-  org: string;
-}
-
 interface Hook {
   path: string;
   secret: string;
-}
-
-function call(site: Site, method: string, path: string, body?: unknown): Promise<Response> {
-  return fetch(`${site.server.url}/api/v2${path}`, {
-    method,
-    headers: { authorization: `Bearer ${site.key}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(20_000),
-  });
 }
 
 /** Signs and sends an analysis. @returns whether the server has taken it upon itself. */
@@ -52,14 +36,6 @@ async function count(site: Site, status: string): Promise<number> {
   const path = `/integrations/${site.org}/quality/deliveries?status=${status}&per_page=1`;
   const { total_count } = (await (await call(site, "GET", path)).json()) as { total_count: number };
   return total_count;
-}
-
-async function sharedOrganization(site: Site): Promise<string> {
-  const organizations = (await (await call(site, "GET", "/organizations")).json()) as {
-    name: string;
-    kind: string;
-  }[];
-  return organizations.find(({ kind }) => kind === "shared")!.name;
 }
 
 async function switchOn(site: Site): Promise<Hook> {
@@ -100,10 +76,8 @@ async function expectRecordedOnce(site: Site, revisions: string[]): Promise<void
 describe("kill -9 while deliveries come in and are processed", () => {
   it("loses no delivery that was answered, and records each once", { timeout: 180_000 }, async () => {
     await withDataDir(async (dataDir) => {
-      const site: Site = { server: await startServer(dataDir), key: "", org: "" };
+      const site = await startSite(dataDir);
       try {
-        site.key = initialAdminKey(dataDir);
-        site.org = await sharedOrganization(site);
         const hook = await switchOn(site);
         const acknowledged: string[] = [];
         for (let round = 0; round < rounds; round += 1) {
@@ -111,7 +85,7 @@ describe("kill -9 while deliveries come in and are processed", () => {
           site.server = await startServer(dataDir);
         }
         expect(acknowledged.length).toBeGreaterThan(rounds);
-        while ((await count(site, "accepted")) > 0) await delay(100);
+        await until(async () => (await count(site, "accepted")) === 0);
         expect(await count(site, "refused")).toBe(0);
         await expectRecordedOnce(site, acknowledged);
       } finally {

@@ -1,3 +1,6 @@
+import { expect } from "vitest";
+
+import type { TestOrg } from "./app.ts";
 import type { Answer, Client } from "./client.ts";
 
 /** Where attestations go: `<organization>/<flow>`, and the trail. */
@@ -33,4 +36,26 @@ export function commitInfo(sha1: string): Record<string, unknown> {
     timestamp: 1_786_000_000,
     branch: "main",
   };
+}
+
+/** As much as tests read of an attestation that is shown. */
+export interface Shown {
+  attestation_id: string;
+  attestation_name: string;
+  created_at: number;
+  [key: string]: unknown;
+}
+
+/** Reports an attestation on trail `run` of a flow, which has to go well. */
+export async function reported(
+  org: TestOrg,
+  name: string,
+  more: Record<string, unknown> = {},
+  at: { flow?: string; kind?: string } = {},
+): Promise<void> {
+  const { flow = "ci", kind = "generic" } = at;
+  const own = kind === "generic" ? { is_compliant: true } : {};
+  const body = { attestation_name: name, ...own, ...more };
+  const answer = await attest(org.member, { org: org.name, flow, trail: "run" }, kind, body);
+  expect([answer.status, answer.json]).toEqual([201, "OK"]);
 }

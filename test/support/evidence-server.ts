@@ -8,6 +8,7 @@ import type { AnyHandler } from "../../src/http/mount.ts";
 import { createServer } from "../../src/http/server.ts";
 import type { Handlers } from "../../src/modules/call.ts";
 import type { Deps } from "../../src/modules/deps.ts";
+import { createMetrics } from "../../src/modules/metrics.ts";
 
 const Receipt = z.object({
   filename: z.string(),
@@ -52,16 +53,19 @@ const handlers: Handlers<typeof endpoints> = {
 
 /** A server with one endpoint that takes evidence, listening on loopback. */
 export async function startUploadServer(deps: Deps): Promise<{ port: number; stop(): Promise<void> }> {
-  const server = await createServer(deps, {
-    log: pino({ level: "silent" }),
-    mounted: {
-      endpoints,
-      handlers: handlers as unknown as Record<string, AnyHandler>,
-      keyUse: { used: () => {}, flush: async () => {}, stop: async () => {} },
+  const server = await createServer(
+    { ...deps, metrics: createMetrics() },
+    {
+      log: pino({ level: "silent" }),
+      mounted: {
+        endpoints,
+        handlers: handlers as unknown as Record<string, AnyHandler>,
+        keyUse: { used: () => {}, flush: async () => {}, stop: async () => {} },
+      },
+      health: { ready: async () => true },
+      version: "0.0.0",
     },
-    health: { ready: async () => true },
-    version: "0.0.0",
-  });
+  );
   const port = Number(new URL(await server.listen({ port: 0, host: "127.0.0.1" })).port);
   return { port, stop: () => server.close() };
 }

@@ -1,6 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
 import { SMTPServer } from "smtp-server";
@@ -27,8 +30,24 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** Starts a receiver on a free port of this machine. */
-export async function startReceiver(): Promise<Receiver> {
+/** Whose certificate a server shows: one that programs may be told to trust, or one nobody knows. Both are for `localhost`. */
+export type Identity = "trusted" | "unknown";
+
+/** Where a certificate is that is for tests only. */
+export function certificateFile(identity: Identity): string {
+  return join(import.meta.dirname, "fixtures", `test-only-${identity}.cert.pem`);
+}
+
+function identification(identity: Identity): { cert: Buffer; key: Buffer } {
+  const cert = certificateFile(identity);
+  return { cert: readFileSync(cert), key: readFileSync(cert.replace(".cert.", ".key.")) };
+}
+
+/**
+ * Starts a receiver on a free port of this machine.
+ * @param identity that it speaks TLS with; without it speaks none.
+ */
+export async function startReceiver(identity?: Identity): Promise<Receiver> {
   let choose: (request: ReceivedRequest) => ReceiverAnswer = () => 200;
   const received: ReceivedRequest[] = [];
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -42,12 +61,14 @@ export async function startReceiver(): Promise<Receiver> {
     else response.writeHead(answer.status, answer.headers).end();
   }
 
-  const server = createServer((request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     receive(request, response).catch(() => response.destroy());
-  });
+  };
+  const server =
+    identity === undefined ? createServer(onRequest) : createTlsServer(identification(identity), onRequest);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${identity === undefined ? "http://127.0.0.1" : "https://localhost"}:${(server.address() as AddressInfo).port}`,
     received,
     answer: (next) => void (choose = next),
     stop: async () => {
@@ -74,6 +95,8 @@ export interface ReceivedMail {
   from: string;
   to: string[];
   user: string | undefined;
+  /** Whether it came over TLS. */
+  secure: boolean;
   /** With its headers, as it came over the wire. */
   source: string;
 }
@@ -82,20 +105,33 @@ export interface ReceivedMail {
 export interface MailServer {
   port: number;
   received: ReceivedMail[];
+  /** Who tried to log in. */
+  logins: string[];
   /** Addresses it takes no mail for. */
   refused: Set<string>;
   stop(): Promise<void>;
 }
 
+export interface MailServerOptions {
+  /** Who may send; everybody when left out. */
+  login?: { user: string; password: string };
+  /** That it speaks TLS with, from the beginning or when asked to; without it speaks none. */
+  tls?: { identity: Identity; begin: "at once" | "when asked" };
+}
+
 /** Starts a mail server on a free port of this machine. */
-export async function startMailServer(login?: { user: string; password: string }): Promise<MailServer> {
+export async function startMailServer({ login, tls }: MailServerOptions = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const refused = new Set<string>();
+  const logins: string[] = [];
   const server = new SMTPServer({
     authOptional: login === undefined,
-    allowInsecureAuth: true,
-    disabledCommands: ["STARTTLS"],
-    onAuth: ({ username, password }, _session, done) => {
+    allowInsecureAuth: tls === undefined,
+    ...(tls === undefined
+      ? { disabledCommands: ["STARTTLS"] }
+      : { ...identification(tls.identity), secure: tls.begin === "at once" }),
+    onAuth: ({ username = "", password }, _session, done) => {
+      logins.push(username);
       if (username === login?.user && password === login?.password) done(null, { user: username });
       else done(new Error("Wrong credentials"));
     },
@@ -112,17 +148,21 @@ export async function startMailServer(login?: { user: string; password: string }
           from: mailFrom === false ? "" : mailFrom.address,
           to: rcptTo.map(({ address }) => address),
           user: session.user === undefined ? undefined : String(session.user),
+          secure: session.secure,
           source: Buffer.concat(chunks).toString("utf8"),
         });
         done();
       });
     },
   });
+  // Who does not trust it ends the connection, as the tests want.
+  server.on("error", () => {});
   const listening = server.listen(0, "127.0.0.1");
   await new Promise((resolve) => listening.once("listening", resolve));
   return {
     port: (listening.address() as AddressInfo).port,
     received,
+    logins,
     refused,
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };

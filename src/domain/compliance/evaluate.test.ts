@@ -8,7 +8,7 @@ import {
   attestation,
 } from "../../../test/support/compliance.ts";
 import type { Template } from "../template/model.ts";
-import { evaluateArtifact, evaluateTrail } from "./evaluate.ts";
+import { artifactState, evaluateArtifact, evaluateTrail } from "./evaluate.ts";
 import type { ArtifactReport, AttestationReport, TrailCompliance, TrailReports } from "./model.ts";
 
 const empty: Template = { version: 1, trail: { attestations: [], artifacts: [] } };
@@ -277,6 +277,20 @@ describe("laws", () => {
             is_compliant,
           ]);
         expect(states(after)).toEqual(states(before));
+      }),
+    );
+  });
+
+  it("the state of an artifact follows from the verdict on its trail, while it has its name", () => {
+    fc.assert(
+      fc.property(template, reports, (rules, given) => {
+        const verdict = evaluateTrail(rules, given);
+        const latest = new Map(given.artifacts.map((report) => [report.template_reference_name, report]));
+        for (const [name, report] of latest) {
+          const { status } = verdict.artifacts_statuses.get(name)!;
+          const state = status === "MISSING" ? status : artifactState(verdict.own_state, status);
+          expect(state).toBe(evaluateArtifact(rules, given, report));
+        }
       }),
     );
   });

@@ -3,6 +3,7 @@ import type {
   ArtifactReport,
   ArtifactStatus,
   ComplianceState,
+  KeptVerdict,
   TrailCompliance,
   TrailReports,
 } from "./model.ts";
@@ -47,6 +48,7 @@ function artifactStatus({ artifact, template_index }: Place, rows: readonly Row[
 export function evaluateTrail(template: Template, reports: TrailReports): TrailCompliance {
   const onTrail = readRows(trailPlace(template, reports));
   const total = tally(onTrail);
+  const own_state = stateOf(total);
   const artifacts = new Map<string, ArtifactStatus>();
   for (const place of artifactPlaces(template, reports)) {
     const rows = readRows(place);
@@ -59,6 +61,7 @@ export function evaluateTrail(template: Template, reports: TrailReports): TrailC
   return {
     status,
     is_compliant: status === "COMPLIANT",
+    own_state,
     attestations_statuses: onTrail.map(statusOf),
     artifacts_statuses: artifacts,
   };
@@ -78,16 +81,24 @@ export function evaluateArtifact(
 }
 
 /**
- * The same for the artifact that has a name, from a verdict that was kept.
- * @param name the template name the artifact was reported under.
+ * The same from verdicts that were kept, while the artifact has its name.
+ * @param trail the `own_state` of its trail.
+ * @param artifact the status of the name it was reported under.
  */
-export function artifactState(
-  compliance: Pick<TrailCompliance, "attestations_statuses" | "artifacts_statuses">,
-  name: string,
-): ComplianceState {
-  const artifact = compliance.artifacts_statuses.get(name);
-  const rows = [...compliance.attestations_statuses, ...(artifact?.attestations_statuses ?? [])];
-  const failed = artifact?.status === "NON-COMPLIANT" || rows.some((row) => row.is_compliant === false);
-  const missing = rows.some((row) => row.status === "MISSING");
-  return stateOf({ failed, missing });
+export function artifactState(trail: ComplianceState, artifact: ComplianceState): ComplianceState {
+  const isAny = (state: ComplianceState) => trail === state || artifact === state;
+  return stateOf({ failed: isAny("NON-COMPLIANT"), missing: isAny("INCOMPLETE") });
+}
+
+/**
+ * The state of an artifact by what was kept of the verdict on its trail; undefined when that says nothing of it, because
+ * another artifact has taken its name.
+ */
+export function keptState({
+  fingerprint,
+  trail_state,
+  artifact_row,
+}: KeptVerdict): ComplianceState | undefined {
+  if (trail_state === null || artifact_row?.artifact_fingerprint !== fingerprint) return undefined;
+  return artifact_row.status === "MISSING" ? undefined : artifactState(trail_state, artifact_row.status);
 }

@@ -62,10 +62,22 @@ export interface ArtifactStatus {
 export interface TrailCompliance {
   status: ComplianceState;
   is_compliant: boolean;
+  /** What its own attestations come to, without those of its artifacts. */
+  own_state: ComplianceState;
   attestations_statuses: AttestationStatus[];
   /**
    * By template name: expected ones in the template's order, then others in the order of their first report. A map,
    * because objects reorder names that look like numbers.
    */
   artifacts_statuses: Map<string, ArtifactStatus>;
+}
+
+/** What is kept of the verdict on a trail that an artifact was reported on. */
+export interface KeptVerdict {
+  /** The artifact's. */
+  fingerprint: string;
+  /** The `own_state` of the trail. */
+  trail_state: ComplianceState | null;
+  /** What the trail says of the artifact that has the template name, which may be another by now. */
+  artifact_row: Pick<ArtifactStatus, "artifact_fingerprint" | "status"> | null;
 }

@@ -9,8 +9,11 @@ import { anything, type AttestationRule, type BooleanRule, type Condition, type 
 import { Reader, type Path, type YamlInput } from "./reader.ts";
 import { schemaProblem } from "./schema-version.ts";
 
-/** Room for thousands of rules. */
-const limits = { maxLength: 512 * 1024, maxValues: 20_000 };
+/** Room for a thousand rules. Reading YAML takes about a microsecond for each character, in which nothing else is done. */
+const limits = { maxLength: 64 * 1024, maxValues: 20_000 };
+
+/** UTF-16 units of all conditions together, which no text reaches but by aliases. */
+const maxConditionsLength = limits.maxLength;
 
 /** Instructions of all regular expressions together, which bounds what one policy costs to read and to evaluate. */
 const maxProgramSize = 50_000;
@@ -24,6 +27,7 @@ function isType(type: string): boolean {
 
 /** Reads a policy part by part. */
 class PolicyReader extends Reader {
+  #conditionsLength = 0;
   #programSize = 0;
 
   root(value: YamlValue): Policy {
@@ -108,21 +112,26 @@ class PolicyReader extends Reader {
   }
 
   #expression(wrapped: string, path: Path): Condition | null {
+    this.#conditionsLength += wrapped.length;
+    if (this.#conditionsLength > maxConditionsLength)
+      this.#giveUp(path, "The conditions of the policy are too long together", wrapped);
     const text = unwrapExpression(wrapped);
     try {
       const expression = parseExpression(text);
       this.#programSize += programSize(expression);
       if (this.#programSize > maxProgramSize)
-        throw new PolicyError("Not a policy", [
-          ...this.issues,
-          { path, reason: "The regular expressions of the policy are too large together", input: text },
-        ]);
+        this.#giveUp(path, "The regular expressions of the policy are too large together", text);
       return { text, expression };
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       this.note(path, error.message, text);
       return null;
     }
+  }
+
+  /** Reading on would take too long. */
+  #giveUp(path: Path, reason: string, input: string): never {
+    throw new PolicyError("Not a policy", [...this.issues, { path, reason, input }]);
   }
 }
 

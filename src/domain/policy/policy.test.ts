@@ -257,7 +257,7 @@ describe("parsePolicy", () => {
     ["a: 1\na: 2", { "": "Invalid YAML: Key 'a' is given twice (line 2)" }],
     ["a: 1\n---\nb: 2", { "": "Invalid YAML: Expected one document, found more" }],
     ["_schema: !url x", { "": "Invalid YAML: Unresolved tag: !url (line 1)" }],
-    ["x".repeat(600_000), { "": "Invalid YAML: Text is longer than 524288 characters" }],
+    ["x".repeat(65_537), { "": "Invalid YAML: Text is longer than 65536 characters" }],
   ])("refuses %j", (text, errors) => {
     expect(mistakes(text)).toEqual(errors);
   });
@@ -269,6 +269,16 @@ describe("parsePolicy", () => {
   it("names at most 50 mistakes", () => {
     const rules = Array.from({ length: 300 }, () => "{type: x}").join(",");
     expect(failure(`${schema}artifacts: {attestations: [${rules}]}`).issues).toHaveLength(50);
+  });
+
+  it("stops where aliases repeat conditions too often", () => {
+    const condition = Array.from({ length: 300 }, () => "exists(flow)").join(" or ");
+    const repeated = (count: number) =>
+      `${schema}artifacts: {attestations: [&a {type: junit, if: ${condition}}${", *a".repeat(count)}]}`;
+    expect(parsePolicy(repeated(9)).artifacts.attestations).toHaveLength(10);
+    expect(mistakes(repeated(3000))).toEqual({
+      "artifacts.attestations[13].if": "The conditions of the policy are too long together",
+    });
   });
 
   it("stops where regular expressions cost too much together", () => {

@@ -1,7 +1,5 @@
-import type { AttestationStatus } from "../compliance/model.ts";
+import type { ArtifactStatus, AttestationStatus, KeptVerdict } from "../compliance/model.ts";
 import type { ArtifactState } from "../policy/evaluation/model.ts";
-import type { FlowFact } from "./provenance.ts";
-import { stateOnTrail } from "./provenance.ts";
 
 /** What an artifact is worth in a flow, with everything that rests on. */
 export interface FlowVerdict {
@@ -12,17 +10,25 @@ export interface FlowVerdict {
   unexpected: boolean;
 }
 
+/** What asserts know of an artifact in a flow. */
+export interface JudgedFact extends KeptVerdict {
+  compliance_state: ArtifactState;
+  /** The trail's own attestations, judged. */
+  trail_rows: readonly AttestationStatus[] | null;
+  artifact_row: ArtifactStatus | null;
+}
+
 /**
- * What an artifact is worth by the template of its latest trail in a flow. One that made way there for another of the
- * same name is missing, and nothing is said of attestations.
+ * What an artifact is worth by the template of its latest trail in a flow. Of one that made way there for another of the
+ * same name only the trail's attestations are told.
  */
-export function verdictInFlow(
-  fact: Pick<FlowFact, "fingerprint" | "trail_rows" | "artifact_row">,
-): FlowVerdict {
-  const status = stateOnTrail(fact);
-  const { trail_rows, artifact_row } = fact;
-  if (status === "MISSING" || artifact_row === null)
-    return { status: "MISSING", attestations_statuses: [], unexpected: false };
-  const attestations_statuses = [...(trail_rows ?? []), ...artifact_row.attestations_statuses];
-  return { status, attestations_statuses, unexpected: artifact_row.unexpected };
+export function verdictInFlow({
+  fingerprint,
+  compliance_state: status,
+  trail_rows,
+  artifact_row,
+}: JudgedFact): FlowVerdict {
+  const own = artifact_row?.artifact_fingerprint === fingerprint ? artifact_row : undefined;
+  const attestations_statuses = [...(trail_rows ?? []), ...(own?.attestations_statuses ?? [])];
+  return { status, attestations_statuses, unexpected: artifact_row?.unexpected ?? false };
 }

@@ -6,7 +6,7 @@ import {
   type DeploymentDiff,
 } from "./deployment.ts";
 import type { JudgedArtifact } from "./judge.ts";
-import { type FlowFact, shownCommit, type SnapshotFlow, stateOnTrail } from "./provenance.ts";
+import { type FlowFact, shownCommit, type SnapshotFlow } from "./provenance.ts";
 
 /** What is needed to find what an artifact of a flow came after. */
 export interface LineageKey {
@@ -31,8 +31,7 @@ export function lineageText({ flow_id, template_reference_name, fingerprint }: L
 }
 
 function built(fact: FlowFact): BuiltArtifact {
-  const { flow_name, trail_name, template_reference_name, git_commit, commit_url } = fact;
-  const compliance_state = stateOnTrail(fact);
+  const { flow_name, trail_name, template_reference_name, git_commit, commit_url, compliance_state } = fact;
   return { flow_name, trail_name, template_reference_name, git_commit, commit_url, compliance_state };
 }
 
@@ -89,7 +88,7 @@ export function snapshotFlows(
   history: DeploymentHistory,
 ): SnapshotFlow[] {
   return facts.map((fact) => {
-    const state = stateOnTrail(fact);
+    const { compliance_state } = fact;
     return {
       flow_id: fact.flow_id,
       trail_id: fact.trail_id,
@@ -103,8 +102,8 @@ export function snapshotFlows(
       git_commit_info: shownCommit(fact.git_commit_info),
       deployment_diff: diffOf(fact, history),
       commit_lead_time: commitLeadTime(running.creationTimestamp, fact.git_commit_info?.timestamp ?? null),
-      artifact_compliance_in_flow: state === "COMPLIANT",
-      compliance_state: state,
+      artifact_compliance_in_flow: compliance_state === "COMPLIANT",
+      compliance_state,
     };
   });
 }

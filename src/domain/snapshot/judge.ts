@@ -1,7 +1,7 @@
 import { evaluateSnapshot } from "../policy/evaluation/evaluate.ts";
 import type { AppliedPolicy, ArtifactVerdict, PolicyVersion } from "../policy/evaluation/model.ts";
 import { type ComparedArtifact, findingsText } from "./annotate.ts";
-import { type FlowFact, knownFlow, stateOnTrail } from "./provenance.ts";
+import { type FlowFact, knownFlow } from "./provenance.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
 import { logicalVerdict } from "./union.ts";
 
@@ -42,7 +42,9 @@ function judged(
 ): JudgedArtifact {
   const { name, fingerprint, creationTimestamp } = running;
   const { compliant, policy_decisions } = verdict;
-  const flows = facts.map((fact) => ({ artifact_compliance_in_flow: stateOnTrail(fact) === "COMPLIANT" }));
+  const flows = facts.map(({ compliance_state }) => ({
+    artifact_compliance_in_flow: compliance_state === "COMPLIANT",
+  }));
   return {
     name,
     fingerprint,

@@ -1,5 +1,4 @@
 import type { Occurrence, ProvenanceFacts } from "../notifications/occurrence.ts";
-import { stateOnTrail } from "./provenance.ts";
 import type { AnnotatedArtifact } from "./versions.ts";
 
 /** A snapshot that was just made. */
@@ -27,7 +26,7 @@ function provenanceOf({ judged, stored }: AnnotatedArtifact["artifact"]): Proven
   return {
     flow: known.flow_name,
     trail: known.trail_name,
-    status: fact === undefined ? (stored?.flows[0]?.compliance_state ?? null) : stateOnTrail(fact),
+    status: fact === undefined ? (stored?.flows[0]?.compliance_state ?? null) : fact.compliance_state,
     commit: known.git_commit,
     commit_url: known.commit_url,
     build_url: fact?.build_url ?? null,

@@ -1,6 +1,4 @@
 import { wireId } from "../../lib/ids.ts";
-import { artifactState } from "../compliance/evaluate.ts";
-import type { ArtifactStatus, AttestationStatus } from "../compliance/model.ts";
 import type { ArtifactState, KnownFlow, ReportedAttestation } from "../policy/evaluation/model.ts";
 import type { DeploymentDiff } from "./deployment.ts";
 
@@ -31,10 +29,8 @@ export interface FlowFact {
   build_url: string | null;
   git_commit_info: ReportedCommit | null;
   repo_id: string | null;
-  /** The trail's own attestations, judged. */
-  trail_rows: readonly AttestationStatus[] | null;
-  /** What the trail says of the artifact it knows under that template name, which may be another by now. */
-  artifact_row: ArtifactStatus | null;
+  /** What it is worth on the trail, by the attestations on it and those that the trail needs. */
+  compliance_state: ArtifactState;
   /** Those bound to the artifact or to the trail as a whole, as they were reported. Empty when no policy asks. */
   attestations: readonly ReportedAttestation[];
 }
@@ -67,32 +63,12 @@ export interface SnapshotFlow {
   compliance_state: ArtifactState;
 }
 
-/**
- * What an artifact is worth on its trail, with the attestations that the trail needs. One that made way for another of
- * the same name is missing there.
- */
-export function stateOnTrail({
-  fingerprint,
-  trail_rows,
-  artifact_row,
-}: Pick<FlowFact, "fingerprint" | "trail_rows" | "artifact_row">): ArtifactState {
-  if (artifact_row?.artifact_fingerprint !== fingerprint) return "MISSING";
-  const name = "artifact";
-  return artifactState(
-    { attestations_statuses: [...(trail_rows ?? [])], artifacts_statuses: new Map([[name, artifact_row]]) },
-    name,
-  );
-}
-
 /** The same as policies take it. */
 export function knownFlow(
-  fact: Pick<
-    FlowFact,
-    "fingerprint" | "trail_rows" | "artifact_row" | "flow_name" | "trail_name" | "tags" | "attestations"
-  >,
+  fact: Pick<FlowFact, "compliance_state" | "flow_name" | "trail_name" | "tags" | "attestations">,
 ): KnownFlow {
-  const { flow_name, trail_name, tags, attestations } = fact;
-  return { flow_name, trail_name, tags, artifact_status: stateOnTrail(fact), attestations };
+  const { flow_name, trail_name, tags, attestations, compliance_state: artifact_status } = fact;
+  return { flow_name, trail_name, tags, artifact_status, attestations };
 }
 
 /** A commit with everything in place that clients read; null when all that is known of it is its name. */

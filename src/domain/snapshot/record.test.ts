@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 
-import type { AttestationStatus } from "../compliance/model.ts";
 import type { PolicyVersion } from "../policy/evaluation/model.ts";
 import { parsePolicy } from "../policy/parse.ts";
 import { lineageText, type Predecessor } from "./flows-of.ts";
 import { judgeRuntime, type RuntimeCase } from "./judge.ts";
 import { occurrencesOf } from "./occurrences.ts";
 import { addressMark, annotationMark } from "./print.ts";
-import { type FlowFact, stateOnTrail } from "./provenance.ts";
+import type { FlowFact } from "./provenance.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
 import { compareVersions, planSnapshot, type StoredVersion, unknownLineage } from "./versions.ts";
 
@@ -27,18 +26,6 @@ artifacts:
 
 function running(name: string, more: Partial<RunningArtifact> = {}): RunningArtifact {
   return { name, fingerprint, creationTimestamp: [1_786_000_100], pods: null, ...more };
-}
-
-function row(attestation_name: string, is_compliant: boolean | null): AttestationStatus {
-  return {
-    attestation_name,
-    attestation_type: "junit",
-    attestation_id: null,
-    overridden_attestation_id: null,
-    status: is_compliant === null ? "MISSING" : "COMPLETE",
-    is_compliant,
-    unexpected: false,
-  };
 }
 
 function fact(more: Partial<FlowFact> = {}): FlowFact {
@@ -63,15 +50,7 @@ function fact(more: Partial<FlowFact> = {}): FlowFact {
       url: "https://git.test/a/b",
     },
     repo_id: null,
-    trail_rows: [],
-    artifact_row: {
-      artifact_fingerprint: fingerprint,
-      artifact_id: null,
-      status: "COMPLIANT",
-      is_compliant: true,
-      attestations_statuses: [],
-      unexpected: false,
-    },
+    compliance_state: "COMPLIANT",
     attestations: [{ name: "unit", type: "junit", is_compliant: true, control: null }],
     ...more,
   };
@@ -253,16 +232,9 @@ describe("an artifact's document", () => {
   });
 });
 
-describe("what an artifact is worth on its trail", () => {
-  it.each([
-    [{}, "COMPLIANT"],
-    [{ trail_rows: [row("t", null)] }, "INCOMPLETE"],
-    [{ trail_rows: [row("t", false)] }, "NON-COMPLIANT"],
-    [{ artifact_row: null }, "MISSING"],
-    [{ artifact_row: { ...fact().artifact_row!, artifact_fingerprint: "ef".repeat(32) } }, "MISSING"],
-  ] satisfies [Partial<FlowFact>, string][])("of %j is %s", (more, state) => {
-    expect(stateOnTrail(fact(more))).toBe(state);
-    const [artifact] = judge([running("web:1")], [fact(more)]).artifacts;
+describe("an artifact that a policy wants compliant on its trail", () => {
+  it.each(["COMPLIANT", "INCOMPLETE", "NON-COMPLIANT", "MISSING"] as const)("when it is %s", (state) => {
+    const [artifact] = judge([running("web:1")], [fact({ compliance_state: state })]).artifacts;
     expect(artifact?.compliant).toBe(state === "COMPLIANT");
   });
 });

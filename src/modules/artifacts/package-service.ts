@@ -1,10 +1,17 @@
+import type { ComplianceState } from "../../domain/compliance/model.ts";
 import { notFound } from "../../domain/errors.ts";
 import { attestationEntries } from "../attestations/package-service.ts";
+import { judgeArtifacts } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { auditPackage, type PackageEntry } from "../evidence/package-service.ts";
 import type { EvidenceDownload } from "../evidence/service.ts";
 import { findFlowIdByName } from "../flows/service.ts";
 import { type ArtifactScope, findFingerprint, listPackagedArtifacts } from "./package-store.ts";
+
+/** An object's text with a state first. The rest stays as it is, numbers that a program would round included. */
+function withState(json: string, state: ComplianceState): string {
+  return json.replace("{", `{\n    "state": "${state}",`);
+}
 
 /** Reports of artifacts as parts of an audit package: `artifacts/<template name>/<id>.json`. */
 export async function* artifactEntries(
@@ -12,13 +19,16 @@ export async function* artifactEntries(
   org: { id: string; name: string },
   scope: ArtifactScope,
 ): AsyncGenerator<PackageEntry> {
-  for await (const page of listPackagedArtifacts(deps.db, org, deps.links.web(""), scope))
-    for (const row of page)
+  for await (const page of listPackagedArtifacts(deps.db, org, deps.links.web(""), scope)) {
+    const ids = page.map(({ id }) => id);
+    const states = await judgeArtifacts(deps.db.query, org.id, ids);
+    for (const [index, row] of page.entries())
       yield {
         kind: "metadata",
         path: ["artifacts", row.template_reference_name, `${row.wire_id}.json`],
-        json: row.json,
+        json: withState(row.json, states[index]!),
       };
+  }
 }
 
 async function* packageEntries(

@@ -8,6 +8,7 @@ export type ArtifactScope =
 
 /** A report of an artifact as packages have it. */
 export interface PackagedArtifact {
+  id: string;
   wire_id: string;
   template_reference_name: string;
   /** Text of what was reported, and of the verdict that rests on it. */

@@ -5,6 +5,7 @@ import { evaluateArtifact } from "../../domain/policy/evaluation/evaluate.ts";
 import type { PolicyDecision } from "../../domain/policy/evaluation/model.ts";
 import { knownFlow } from "../../domain/snapshot/provenance.ts";
 import { wireId } from "../../lib/ids.ts";
+import { withStates } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { readPolicies } from "../policies/applied-service.ts";
 import { showFlow } from "./show.ts";
@@ -71,7 +72,7 @@ async function judgeByEnvironment(
   name: string,
 ): Promise<Judgement> {
   const found = await findEnvironmentCase(deps.db, org.id, subject, name);
-  const { facts } = found;
+  const facts = await withStates(deps.db.query, org.id, found.facts);
   const environment = requireReadable(org, name, found.environment);
   const { policies, allow_listing } = environment;
   const isTrusted = allow_listing !== null && subject.flow_name === null;
@@ -87,7 +88,8 @@ async function judgeByPolicies(
   subject: AssertSubject,
   names: readonly string[],
 ): Promise<Judgement> {
-  const { facts, policies } = await findPolicyCase(deps.db, org.id, subject, names);
+  const { facts: rows, policies } = await findPolicyCase(deps.db, org.id, subject, names);
+  const facts = await withStates(deps.db.query, org.id, rows);
   const found = new Map(policies.map((policy) => [policy.name, policy]));
   const ordered = names.map((name) => {
     const policy = found.get(name);
@@ -105,7 +107,7 @@ async function judgeByPolicies(
 }
 
 async function judgeByFlows(deps: Reading, org: Org, subject: AssertSubject): Promise<Judgement> {
-  const facts = await listAssertFacts(deps.db, org.id, subject);
+  const facts = await withStates(deps.db.query, org.id, await listAssertFacts(deps.db, org.id, subject));
   if (facts.length === 0) throw unknownArtifact(org, subject);
   return { facts, scope: "flow", environment: null, decisions: null, allow_listing: null };
 }

@@ -1,9 +1,10 @@
 import type { PreparedExecutor, PreparedStatement } from "../../db/connect.ts";
+import type { JudgedFact } from "../../domain/snapshot/asserted.ts";
 import type { FlowFact } from "../../domain/snapshot/provenance.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** What a flow knows of an artifact. Commits are left out. */
-export type AssertFact = Pick<
+export type AssertFactRow = Pick<
   FlowFact,
   | "fingerprint"
   | "artifact_id"
@@ -11,14 +12,16 @@ export type AssertFact = Pick<
   | "trail_name"
   | "tags"
   | "template_reference_name"
-  | "trail_rows"
-  | "artifact_row"
   | "attestations"
-> & {
-  /** As it was reported last; policies know artifacts by this name. */
-  filename: string;
-  evaluated_at: Timestamp | null;
-};
+> &
+  Omit<JudgedFact, "compliance_state"> & {
+    /** As it was reported last; policies know artifacts by this name. */
+    filename: string;
+    evaluated_at: Timestamp | null;
+  };
+
+/** The same, judged. */
+export type AssertFact = AssertFactRow & JudgedFact;
 
 /** The latest version of a policy, to judge by. */
 export interface AssertPolicy {
@@ -62,7 +65,7 @@ function factsOf(withAttestations: boolean): string {
     select coalesce(json_agg(json_build_object('fingerprint', known.fingerprint, 'artifact_id', known.id,
       'filename', known.filename, 'flow_name', f.name, 'trail_name', t.name, 'tags', f.tags,
       'template_reference_name', known.template_reference_name,
-      'trail_rows', c.status -> 'attestations_statuses', 'evaluated_at', c.status -> 'evaluated_at',
+      'trail_rows', c.status -> 'attestations_statuses', 'trail_state', c.own_state, 'evaluated_at', c.status -> 'evaluated_at',
       'artifact_row', c.status -> 'artifacts_statuses' -> known.template_reference_name,
       'attestations', ${withAttestations ? attestations : "'[]'::json"}) order by known.first_id), '[]')
     from (
@@ -74,7 +77,7 @@ function factsOf(withAttestations: boolean): string {
     cross join lateral (select name, tags from flows where org_id = $1::uuid and id = known.flow_id limit 1) f
     cross join lateral (select name from trails where org_id = $1::uuid and id = known.trail_id limit 1) t
     left join lateral (
-      select status from trail_compliance where org_id = $1::uuid and trail_id = known.trail_id limit 1) c on true
+      select status, own_state from trail_compliance where org_id = $1::uuid and trail_id = known.trail_id limit 1) c on true
     where $3::text is null or f.name = $3::text or known.flow_id = (
       select former.flow_id from flow_former_names former
       where former.org_id = $1::uuid and former.name = $3::text
@@ -126,9 +129,9 @@ export async function listAssertFacts(
   db: PreparedExecutor,
   orgId: string,
   { fingerprint, flow_name }: AssertSubject,
-): Promise<AssertFact[]> {
+): Promise<AssertFactRow[]> {
   const values = [orgId, fingerprint, flow_name];
-  const [row] = await db.prepared<{ facts: AssertFact[] }>(flowsStatement, values);
+  const [row] = await db.prepared<{ facts: AssertFactRow[] }>(flowsStatement, values);
   return row!.facts;
 }
 
@@ -138,9 +141,9 @@ export async function findEnvironmentCase(
   orgId: string,
   { fingerprint, flow_name }: AssertSubject,
   environment: string,
-): Promise<{ facts: AssertFact[]; environment: AssertEnvironment | null }> {
+): Promise<{ facts: AssertFactRow[]; environment: AssertEnvironment | null }> {
   const values = [orgId, fingerprint, flow_name, environment];
-  const [row] = await db.prepared<{ facts: AssertFact[]; environment: AssertEnvironment | null }>(
+  const [row] = await db.prepared<{ facts: AssertFactRow[]; environment: AssertEnvironment | null }>(
     environmentStatement,
     values,
   );
@@ -153,9 +156,9 @@ export async function findPolicyCase(
   orgId: string,
   { fingerprint, flow_name }: AssertSubject,
   policies: readonly string[],
-): Promise<{ facts: AssertFact[]; policies: AssertPolicy[] }> {
+): Promise<{ facts: AssertFactRow[]; policies: AssertPolicy[] }> {
   const values = [orgId, fingerprint, flow_name, policies];
-  const [row] = await db.prepared<{ facts: AssertFact[]; policies: AssertPolicy[] }>(
+  const [row] = await db.prepared<{ facts: AssertFactRow[]; policies: AssertPolicy[] }>(
     policiesStatement,
     values,
   );

@@ -96,3 +96,11 @@ export const selfPath = `case when a.artifact_fingerprint is not null
   else coalesce(case when a.target_artifacts is not null then (
       select '/artifact/' || r.fingerprint || '/' || a.name from artifacts r where ${meantBy} order by r.id limit 1) end,
     '/trail/' || t.name || '/' || a.name) end`;
+
+/** The id of the flow of a name, which may be a former one as long as no other flow took it. `$1` is the organization. */
+export function flowNamed(name: string): string {
+  return `coalesce(
+    (select f.id from flows f where f.org_id = $1 and f.name = ${name}),
+    (select f.id from flow_former_names n join flows f on f.org_id = n.org_id and f.id = n.flow_id
+      where n.org_id = $1 and n.name = ${name} and f.archived_at is null))`;
+}

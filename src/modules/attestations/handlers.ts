@@ -8,7 +8,7 @@ import { urlBases } from "./attestation-json.ts";
 import { attestationPackage } from "./package-service.ts";
 import { attestationReportHandlers } from "./report-handlers.ts";
 import { attestationSearchHandlers } from "./search-handlers.ts";
-import { findArtifactAttestations, findAttestationEvidence, findTrailAttestations } from "./read-store.ts";
+import { findArtifactAttestations, findTrailAttestation, findTrailAttestations } from "./read-store.ts";
 
 export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
   ...attestationReportHandlers,
@@ -30,9 +30,10 @@ export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
   get_attestation_evidence: async (deps, { org, params }) => {
     const attestation_id = parseWireId(params.attestation_id);
     const at = { flow: params.flow_name, trail: params.trail_name };
-    const id = attestation_id && (await findAttestationEvidence(deps.db, org.id, { ...at, attestation_id }));
-    if (!id) throw notFound(`Attestation '${params.attestation_id}' has no evidence on this trail`);
-    return { status: 200, ...(await openEvidence(deps, deps.db.query, org.id, id)) };
+    const found = attestation_id && (await findTrailAttestation(deps.db, org.id, { ...at, attestation_id }));
+    if (!found || found.evidence_id === null)
+      throw notFound(`Attestation '${params.attestation_id}' has no evidence on this trail`);
+    return { status: 200, ...(await openEvidence(deps, deps.db.query, org.id, found.evidence_id)) };
   },
 
   download_attestation_audit_package: async (deps, { org, params }) => ({

@@ -3,7 +3,8 @@ import { parseWireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
 import { auditPackage, type PackageEntry } from "../evidence/package-service.ts";
 import type { EvidenceDownload } from "../evidence/service.ts";
-import { type AttestationScope, findAttestationName, listPackagedAttestations } from "./package-store.ts";
+import { type AttestationScope, listPackagedAttestations } from "./package-store.ts";
+import { findTrailAttestation } from "./read-store.ts";
 import type { ReadScope } from "./attestation-json.ts";
 
 /**
@@ -37,11 +38,11 @@ export async function attestationPackage(
 ): Promise<EvidenceDownload> {
   const attestation_id = parseWireId(at.attestation_id);
   const place = { flow: at.flow_name, trail: at.trail_name };
-  const name = attestation_id && (await findAttestationName(deps.db, org.id, { ...place, attestation_id }));
-  if (!name || !attestation_id)
+  const found = attestation_id && (await findTrailAttestation(deps.db, org.id, { ...place, attestation_id }));
+  if (!found || !attestation_id)
     throw notFound(
       `Attestation '${at.attestation_id}' does not exist on trail '${at.trail_name}' of flow '${at.flow_name}' belonging to organization '${org.name}'`,
     );
   const entries = attestationEntries(deps, org, { kind: "attestation", attestation_id });
-  return auditPackage(deps, `${at.flow_name}-${at.trail_name}-${name}-${at.attestation_id}`, entries);
+  return auditPackage(deps, `${at.flow_name}-${at.trail_name}-${found.name}-${at.attestation_id}`, entries);
 }

@@ -73,24 +73,3 @@ export function listPackagedAttestations(
   const values = [org.id, org.name, urls.api, urls.web, ...valuesOf(scope)];
   return readWeighed<PackagedAttestation>(db, listings[scope.kind], values);
 }
-
-const ofTrail = {
-  name: "attestation-of-trail",
-  text: `
-    select a.name
-    from attestations a
-    join trails t on t.org_id = a.org_id and t.id = a.trail_id and t.name = $3
-    join flows f on f.org_id = t.org_id and f.id = t.flow_id and f.name = $2
-    where a.org_id = $1 and a.id = $4`,
-};
-
-/** The name of an attestation of a trail; undefined when the trail has none of this id. */
-export async function findAttestationName(
-  db: PreparedExecutor,
-  orgId: string,
-  at: { flow: string; trail: string; attestation_id: string },
-): Promise<string | undefined> {
-  const values = [orgId, at.flow, at.trail, at.attestation_id];
-  const [row] = await db.prepared<{ name: string }>(ofTrail, values);
-  return row?.name;
-}

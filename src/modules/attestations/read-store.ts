@@ -1,6 +1,7 @@
 import type { PreparedExecutor, PreparedStatement } from "../../db/connect.ts";
 import {
   attestationObject,
+  flowNamed,
   itsEvidence,
   meantBy,
   type ReadScope,
@@ -17,7 +18,7 @@ const ofTrail = {
         and (a.target_artifacts is null or not exists (select 1 from artifacts r where ${meantBy}))
     ), '[]')::text as body
     from flows f join trails t on t.org_id = f.org_id and t.flow_id = f.id and t.name = $6
-    where f.org_id = $1 and f.name = $5`,
+    where f.org_id = $1 and f.id = ${flowNamed("$5")}`,
 };
 
 /**
@@ -56,7 +57,7 @@ function ofArtifact(name: string, isMeant: (column: string) => string): Prepared
           where r.flow_id = f.id and a.name = $7 and a.artifact_fingerprint is null)
       ), '[]')::text as body
       from flows f
-      where f.org_id = $1 and f.name = $5 and f.id in (
+      where f.org_id = $1 and f.id = ${flowNamed("$5")} and f.id in (
         select r.flow_id from artifacts r where r.org_id = $1 and ${isMeant("r.fingerprint")} offset 0)`,
   };
 }
@@ -87,23 +88,22 @@ export async function findArtifactAttestations(
   return row?.body;
 }
 
-const evidenceOf = {
-  name: "evidence-of-attestation",
+const oneOfTrail = {
+  name: "attestation-of-trail",
   text: `
-    select a.evidence_id
+    select a.name, a.evidence_id
     from attestations a
     join trails t on t.org_id = a.org_id and t.id = a.trail_id and t.name = $3
-    join flows f on f.org_id = t.org_id and f.id = t.flow_id and f.name = $2
-    where a.org_id = $1 and a.id = $4 and a.evidence_id is not null`,
+    where a.org_id = $1 and a.flow_id = ${flowNamed("$2")} and a.id = $4`,
 };
 
-/** The id of the file that came with an attestation; undefined when there is none. */
-export async function findAttestationEvidence(
+/** The name of an attestation of a trail, and the id of the file that came with it; undefined when the trail has none of this id. */
+export async function findTrailAttestation(
   db: PreparedExecutor,
   orgId: string,
   at: { flow: string; trail: string; attestation_id: string },
-): Promise<string | undefined> {
+): Promise<{ name: string; evidence_id: string | null } | undefined> {
   const values = [orgId, at.flow, at.trail, at.attestation_id];
-  const [row] = await db.prepared<{ evidence_id: string }>(evidenceOf, values);
-  return row?.evidence_id;
+  const [row] = await db.prepared<{ name: string; evidence_id: string | null }>(oneOfTrail, values);
+  return row;
 }

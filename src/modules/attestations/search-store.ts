@@ -1,6 +1,7 @@
 import type { PreparedExecutor, PreparedStatement } from "../../db/connect.ts";
 import {
   attestationObject,
+  flowNamed,
   itsEvidence,
   type ReadScope,
   selfPath,
@@ -18,11 +19,7 @@ const largestPage = 101;
 
 /** Flows of these names, former ones included, as long as no other flow took them. */
 const flowsNamed = (names: string): string => `(
-  select distinct coalesce(
-    (select f.id from flows f where f.org_id = $1 and f.name = named.name),
-    (select f.id from flow_former_names n join flows f on f.org_id = n.org_id and f.id = n.flow_id
-      where n.org_id = $1 and n.name = named.name and f.archived_at is null))
-  from unnest(${names}::text[]) as named (name))`;
+  select distinct ${flowNamed("named.name")} from unnest(${names}::text[]) as named (name))`;
 
 /** Where the page begins: right after an attestation, whose moment is looked up, or at the last moment wanted. */
 const start = `"start" (at, id) as materialized (

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
-import type { Tx } from "../../db/connect.ts";
+import type { Executor, Tx } from "../../db/connect.ts";
+import type { ArtifactReport, AttestationReport } from "../../domain/compliance/model.ts";
 import type { TrailCase } from "./store.ts";
 
 /** What decides on a trail, and whether anybody wants to be notified of it. */
@@ -46,11 +47,16 @@ function countingHeads(orgId: string) {
 }
 
 /**
- * Ids of attestations that decide on the trail `t`: what its `heads` name; and where another type's last report came
+ * JSON of the attestations that decide on the trail `t`: what its `heads` name; and where another type's last report came
  * after an override, the one before the override, which it may have overridden.
  */
 function decidingAttestations(orgId: string) {
   return sql`
+    select coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
+      'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
+      'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
+      'reported_at', epoch(a.created_at)) order by a.id), '[]')
+    from (
     select first_id as id from heads
     union select latest_id from heads
     union select latest_plain_id from heads
@@ -63,7 +69,8 @@ function decidingAttestations(orgId: string) {
             select from attestation_places(a.artifact_fingerprint, a.target_artifacts, a.git_commit) p
             where p.kind = h.kind and p.place = h.place)
         order by a.name desc, a.id desc limit 1) before
-      where o.latest_id is distinct from o.latest_plain_id`;
+      where o.latest_id is distinct from o.latest_plain_id) i
+    join attestations a on a.org_id = ${orgId} and a.id = i.id`;
 }
 
 /**
@@ -94,13 +101,63 @@ export async function listDecidingCases(
         from (select first_id as id from ends union select latest_id from ends) i
         join artifacts a on a.org_id = ${orgId} and a.id = i.id
       ) as artifacts, (
-        select coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
-          'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
-          'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
-          'reported_at', epoch(a.created_at)) order by a.id), '[]')
-        from (${decidingAttestations(orgId)}) i
-        join attestations a on a.org_id = ${orgId} and a.id = i.id
+        ${decidingAttestations(orgId)}
       ) as attestations
       offset 0) c`.execute(tx);
   return rows;
+}
+
+/** What decides on one report of an artifact, whether or not another artifact has taken its name since. */
+export interface ArtifactCase {
+  template: string;
+  artifact: ArtifactReport;
+  attestations: AttestationReport[];
+}
+
+interface ArtifactCaseRow extends Omit<ArtifactCase, "template"> {
+  digest: string;
+  /** In the first row of each digest. */
+  template: string | null;
+}
+
+/** Heads that count for the artifact `a` and on its trail `t`. */
+function headsOfArtifact(orgId: string) {
+  const ofTrail = sql`h.org_id = ${orgId} and h.trail_id = t.id`;
+  return sql`
+    select h.* from attestation_heads h where ${ofTrail} and h.kind = 'trail'
+    union all
+    select h.* from attestation_heads h where ${ofTrail} and h.kind = 'fingerprint' and h.place = a.fingerprint
+    union all
+    select h.* from attestation_heads h where ${ofTrail} and h.kind = 'commit'
+      and h.place = a.template_reference_name || '@' || md5(a.git_commit)`;
+}
+
+/** What decides on artifacts, by their ids and in that order: one statement. A template they share is sent once. */
+export async function listArtifactCases(
+  db: Executor,
+  orgId: string,
+  artifactIds: readonly string[],
+): Promise<ArtifactCase[]> {
+  const { rows } = await sql<ArtifactCaseRow>`/* artifact-cases */
+    with cases as (
+      select asked.position, md5(t.template) as digest, t.template, json_build_object('artifact_id', a.id,
+        'template_reference_name', a.template_reference_name, 'fingerprint', a.fingerprint,
+        'git_commit', a.git_commit, 'reported_at', epoch(a.created_at)) as artifact, c.attestations
+      from unnest(${artifactIds}::uuid[]) with ordinality as asked (id, position)
+      cross join lateral (select * from artifacts where org_id = ${orgId} and id = asked.id limit 1) a
+      cross join lateral (
+        select t.id, t.template from trails t where t.org_id = ${orgId} and t.id = a.trail_id limit 1) t
+      cross join lateral (
+        with heads as materialized (${headsOfArtifact(orgId)})
+        select (${decidingAttestations(orgId)}) as attestations offset 0) c)
+    select digest, artifact, attestations,
+      case when row_number() over (partition by digest order by position) = 1 then template end as template
+    from cases order by position`.execute(db);
+  const templates = new Map<string, string>();
+  for (const { digest, template } of rows) if (template !== null) templates.set(digest, template);
+  return rows.map(({ digest, artifact, attestations }) => ({
+    template: templates.get(digest)!,
+    artifact,
+    attestations,
+  }));
 }

@@ -1,10 +1,10 @@
 import type { Executor, Tx } from "../../db/connect.ts";
-import { evaluateTrail } from "../../domain/compliance/evaluate.ts";
-import type { ComplianceState, TrailReports } from "../../domain/compliance/model.ts";
+import { evaluateArtifact, evaluateTrail, keptState } from "../../domain/compliance/evaluate.ts";
+import type { ComplianceState, KeptVerdict, TrailReports } from "../../domain/compliance/model.ts";
 import { printCompliance } from "../../domain/compliance/print.ts";
 import type { Template } from "../../domain/template/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
-import { listDecidingCases } from "./deciding-store.ts";
+import { listArtifactCases, listDecidingCases } from "./deciding-store.ts";
 import { knownTemplate } from "../flows/known-templates.ts";
 import { listTrailCases, putVerdicts, type TrailCase, type Verdict } from "./store.ts";
 
@@ -14,6 +14,7 @@ function judge(trail: TrailCase): Verdict {
   return {
     trail_id: trail.trail_id,
     state: compliance.status,
+    own_state: compliance.own_state,
     status: printCompliance(compliance, { evaluated_at, template_id }),
   };
 }
@@ -48,6 +49,38 @@ export async function evaluateTrails(
       ? []
       : { trail_id, name, status: verdicts[index]!.state, flow: { id: flow_id, name: watched_flow } },
   );
+}
+
+/**
+ * The states of artifacts as artifacts, by the attestations on them and those their trails need: for those that lost
+ * their template names to others, of which the verdicts of trails say nothing. By their ids and in that order. One
+ * statement.
+ */
+export async function judgeArtifacts(
+  db: Executor,
+  orgId: string,
+  artifactIds: readonly string[],
+): Promise<ComplianceState[]> {
+  if (artifactIds.length === 0) return [];
+  const cases = await listArtifactCases(db, orgId, artifactIds);
+  return cases.map(({ template, artifact, attestations }) =>
+    evaluateArtifact(knownTemplate(template), { artifacts: [artifact], attestations }, artifact),
+  );
+}
+
+/**
+ * The same artifacts with their states as artifacts: by the verdicts kept of their trails, without a statement, and in
+ * one statement for those that lost their names.
+ */
+export async function withStates<Row extends KeptVerdict & { artifact_id: string }>(
+  db: Executor,
+  orgId: string,
+  rows: readonly Row[],
+): Promise<(Row & { compliance_state: ComplianceState })[]> {
+  const replaced = rows.filter((row) => keptState(row) === undefined).map(({ artifact_id }) => artifact_id);
+  const states = await judgeArtifacts(db, orgId, replaced);
+  const judged = new Map(replaced.map((id, index) => [id, states[index]!]));
+  return rows.map((row) => ({ ...row, compliance_state: keptState(row) ?? judged.get(row.artifact_id)! }));
 }
 
 /** What a trail is judged by. */

@@ -45,6 +45,8 @@ export async function listTrailCases(
 export interface Verdict {
   trail_id: string;
   state: ComplianceState;
+  /** Of the trail's own attestations. */
+  own_state: ComplianceState;
   /** JSON text of what reads show. */
   status: string;
 }
@@ -56,12 +58,14 @@ export interface Verdict {
 export async function putVerdicts(tx: Tx, orgId: string, verdicts: readonly Verdict[]): Promise<void> {
   await sql`/* put-verdicts */
     with verdicts as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(verdicts)}::jsonb) as v (trail_id uuid, state text, status text)
+      select * from jsonb_to_recordset(${JSON.stringify(verdicts)}::jsonb) 
+        as v (trail_id uuid, state text, own_state text, status text)
     ), kept as (
-      insert into trail_compliance (org_id, trail_id, state, status)
-      select ${orgId}, v.trail_id, v.state, v.status::json from verdicts v
+      insert into trail_compliance (org_id, trail_id, state, own_state, status)
+      select ${orgId}, v.trail_id, v.state, v.own_state, v.status::json from verdicts v
       order by v.trail_id
-      on conflict (org_id, trail_id) do update set state = excluded.state, status = excluded.status
+      on conflict (org_id, trail_id) do update
+      set state = excluded.state, own_state = excluded.own_state, status = excluded.status
     )
     insert into flow_activity as known (org_id, flow_id, trail_id, last_modified_at)
     select distinct on (t.flow_id) ${orgId}::uuid, t.flow_id, t.id, t.last_modified_at

@@ -84,7 +84,10 @@ export async function lockLive(
   return locked;
 }
 
-/** Those of these environments that are live, by id; nobody else changes them until the transaction ends. */
+/**
+ * Those of these environments that are live, by id; nobody else changes them, or the logical ones around them, until the
+ * transaction ends. Before policies are locked.
+ */
 export function lockAll(tx: Tx, org: Org, ids: readonly string[]): Promise<{ id: string; name: string }[]> {
   return lockEnvironments(tx, org.id, ids);
 }

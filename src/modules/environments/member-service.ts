@@ -3,13 +3,13 @@ import { membershipProblem } from "../../domain/environments.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import type { Deps } from "../deps.ts";
-import { reevaluate } from "../snapshots/evaluate-service.ts";
 import { type Org, requireLive } from "./find-service.ts";
-import { listGroupIds, listMemberIds, touchLogical, updateMembers } from "./member-store.ts";
+import { holdMembers, listGroupIds, listMemberIds, touchLogical, updateMembers } from "./member-store.ts";
 import { findEnvironments } from "./store.ts";
 
 /**
- * Ids of the environments of these names, in order, each once, fit to be members of a group of this type.
+ * Ids of the environments of these names, in order, each once, fit to be members of a group of this type. Nobody else
+ * changes them until the transaction ends. Before the group itself is locked: reports lock members first.
  * @throws AppError not_found for names that mean no live environment, invalid for what cannot be a member.
  */
 export async function resolveMembers(
@@ -23,11 +23,13 @@ export async function resolveMembers(
   const members = names.map((name, index) => requireLive(org, name, found[index]));
   const problem = membershipProblem(groupType, members);
   if (problem !== undefined) throw invalid(problem);
-  return [...new Set(members.map(({ id }) => id))];
+  const ids = [...new Set(members.map(({ id }) => id))];
+  await holdMembers(tx, org.id, ids);
+  return ids;
 }
 
 /**
- * Gives a logical environment exactly these members, and a snapshot of what runs in them (R5).
+ * Gives a logical environment exactly these members, which are held. What runs in it has to be judged again then.
  * @returns whether that changed anything.
  */
 export async function setMembers(
@@ -42,7 +44,6 @@ export async function setMembers(
   if (same) return false;
   await updateMembers(tx, org.id, group.id, group.members);
   await touchLogical(tx, org.id, [group.id], deps.clock.now());
-  await reevaluate(deps, tx, org, { environmentIds: [group.id], cause: "members" });
   return true;
 }
 

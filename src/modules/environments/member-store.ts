@@ -16,6 +16,15 @@ export async function listMemberIds(tx: Tx, orgId: string, logicalId: string): P
   return rows.map(({ member_id }) => member_id);
 }
 
+/**
+ * Makes whoever reports to environments wait until the transaction ends. A report to one that is about to become a member
+ * does not know of it yet, and the logical environment would not know of the report.
+ */
+export async function holdMembers(tx: Tx, orgId: string, ids: readonly string[]): Promise<void> {
+  await sql`select from environments where org_id = ${orgId}::uuid and id = any(${ids}::uuid[])
+    order by id for share`.execute(tx);
+}
+
 /** Gives a logical environment exactly these members, in this order. */
 export async function updateMembers(
   tx: Tx,

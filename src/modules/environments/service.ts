@@ -1,6 +1,5 @@
 import type { Tx } from "../../db/connect.ts";
 import { violates } from "../../db/sqlstate.ts";
-import { membershipProblem } from "../../domain/environments.ts";
 import { invalid } from "../../domain/errors.ts";
 import { archivedName } from "../../domain/names.ts";
 import type { Timestamp } from "../../lib/clock.ts";
@@ -10,7 +9,7 @@ import type { Deps } from "../deps.ts";
 import { reevaluate } from "../snapshots/evaluate-service.ts";
 import { getLiveEnvironment, lockLive, lockStructure, type Org } from "./find-service.ts";
 import { deleteMemberEverywhere, listMemberIds, touchLogical } from "./member-store.ts";
-import { setMembers, touchGroups } from "./member-service.ts";
+import { resolveMembers, setMembers, touchGroups } from "./member-service.ts";
 import {
   deleteFormerName,
   insertFormerName,
@@ -102,12 +101,13 @@ export async function joinEnvironment(
   const { org } = scope;
   await recorded(deps, scope, async (tx, record) => {
     await lockStructure(tx, org.id);
+    const { type } = await getLiveEnvironment(tx, org, logicalName);
+    const [physicalId] = await resolveMembers(tx, org, type, [physicalName]);
     const logical = await lockLive(tx, org, logicalName, "no key update");
-    const physical = await getLiveEnvironment(tx, org, physicalName);
-    const problem = membershipProblem(logical.type, [physical]);
-    if (problem !== undefined) throw invalid(problem);
     const present = await listMemberIds(tx, org.id, logical.id);
-    const members = [...new Set([...present, physical.id])];
-    if (await setMembers(deps, tx, org, { id: logical.id, members })) record(auditType, logical.name);
+    const members = [...new Set([...present, physicalId!])];
+    if (!(await setMembers(deps, tx, org, { id: logical.id, members }))) return;
+    await reevaluate(deps, tx, org, { environmentIds: [logical.id], cause: "members" });
+    record(auditType, logical.name);
   });
 }

@@ -11,7 +11,8 @@ import { parseWireId } from "../../lib/ids.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { changeAttachments } from "../policies/attach-service.ts";
-import { lockAll, lockLive, lockStructure, type Org } from "./find-service.ts";
+import { reevaluate } from "../snapshots/evaluate-service.ts";
+import { getLiveEnvironment, lockLive, lockStructure, type Org } from "./find-service.ts";
 import { resolveMembers, setMembers, touchGroups } from "./member-service.ts";
 import {
   deleteFormerName,
@@ -56,10 +57,34 @@ async function setPolicies(
 ): Promise<boolean> {
   const { id: environmentId, policies: names } = environment;
   if (names === null || names === undefined) return false;
-  await lockAll(tx, org, [environmentId]);
   const changed = await changeAttachments(deps, tx, org, { environmentId, names, kind: "set" });
   if (changed && (org.role === undefined || !roleAllows(org.role, "member"))) throw forbidden(mayNotAttach);
   return changed;
+}
+
+/** What a request gives an environment besides its settings; undefined stays. */
+interface Contents {
+  id: string;
+  members: readonly string[] | undefined;
+  policies: readonly string[] | null | undefined;
+}
+
+/**
+ * Gives an environment members and policies, and judges what runs there again when either changed: once (R5).
+ * @returns whether that changed anything.
+ */
+async function setContents(
+  deps: Deps,
+  tx: Tx,
+  org: OrgAccess,
+  { id, members, policies }: Contents,
+): Promise<boolean> {
+  const regrouped = members !== undefined && (await setMembers(deps, tx, org, { id, members }));
+  const attached = await setPolicies(deps, tx, org, { id, policies });
+  if (!regrouped && !attached) return false;
+  const cause = regrouped ? "members" : "policy";
+  await reevaluate(deps, tx, org, { environmentIds: [id], cause });
+  return true;
 }
 
 interface Written {
@@ -101,10 +126,9 @@ export async function putEnvironment(deps: Deps, scope: OrgScope, input: Environ
     const { id, created, changed } = await writeEnvironment(deps, tx, org, input);
     if (created) await deleteFormerName(tx, org.id, input.name);
     const at = deps.clock.now();
-    const regrouped = members !== undefined && (await setMembers(deps, tx, org, { id, members }));
-    const attached = await setPolicies(deps, tx, org, { id, policies: input.policies });
+    const filled = await setContents(deps, tx, org, { id, members, policies: input.policies });
     if (changed && !created) await touchGroups(tx, org, id, at);
-    if (changed || regrouped || attached) record(auditType, input.name);
+    if (changed || filled) record(auditType, input.name);
   });
 }
 
@@ -139,6 +163,13 @@ async function writeSettings(
   return true;
 }
 
+/** Ids of the members that an environment is to have, with the structure and them held. */
+async function membersFor(tx: Tx, org: Org, name: string, included: readonly string[]): Promise<string[]> {
+  await lockStructure(tx, org.id);
+  const { type } = await getLiveEnvironment(tx, org, name);
+  return resolveMembers(tx, org, type, included);
+}
+
 /**
  * Changes single settings; what is absent or null stays, but a null space is the root (contract 2.3, A1).
  * @throws AppError not_found for an unknown environment, member or policy, invalid for an unknown space or impossible
@@ -153,18 +184,16 @@ export async function patchEnvironment(
   const { org } = scope;
   const included = change.included_environments ?? undefined;
   await recorded(deps, scope, async (tx, record) => {
-    if (included !== undefined) await lockStructure(tx, org.id);
+    const members = included === undefined ? undefined : await membersFor(tx, org, name, included);
     const environment = await lockLive(tx, org, name, "no key update");
-    const members =
-      included === undefined ? undefined : await resolveMembers(tx, org, environment.type, included);
     const at = deps.clock.now();
     const changed = await writeSettings(tx, org, environment, change, at);
-    const regrouped =
-      members !== undefined &&
-      environment.type === "logical" &&
-      (await setMembers(deps, tx, org, { id: environment.id, members }));
-    const attached = await setPolicies(deps, tx, org, { id: environment.id, policies: change.policies });
+    const filled = await setContents(deps, tx, org, {
+      id: environment.id,
+      members: environment.type === "logical" ? members : undefined,
+      policies: change.policies,
+    });
     if (changed) await touchGroups(tx, org, environment.id, at);
-    if (changed || regrouped || attached) record(auditType, environment.name);
+    if (changed || filled) record(auditType, environment.name);
   });
 }

@@ -104,8 +104,9 @@ export async function lockEnvironment(
 }
 
 /**
- * Live environments that nobody else changes until the transaction ends. Members are locked before the logical ones
- * around them, and in one order, so that nobody waits in a circle.
+ * Live environments that nobody else changes until the transaction ends, nor the logical ones around them, which change
+ * with them. Physical ones are locked before logical ones, each in order of ids, so that nobody waits in a circle. Two
+ * statements: what is around an environment stands still only once that is locked.
  */
 export async function lockEnvironments(
   tx: Tx,
@@ -113,10 +114,23 @@ export async function lockEnvironments(
   ids: readonly string[],
 ): Promise<{ id: string; name: string }[]> {
   if (ids.length === 0) return [];
-  const { rows } = await sql<{ id: string; name: string; archived: boolean }>`
-    select id, name, archived from environments where org_id = ${orgId}::uuid and id = any(${ids}::uuid[])
-    order by type = 'logical', id for no key update`.execute(tx);
-  return rows.filter(({ archived }) => !archived).map(({ id, name }) => ({ id, name }));
+  const columns = sql`select id, name, id = any(${ids}::uuid[]) and not archived as wanted from environments
+    where org_id = ${orgId}::uuid`;
+  const physical = sql<LockedRow>`${columns} and id = any(${ids}::uuid[]) and type <> 'logical'
+    order by id for no key update`;
+  const logical = sql<LockedRow>`${columns} and type = 'logical' and (id = any(${ids}::uuid[]) or id in (
+      select logical_id from environment_members
+      where org_id = ${orgId}::uuid and member_id = any(${ids}::uuid[])))
+    order by id for no key update`;
+  const rows = [...(await physical.execute(tx)).rows, ...(await logical.execute(tx)).rows];
+  return rows.filter(({ wanted }) => wanted).map(({ id, name }) => ({ id, name }));
+}
+
+interface LockedRow {
+  id: string;
+  name: string;
+  /** Asked for, and live. */
+  wanted: boolean;
 }
 
 /** The environment that has exactly this name at present. */

@@ -5,6 +5,7 @@ import { retryDelay } from "../../domain/notifications/retry.ts";
 import { noteOutcome } from "../actions/outcome-service.ts";
 import { openSecrets } from "../actions/targets.ts";
 import type { Deps } from "../deps.ts";
+import type { AttemptOutcome } from "../metrics.ts";
 import { deleteOldDeliveries, findWork, type Outcome, updateOutcome, type Work } from "./delivery-store.ts";
 import { signingKeys } from "./key-service.ts";
 import { type Attempt, type AttemptResult, send } from "./send.ts";
@@ -52,7 +53,12 @@ interface Ended {
   at: number;
 }
 
-async function settle(tx: Tx, job: DeliverJob, { work, result, at }: Ended): Promise<void> {
+/** @returns how the attempt is counted; undefined when another one was written down before it. */
+async function settle(
+  tx: Tx,
+  job: DeliverJob,
+  { work, result, at }: Ended,
+): Promise<AttemptOutcome | undefined> {
   const { org_id } = job;
   const attempts = work.attempts + 1;
   const delay = result.succeeded ? undefined : retryDelay(attempts, at - work.created_at);
@@ -64,12 +70,13 @@ async function settle(tx: Tx, job: DeliverJob, { work, result, at }: Ended): Pro
     last_attempt_at: at,
     next_attempt_at: delay === undefined ? null : at + delay,
   };
-  if (!(await updateOutcome(tx, org_id, { id: work.id, before: work.attempts }, outcome))) return;
+  if (!(await updateOutcome(tx, org_id, { id: work.id, before: work.attempts }, outcome))) return undefined;
   const { action_number, target_position } = work;
   await noteOutcome(tx, org_id, { action_number, position: target_position, succeeded, at });
-  if (delay === undefined) return;
+  if (delay === undefined) return succeeded ? "delivered" : "given_up";
   const next = { org_id, delivery_id: work.id, attempts };
   await enqueue(tx, deliverTask, next, { delay });
+  return "failed";
 }
 
 function failure(error: string): AttemptResult {
@@ -100,7 +107,8 @@ export async function deliver(deps: Deps, job: DeliverJob): Promise<void> {
       ? failure("The target was sealed with another secret key")
       : await tryTarget(deps, job, work, attempt);
   const ended = { work, result, at: deps.clock.now() };
-  await transaction(deps.db.query, (tx) => settle(tx, job, ended));
+  const outcome = await transaction(deps.db.query, (tx) => settle(tx, job, ended));
+  if (outcome !== undefined) deps.metrics.deliveryAttempts.inc({ target: work.target_type, outcome });
 }
 
 /** Removes deliveries that were settled and queued more than 30 days ago. */

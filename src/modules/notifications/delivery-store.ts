@@ -5,6 +5,7 @@ import type { Executor, Tx } from "../../db/connect.ts";
 import type { OpenTarget } from "../../domain/actions.ts";
 import type { OccurrenceRecord } from "../../domain/notifications/occurrence.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { deliverTask } from "./store.ts";
 
 export type DeliveryStatus = "waiting" | "delivered" | "failed" | "cancelled";
 
@@ -168,6 +169,13 @@ export async function updateOutcome(
     .where("attempts", "=", delivery.before)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
+}
+
+/** Deliveries of all organizations that are still to be made: each has a job, and jobs are gone when they are done. */
+export async function countWaiting(db: Executor): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from graphile_worker.jobs where task_identifier = ${deliverTask}`.execute(db);
+  return rows[0]?.count ?? 0;
 }
 
 /** Removes settled deliveries of all organizations queued before a moment. @returns how many. */

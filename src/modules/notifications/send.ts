@@ -4,6 +4,7 @@ import type { OccurrenceRecord } from "../../domain/notifications/occurrence.ts"
 import { signatureHeaders } from "../../domain/notifications/signature.ts";
 import { wireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
+import { explainFailure } from "./failure.ts";
 import { sendMail } from "./mail.ts";
 import { postJson } from "./post.ts";
 
@@ -26,33 +27,6 @@ export interface AttemptResult {
 }
 
 const timeoutMs = 15_000;
-
-/** What receivers and the network do wrong, in words. Messages of the network's own may hold the secret address. */
-const failures = new Map([
-  ["ENOTFOUND", "Host not found"],
-  ["EAI_AGAIN", "Host could not be looked up"],
-  ["ECONNREFUSED", "Connection refused"],
-  ["ECONNRESET", "Connection was reset"],
-  ["EPIPE", "Connection was closed"],
-  ["EHOSTUNREACH", "Host is unreachable"],
-  ["ENETUNREACH", "Network is unreachable"],
-  ["ETIMEDOUT", "No answer in time"],
-  ["ABORT_ERR", "No answer in time"],
-  ["EAUTH", "The mail server refused our credentials"],
-  ["EENVELOPE", "The mail server refused sender or recipients"],
-  ["ETLS", "No secure connection to the mail server"],
-  ["ECONNECTION", "The mail server cannot be reached"],
-  ["ESOCKET", "The mail server cannot be reached"],
-  ["EDNS", "The mail server cannot be found"],
-]);
-
-function explain(error: unknown): string {
-  if (error instanceof Error && error.name === "TargetRefused") return error.message;
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  if (name === "TimeoutError") return "No answer in time";
-  if (typeof code !== "string") return "Sending failed";
-  return failures.get(code) ?? `Sending failed (${code})`;
-}
 
 function judgeStatus(status: number): AttemptResult {
   const succeeded = status >= 200 && status < 300;
@@ -92,7 +66,8 @@ export async function send(deps: Deps, attempt: Attempt): Promise<AttemptResult>
     const message = { id: wireId(attempt.delivery_id), timestamp: Math.floor(deps.clock.now()), body };
     return await post(deps, attempt, body, signatureHeaders(message, attempt.keys));
   } catch (error) {
-    deps.log.debug({ delivery: attempt.delivery_id, failure: explain(error) }, "a notification failed");
-    return { succeeded: false, response_status: null, error: explain(error) };
+    const failure = explainFailure(error);
+    deps.log.debug({ delivery: attempt.delivery_id, failure }, "a notification failed");
+    return { succeeded: false, response_status: null, error: failure };
   }
 }

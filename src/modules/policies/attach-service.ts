@@ -3,7 +3,7 @@ import { notFound } from "../../domain/errors.ts";
 import { unknownPolicy } from "../../domain/policies.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
-import { lockLive, type Org } from "../environments/find-service.ts";
+import { lockAll, lockLive, type Org } from "../environments/find-service.ts";
 import { touchGroups } from "../environments/member-service.ts";
 import { reevaluate } from "../snapshots/evaluate-service.ts";
 import {
@@ -45,7 +45,7 @@ function differenceOf(kind: AttachmentChange["kind"], present: readonly string[]
 }
 
 /**
- * Changes what is asked of an environment, whose row the caller has locked, and judges what runs there again.
+ * Changes what is asked of an environment, whose row the caller has locked. What runs there has to be judged again then.
  * @returns whether anything changed.
  * @throws AppError not_found for an unknown policy.
  */
@@ -55,6 +55,7 @@ export async function changeAttachments(
   org: Org,
   { environmentId, names, kind }: AttachmentChange,
 ): Promise<boolean> {
+  await lockAll(tx, org, [environmentId]);
   const named = await resolvePolicies(tx, org, names);
   const present = await listAttachedIds(tx, org.id, environmentId);
   const { added, gone } = differenceOf(kind, present, named);
@@ -65,7 +66,6 @@ export async function changeAttachments(
   const at = deps.clock.now();
   await updateShownPolicies(tx, org.id, environmentId, at);
   await touchGroups(tx, org, environmentId, at);
-  await reevaluate(deps, tx, org, { environmentIds: [environmentId], cause: "policy" });
   return true;
 }
 
@@ -81,6 +81,8 @@ export async function attachOrDetach(
   const { org } = scope;
   await recorded(deps, scope, async (tx, record) => {
     const { id, name } = await lockLive(tx, org, change.environment, "no key update");
-    if (await changeAttachments(deps, tx, org, { environmentId: id, ...change })) record("environment", name);
+    if (!(await changeAttachments(deps, tx, org, { environmentId: id, ...change }))) return;
+    await reevaluate(deps, tx, org, { environmentIds: [id], cause: "policy" });
+    record("environment", name);
   });
 }

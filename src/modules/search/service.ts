@@ -2,13 +2,15 @@ import type { SearchResult } from "../../contract/search.ts";
 import { notFound } from "../../domain/errors.ts";
 import { resolveMatches, searchLimits } from "../../domain/search.ts";
 import { groupBy } from "../../lib/group.ts";
+import { withStates } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { showFound, showUnknown } from "./show.ts";
 import { findMatches, listFound, listStays } from "./store.ts";
 
 /**
  * What a commit, a fingerprint or the beginning of one leads to (contract environments 10.3): artifacts by flow, the
- * newest first, then those that no flow knows. Three statements.
+ * newest first, then those that no flow knows. Three statements, and one more
+ * when some lost their names on their trails.
  * @throws AppError not_found when there is nothing.
  */
 export async function search(
@@ -21,7 +23,8 @@ export async function search(
   const fingerprints = [...new Set([...built, ...ran])].toSorted().slice(0, searchLimits.matches);
   const resolved = resolveMatches(fingerprints, commits);
   if (resolved === undefined) throw notFound(`No matches for '${value}'.`);
-  const rows = await listFound(db, org.id, { fingerprints: built, commits }, searchLimits.artifacts);
+  const found = await listFound(db, org.id, { fingerprints: built, commits }, searchLimits.artifacts);
+  const rows = await withStates(db.query, org.id, found);
   const known = new Set(built);
   const unknown = ran
     .filter((fingerprint) => !known.has(fingerprint))

@@ -1,5 +1,5 @@
 import type { FoundArtifact } from "../../contract/search.ts";
-import { stateOnTrail } from "../../domain/snapshot/provenance.ts";
+import type { ComplianceState } from "../../domain/compliance/model.ts";
 import { wireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
 import type { FoundRow, StayRow } from "./store.ts";
@@ -24,7 +24,7 @@ function showStays(stays: readonly StayRow[]): Stays {
 export function showFound(
   deps: Pick<Deps, "links">,
   org: { name: string },
-  row: FoundRow,
+  row: FoundRow & { compliance_state: ComplianceState },
   stays: readonly StayRow[],
 ): FoundArtifact {
   const { fingerprint, flow_name, git_commit, created_at } = row;
@@ -42,7 +42,7 @@ export function showFound(
     template_reference_name: row.template_reference_name,
     build_url: row.build_url,
     commit_url: row.commit_url,
-    compliance_state: stateOnTrail(row),
+    compliance_state: row.compliance_state,
     ...places,
     html_url: deps.links.web(page),
     api_url: deps.links.api(`/artifacts/${org.name}/${flow_name}/fingerprint/${fingerprint}`),

@@ -1,4 +1,5 @@
 import type { PreparedExecutor, PreparedStatement } from "../../db/connect.ts";
+import type { KeptVerdict } from "../../domain/compliance/model.ts";
 import type { FlowFact } from "../../domain/snapshot/provenance.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
@@ -45,27 +46,22 @@ export async function findMatches(
 /** The latest report of an artifact in one flow. */
 export type FoundRow = Pick<
   FlowFact,
-  | "fingerprint"
-  | "artifact_id"
-  | "flow_name"
-  | "trail_name"
-  | "template_reference_name"
-  | "trail_rows"
-  | "artifact_row"
-> & {
-  filename: string;
-  git_commit: string | null;
-  commit_url: string;
-  build_url: string;
-  /** Of the first report there. */
-  created_at: Timestamp;
-};
+  "fingerprint" | "artifact_id" | "flow_name" | "trail_name" | "template_reference_name"
+> &
+  KeptVerdict & {
+    filename: string;
+    git_commit: string | null;
+    commit_url: string;
+    build_url: string;
+    /** Of the first report there. */
+    created_at: Timestamp;
+  };
 
 const artifactsStatement: PreparedStatement = {
   name: "search-artifacts",
   text: `select known.fingerprint, known.id as artifact_id, known.filename, known.template_reference_name,
       known.git_commit, known.commit_url, known.build_url, known.first_at as created_at, f.name as flow_name,
-      t.name as trail_name, c.status -> 'attestations_statuses' as trail_rows,
+      t.name as trail_name, c.own_state as trail_state,
       c.status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row
     from (
       select latest.* from unnest($2::text[]) as asked (fingerprint)
@@ -88,7 +84,7 @@ const artifactsStatement: PreparedStatement = {
     cross join lateral (select name from flows where org_id = $1::uuid and id = known.flow_id limit 1) f
     cross join lateral (select name from trails where org_id = $1::uuid and id = known.trail_id limit 1) t
     left join lateral (
-      select status from trail_compliance where org_id = $1::uuid and trail_id = known.trail_id limit 1) c on true
+      select status, own_state from trail_compliance where org_id = $1::uuid and trail_id = known.trail_id limit 1) c on true
     order by known.id desc`,
 };
 

@@ -18,7 +18,7 @@ import { allowListed } from "../allowlists/service.ts";
 import type { Org } from "../environments/find-service.ts";
 import { notify } from "../notifications/service.ts";
 import { appliedPolicies } from "../policies/applied-service.ts";
-import { listFacts } from "./facts-store.ts";
+import { getFacts } from "./facts-service.ts";
 import {
   insertSnapshots,
   listPredecessors,
@@ -58,7 +58,7 @@ async function compareTargets(tx: Tx, org: Org, targets: readonly Target[]): Pro
   );
   fingerprints.delete("");
   const hasPolicies = [...policies.values()].some((applied) => applied.length > 0);
-  const facts = await listFacts(tx, org.id, [...fingerprints], hasPolicies);
+  const facts = await getFacts(tx, org.id, [...fingerprints], hasPolicies);
   return targets.map((target) => {
     const { standing, running, members } = target;
     const verdict = judgeRuntime({

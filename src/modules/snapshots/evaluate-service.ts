@@ -4,14 +4,16 @@ import type { Deps } from "../deps.ts";
 import type { Org } from "../environments/find-service.ts";
 import { appendSnapshots, type SnapshotCause } from "./append-service.ts";
 import { appendGroups, refreshGroups } from "./group-service.ts";
-import { listLogicalIds, listRunningVersions, lockMembers, lockStandings } from "./timeline-store.ts";
+import { listLogicalIds, listRunningVersions, lockStandings } from "./timeline-store.ts";
 
 export type { SnapshotCause } from "./append-service.ts";
 
 /**
  * Judges what runs in the environments again and appends the outcome, also when it is the same as before; nothing where
  * nothing was reported yet. The logical environments around follow; those among the environments themselves are made of
- * what runs in their members now. Rows are locked in the order members, logical environments, each in order of ids.
+ * what runs in their members now. Their members need no lock: who reports to one waits for the logical environment before
+ * committing. Rows are locked in the order physical, logical environments, each in order of ids; of several environments
+ * the caller has locked all (`lockAll`).
  */
 export async function reevaluate(
   deps: Pick<Deps, "clock">,
@@ -22,7 +24,6 @@ export async function reevaluate(
   if (environmentIds.length === 0) return;
   const logical = new Set(await listLogicalIds(tx, org.id, environmentIds));
   const physical = environmentIds.filter((id) => !logical.has(id));
-  if (logical.size > 0) await lockMembers(tx, org.id, [...logical]);
   const at = deps.clock.now();
   const appended = await reevaluatePhysical(tx, org, { ids: physical, cause, at });
   if (appended.length > 0) await refreshGroups(tx, org, appended, at);

@@ -1,7 +1,29 @@
 import type { Executor } from "../../db/connect.ts";
 import type { KnownFlow } from "../../domain/policy/evaluation/model.ts";
-import { knownFlow } from "../../domain/snapshot/provenance.ts";
+import { type FlowFact, knownFlow } from "../../domain/snapshot/provenance.ts";
+import { withStates } from "../compliance/service.ts";
 import { listFacts } from "./facts-store.ts";
+
+/**
+ * What flows know of these fingerprints now, by fingerprint; the flow that knew it first comes first. One statement, and
+ * another one when some of them lost their template names on their trails.
+ * @param withAttestations whether attestations are wanted; policies alone ask for them.
+ */
+export async function getFacts(
+  db: Executor,
+  orgId: string,
+  fingerprints: readonly string[],
+  withAttestations: boolean,
+): Promise<Map<string, FlowFact[]>> {
+  const rows = await listFacts(db, orgId, fingerprints, withAttestations);
+  const facts = new Map<string, FlowFact[]>();
+  for (const { trail_state: _trail, artifact_row: _artifact, ...fact } of await withStates(db, orgId, rows)) {
+    const known = facts.get(fact.fingerprint);
+    if (known === undefined) facts.set(fact.fingerprint, [fact]);
+    else known.push(fact);
+  }
+  return facts;
+}
 
 /** What flows know of these fingerprints now, as policies take it. One that no flow knows is missing. */
 export async function getKnownFlows(
@@ -9,6 +31,6 @@ export async function getKnownFlows(
   orgId: string,
   fingerprints: readonly string[],
 ): Promise<Map<string, KnownFlow[]>> {
-  const facts = await listFacts(db, orgId, fingerprints, true);
+  const facts = await getFacts(db, orgId, fingerprints, true);
   return new Map([...facts].map(([fingerprint, known]) => [fingerprint, known.map(knownFlow)]));
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Executor } from "../../db/connect.ts";
+import type { KeptVerdict } from "../../domain/compliance/model.ts";
 import type { FlowFact } from "../../domain/snapshot/provenance.ts";
 
 /**
@@ -18,7 +19,7 @@ function knownArtifacts(orgId: string, fingerprints: readonly string[]): RawBuil
     cross join lateral (
       select name, tags from flows where org_id = ${orgId}::uuid and id = known.flow_id limit 1) f
     left join lateral (
-      select state, status, xmin::text as version from trail_compliance
+      select own_state, status, xmin::text as version from trail_compliance
       where org_id = ${orgId}::uuid and trail_id = known.trail_id limit 1) c on true`;
 }
 
@@ -34,6 +35,9 @@ export function factsDigest(orgId: string, fingerprints: readonly string[]): Raw
     from ${knownArtifacts(orgId, fingerprints)})`;
 }
 
+/** What a flow knows of a fingerprint, with the verdicts of the trail it was reported on, where there are any. */
+export type FlowFactRow = Omit<FlowFact, "compliance_state"> & KeptVerdict;
+
 /** Attestations that count for an artifact on its trail, as `evaluateTrail` takes them, in the order of their reports. */
 function attestationsOf(orgId: string): RawBuilder<unknown> {
   return sql`(
@@ -47,8 +51,8 @@ function attestationsOf(orgId: string): RawBuilder<unknown> {
 }
 
 /**
- * What every flow that knows one of these fingerprints knows of it, by its latest report there: one statement. The flow
- * that knew it first comes first.
+ * What every flow that knows one of these fingerprints knows of it, by its latest report there: one statement. In order
+ * of fingerprints; the flow that knew it first comes first.
  * @param withAttestations whether attestations are wanted; policies alone ask for them.
  */
 export async function listFacts(
@@ -56,25 +60,19 @@ export async function listFacts(
   orgId: string,
   fingerprints: readonly string[],
   withAttestations: boolean,
-): Promise<Map<string, FlowFact[]>> {
+): Promise<FlowFactRow[]> {
   const attestations = withAttestations ? attestationsOf(orgId) : sql`'[]'::json`;
   // Two statements, so two names.
   const name = sql.raw(withAttestations ? "/* runtime-facts-attested */" : "/* runtime-facts */");
-  const { rows } = await sql<FlowFact>`${name}
+  const { rows } = await sql<FlowFactRow>`${name}
     select known.fingerprint, known.id as artifact_id, known.flow_id, f.name as flow_name, known.trail_id,
       t.name as trail_name, f.tags, known.template_reference_name, known.git_commit, known.commit_url, known.build_url,
-      known.git_commit_info, known.repo_id, c.status -> 'attestations_statuses' as trail_rows,
+      known.git_commit_info, known.repo_id, c.own_state as trail_state,
       c.status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row,
       ${attestations} as attestations
     from ${knownArtifacts(orgId, fingerprints)}
     cross join lateral (
       select name from trails where org_id = ${orgId}::uuid and id = known.trail_id limit 1) t
     order by known.fingerprint, known.first_id`.execute(db);
-  const facts = new Map<string, FlowFact[]>();
-  for (const row of rows) {
-    const known = facts.get(row.fingerprint);
-    if (known === undefined) facts.set(row.fingerprint, [row]);
-    else known.push(row);
-  }
-  return facts;
+  return rows;
 }

@@ -207,15 +207,6 @@ export async function listMembers(
   return rows;
 }
 
-/** Makes whoever reports to the members of a logical environment wait until the transaction ends. */
-export async function lockMembers(tx: Tx, orgId: string, logicalIds: readonly string[]): Promise<void> {
-  await sql`select from environments
-    where org_id = ${orgId}::uuid and id in (
-      select member_id from environment_members
-      where org_id = ${orgId}::uuid and logical_id = any(${logicalIds}::uuid[]))
-    order by id for share`.execute(tx);
-}
-
 /** A snapshot ready to be written. */
 export interface NewSnapshot {
   environment_id: string;
