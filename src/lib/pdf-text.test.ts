@@ -19,7 +19,7 @@ describe("pdfText", () => {
   it("cuts between characters, and says so", () => {
     expect(pdfText("12345", 5)).toBe("12345");
     expect(pdfText("123456", 5)).toBe("12345 [cut]");
-    expect(pdfText("\u{1f600}".repeat(3), 2)).toBe("[U+1F600][U+1F600] [cut]");
+    expect(pdfText("\u{1f600}".repeat(9), 8)).toBe("[U+1F600][U+1F600] [cut]");
     expect(pdfText("é".repeat(1_000_000), 3)).toBe("ééé [cut]");
   });
 
@@ -28,7 +28,7 @@ describe("pdfText", () => {
       fc.property(fc.string({ unit: "binary", maxLength: 600 }), (text) => {
         const printed = pdfText(text, 100);
         expect(printed).toMatch(/^[ -~\u00a0-\u00ac\u00ae-\u00ffƒ–—‘’‚“”„†‡•…€‰‹›ˆ™ŒœŠš˜ŸŽž]*$/);
-        expect(printed.length).toBeLessThanOrEqual(100 * "[U+10FFFF]".length + " [cut]".length);
+        expect(printed.length).toBeLessThanOrEqual(300 + " [cut]".length);
       }),
       { seed: 7 },
     );

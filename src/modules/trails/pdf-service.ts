@@ -29,8 +29,9 @@ const maxSlots = 1000;
 const maxEvents = 1000;
 const maxRepos = 20;
 
-/** What is written before other requests get their turn. */
-const turn = 50;
+/** What is written before other requests get their turn, and what is read at once. */
+const turn = 10;
+const batch = 200;
 
 interface Org {
   id: string;
@@ -50,11 +51,16 @@ interface Report {
   made_at: Timestamp;
 }
 
-/** `parts`, a few at a time, each with a turn for other requests before it. */
-async function* inTurns<Part>(parts: readonly Part[]): AsyncGenerator<readonly Part[]> {
+/** Writes `parts`, with turns for other requests between them, and gives the bytes of the pages. */
+async function* inTurns<Part>(
+  pdf: PdfPaper,
+  parts: readonly Part[],
+  write: (part: Part) => void,
+): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < parts.length; at += turn) {
     await setImmediate();
-    yield parts.slice(at, at + turn);
+    for (const part of parts.slice(at, at + turn)) write(part);
+    yield pdf.take();
   }
 }
 
@@ -139,10 +145,11 @@ async function* writeSlots(
 ): AsyncGenerator<Uint8Array> {
   pdf.heading("Artifacts and attestations");
   if (slots.length === 0) pdf.note("Nothing is expected, and nothing was reported.");
-  for await (const part of inTurns(slots.slice(0, maxSlots))) {
+  const shown = slots.slice(0, maxSlots);
+  for (let at = 0; at < shown.length; at += batch) {
+    const part = shown.slice(at, at + batch);
     const reports = await readReports(deps, org.id, part);
-    for (const slot of part) pdf.entry(slotEntry(slot, reports));
-    yield pdf.take();
+    yield* inTurns(pdf, part, (slot) => pdf.entry(slotEntry(slot, reports)));
   }
   const left = slots.length - maxSlots;
   if (left > 0) pdf.note(`${left} more artifacts and attestations are left out here. ${whereAll}`);
@@ -156,10 +163,7 @@ async function* writeEvents(pdf: PdfPaper, { history }: Report): AsyncGenerator<
   const left = total - events.length;
   if (left > 0)
     pdf.note(`The first ${left} of ${total} events are left out here, the latest follow. ${whereAll}`);
-  for await (const part of inTurns(events)) {
-    for (const event of part) pdf.line(eventLine(event));
-    yield pdf.take();
-  }
+  yield* inTurns(pdf, events, (event) => pdf.line(eventLine(event)));
 }
 
 async function* documentOf(deps: Deps, report: Report): AsyncGenerator<Uint8Array> {
