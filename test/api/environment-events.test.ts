@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { commitOf, repoInfo } from "../support/artifacts.ts";
 import { buildWeb, runningWeb, webOf } from "../support/builds-of-web.ts";
 import { createEnvironment } from "../support/environments.ts";
 import { getSnapshot, reportServer } from "../support/snapshots.ts";
