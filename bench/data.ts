@@ -80,7 +80,7 @@ export interface Filling {
 }
 
 /** What lists are measured with. */
-export const runtimeFilling: Filling = {
+export const listsFilling: Filling = {
   name: "server",
   plan: JSON.stringify(fillings),
   sources: ["../src/cli/demo/model", "../src/cli/demo/steps"],

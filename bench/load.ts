@@ -12,6 +12,12 @@ import { reportOf } from "../src/cli/demo/steps/runs.ts";
 /** What is reported: artifacts, or attestations by a form. */
 export type ReportKind = "artifact" | "attestation";
 
+/** A body of JSON, and the address it is put to. */
+export interface Sent {
+  path: string;
+  body: string;
+}
+
 /** What to load, and how. */
 export interface LoadJob {
   url: string;
@@ -20,6 +26,8 @@ export interface LoadJob {
   seconds: number;
   /** Reads these addresses of the same server in turn instead. */
   paths?: string[];
+  /** Puts these in turn instead. */
+  puts?: readonly Sent[];
   /** Reports something new below this address instead of reading it. Another seed makes other reports. */
   reports?: { kind: ReportKind; seed: string };
 }
@@ -95,6 +103,7 @@ function* newAttestations(seed: string): Generator<Report, never> {
 
 function requestsOf(job: LoadJob): autocannon.Request[] {
   if (job.paths !== undefined) return job.paths.map((path) => ({ method: "GET", path }));
+  if (job.puts !== undefined) return job.puts.map((put) => ({ method: "PUT", ...put }));
   if (job.reports === undefined) return [{ method: "GET" }];
   const { kind, seed } = job.reports;
   const base = new URL(job.url).pathname;

@@ -5,21 +5,44 @@ import { join, resolve } from "node:path";
 
 import { Command, InvalidArgumentError, Option } from "commander";
 
-import { orgs, prepareData, runtimeFilling } from "./data.ts";
+import { type Filling, listsFilling, orgs, prepareData } from "./data.ts";
 import { type Setting, warmUp } from "./measure.ts";
 import { processFilling, processOrgs } from "./process-data.ts";
 import { startServer, stopAll } from "./processes.ts";
 import { asMarkdown, asText, type Report } from "./report.ts";
+import { runtimeFilling, runtimeOrgs } from "./runtime-data.ts";
 import type { Scenario } from "./scenario.ts";
 import { artifactsScenario } from "./scenarios/artifacts.ts";
 import { buildsScenario } from "./scenarios/builds.ts";
 import { environmentsScenario } from "./scenarios/environments.ts";
 import { describeMemoryAfterLoad, measureMemoryAtRest } from "./scenarios/memory.ts";
 import { processScenario } from "./scenarios/process.ts";
+import { runtimeScenario } from "./scenarios/runtime.ts";
 import { measureStart } from "./scenarios/start.ts";
 
 const scenarios = [environmentsScenario, buildsScenario, artifactsScenario];
-const names = ["start", "memory", ...scenarios.map(({ name }) => name), processScenario.name];
+
+/** Measured on a server of its own, with data of its own. */
+interface Part {
+  scenario: Scenario;
+  filling: Filling;
+  warmUp: string;
+}
+
+const parts: Part[] = [
+  {
+    scenario: processScenario,
+    filling: processFilling,
+    warmUp: `/api/v2/flows/${processOrgs.large}?per_page=50`,
+  },
+  {
+    scenario: runtimeScenario,
+    filling: runtimeFilling,
+    warmUp: `/api/v2/environments/${runtimeOrgs.runtime}?per_page=50`,
+  },
+];
+const partNames = parts.map(({ scenario }) => scenario.name);
+const names = ["start", "memory", ...scenarios.map(({ name }) => name), ...partNames];
 
 const legend =
   "bare/s: a node:http server that makes the same objects into text for every request, measured right after. " +
@@ -65,8 +88,8 @@ async function runScenario(scenario: Scenario, setting: Setting, report: Report)
 }
 
 /** Everything that is measured with environments and builds. */
-async function measureRuntime(folder: string, options: Options, report: Report): Promise<void> {
-  const dataDir = await prepareData(folder, runtimeFilling, options.fresh);
+async function measureLists(folder: string, options: Options, report: Report): Promise<void> {
+  const dataDir = await prepareData(folder, listsFilling, options.fresh);
   if (options.only.includes("start")) {
     console.log("Measuring start");
     report.verdicts.push(...(await measureStart(dataDir)));
@@ -74,13 +97,12 @@ async function measureRuntime(folder: string, options: Options, report: Report):
   await measureRunning(dataDir, options, report);
 }
 
-/** Flows, trails and attestations: on a server of their own, with data of its own. */
-async function measureProcess(folder: string, options: Options, report: Report): Promise<void> {
-  const server = await startServer(await prepareData(folder, processFilling, options.fresh));
+async function measurePart(part: Part, folder: string, options: Options, report: Report): Promise<void> {
+  const server = await startServer(await prepareData(folder, part.filling, options.fresh));
   try {
     const setting: Setting = { server, url: server.url, key: server.key, seconds: options.seconds };
-    await warmUp(setting, [`/api/v2/flows/${processOrgs.large}?per_page=50`]);
-    await runScenario(processScenario, setting, report);
+    await warmUp(setting, [part.warmUp]);
+    await runScenario(part.scenario, setting, report);
   } finally {
     await server.stop();
   }
@@ -90,9 +112,9 @@ async function bench(options: Options): Promise<void> {
   const folder = resolve(options.data);
   await mkdir(folder, { recursive: true });
   const report: Report = { figures: [], verdicts: [], remarks: [legend], secondsEach: options.seconds };
-  if (options.only.some((name) => name !== processScenario.name))
-    await measureRuntime(folder, options, report);
-  if (options.only.includes(processScenario.name)) await measureProcess(folder, options, report);
+  if (options.only.some((name) => !partNames.includes(name))) await measureLists(folder, options, report);
+  for (const part of parts.filter(({ scenario }) => options.only.includes(scenario.name)))
+    await measurePart(part, folder, options, report);
   console.log(`\n${asText(report)}`);
   if (options.out !== undefined) await writeFile(options.out, asMarkdown(report));
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 
-import type { LoadJob, LoadResult, ReportKind } from "./load.ts";
+import type { LoadJob, LoadResult, ReportKind, Sent } from "./load.ts";
 import { type Cpu, cpuOfNode, cpuOfServer, type Server, startNode, stopProcess } from "./processes.ts";
 
 function script(name: string): string[] {
@@ -58,7 +58,8 @@ export interface Figure {
   scenario: string;
   connections: number;
   own: Loaded;
-  bare: Loaded;
+  /** Unless there is nothing that a bare server could do in its place. */
+  bare?: Loaded;
 }
 
 /** What is measured: an address of the API that answers with objects, or one that takes reports. */
@@ -69,6 +70,8 @@ export interface Subject {
   /** More addresses like it, read in turn with it. */
   others?: string[];
   report?: ReportKind;
+  /** Puts these in turn instead. */
+  puts?: readonly Sent[];
 }
 
 /** Where and how long. */
@@ -88,7 +91,47 @@ export async function warmUp(setting: Setting, paths: string[]): Promise<void> {
     await runLoad({ url: setting.url + path, key: setting.key, connections: 64, seconds: 3 });
 }
 
+/** Measures an address with so many connections each, and leaves it to others to say what would be much. */
+export async function measureAlone(
+  setting: Setting,
+  subject: Subject,
+  connections: number[],
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const count of connections) {
+    const job = jobFor(setting, subject, count);
+    figures.push({
+      scenario: subject.scenario,
+      connections: count,
+      own: await loadOwn(setting, subject, job),
+    });
+  }
+  return figures;
+}
+
 let measurement = 0;
+
+function jobFor(setting: Setting, subject: Subject, connections: number): Omit<LoadJob, "url"> {
+  const { path, others, report, puts } = subject;
+  measurement += 1;
+  return {
+    key: setting.key,
+    seconds: setting.seconds,
+    connections,
+    ...(others === undefined ? {} : { paths: [path, ...others] }),
+    ...(puts === undefined ? {} : { puts }),
+    ...(report === undefined
+      ? {}
+      : { reports: { kind: report, seed: `bench ${Date.now()} ${measurement}` } }),
+  };
+}
+
+async function loadOwn(setting: Setting, subject: Subject, job: Omit<LoadJob, "url">): Promise<Loaded> {
+  const url = setting.url + subject.path;
+  const own = await loadAddress({ ...job, url }, () => cpuOfServer(setting.server));
+  if (own.failed > 0) throw new Error(`${subject.scenario}: ${own.failed} requests failed`);
+  return own;
+}
 
 async function objectsAt(setting: Setting, path: string): Promise<unknown> {
   const response = await fetch(setting.url + path, { headers: { authorization: `Bearer ${setting.key}` } });
@@ -106,21 +149,9 @@ export async function measure(setting: Setting, subject: Subject, connections: n
   return withBareServer(objects, async (bareUrl, barePid) => {
     const figures: Figure[] = [];
     for (const count of connections) {
-      measurement += 1;
-      const job = {
-        key: setting.key,
-        seconds: setting.seconds,
-        connections: count,
-        ...(subject.others === undefined ? {} : { paths: [subject.path, ...subject.others] }),
-        ...(subject.report === undefined
-          ? {}
-          : { reports: { kind: subject.report, seed: `bench ${Date.now()} ${measurement}` } }),
-      };
-      const own = await loadAddress({ ...job, url: setting.url + subject.path }, () =>
-        cpuOfServer(setting.server),
-      );
+      const job = jobFor(setting, subject, count);
+      const own = await loadOwn(setting, subject, job);
       const bare = await loadAddress({ ...job, url: bareUrl + subject.path }, () => cpuOfNode(barePid));
-      if (own.failed > 0) throw new Error(`${subject.scenario}: ${own.failed} requests failed`);
       figures.push({ scenario: subject.scenario, connections: count, own, bare });
     }
     return figures;

@@ -16,7 +16,8 @@ export const processOrgs = {
   reports: "bench-process-reports",
 } as const;
 
-interface Size {
+/** How many flows and trails to make in an organization. */
+export interface Size {
   org: string;
   flows: number;
   /** Of each flow. */
@@ -49,14 +50,28 @@ const template = [
   "",
 ].join("\n");
 
-/** An artifact of the loaded data: where its attestations are read. */
-export function attestedArtifact(org: string, index: number): string {
-  const size = sizes.find((one) => one.org === org)!;
-  const trail = 1 + ((index * 7919) % (size.flows * size.trails));
+/** An artifact of the loaded data. There are two on each trail. */
+export interface LoadedArtifact {
+  fingerprint: string;
+  filename: string;
+  flow: string;
+}
+
+/** An artifact of the loaded data. Numbers below that of the trails lead to different ones. */
+export function loadedArtifact({ org, flows, trails }: Size, index: number): LoadedArtifact {
+  const trail = 1 + ((index * 7919) % (flows * trails));
   const name = artifacts[index % artifacts.length]!;
   const fingerprint = createHash("sha256").update(`${org}/${trail}/${name}`).digest("hex");
-  const flow = 1 + ((trail - 1) % size.flows);
-  return `/api/v2/attestations/${org}/flow-${flow}/artifact/${fingerprint}/check-${1 + (index % ofArtifact)}`;
+  return { fingerprint, filename: `${name}:${trail}`, flow: `flow-${1 + ((trail - 1) % flows)}` };
+}
+
+/** Where attestations of an artifact of the loaded data are read. */
+export function attestedArtifact(org: string, index: number): string {
+  const { fingerprint, flow } = loadedArtifact(
+    sizes.find((one) => one.org === org)!,
+    index,
+  );
+  return `/api/v2/attestations/${org}/${flow}/artifact/${fingerprint}/check-${1 + (index % ofArtifact)}`;
 }
 
 // Ids as the program makes them: by milliseconds, unique by a text, 16 bits of zeros.
@@ -109,6 +124,14 @@ const tables = [
        select artifact, number from unnest(array['${artifacts.join("','")}']) as artifact,
          generate_series(1, ${ofArtifact}) as number) as parts) as wanted
    order by n, part`,
+  // The statement of the program that inserts attestations keeps these.
+  `insert into attestation_heads (org_id, trail_id, kind, place, name, type, first_id, latest_id, latest_plain_id)
+   select a.org_id, a.trail_id, p.kind, p.place, a.name, a.type, (array_agg(a.id order by a.id))[1],
+     (array_agg(a.id order by a.id desc))[1], (array_agg(a.id order by a.id desc) filter (where not a.is_override))[1]
+   from attestations a
+   cross join lateral attestation_places(a.artifact_fingerprint, a.target_artifacts, a.git_commit) p
+   where a.org_id = (select org_id from places limit 1)
+   group by 1, 2, 3, 4, 5, 6`,
 ];
 
 async function judgeAll(db: Database, orgId: string): Promise<void> {
@@ -119,18 +142,20 @@ async function judgeAll(db: Database, orgId: string): Promise<void> {
   }
 }
 
-async function load(db: Database, { org, flows, trails }: Size): Promise<void> {
+/** Makes flows with trails, artifacts and attestations, past the API but with the verdicts it would give. */
+export async function loadTrails(db: Database, { org, flows, trails }: Size): Promise<void> {
   const { rows } = await db.pool.query<{ id: string }>("select id from organizations where name = $1", [org]);
   const orgId = rows[0]!.id;
   await db.pool.query(functions);
   await db.pool.query(places, [orgId, org, flows, trails]);
   for (const table of tables) await db.pool.query(table, table.includes("$1") ? [template] : []);
-  await db.pool.query("analyze trails, artifacts, attestations");
+  await db.pool.query("analyze trails, artifacts, attestations, attestation_heads");
   await judgeAll(db, orgId);
   await db.pool.query("drop table places");
 }
 
-async function createOrganization(server: Server, name: string): Promise<void> {
+/** Makes an organization through the API. */
+export async function createOrganization(server: Server, name: string): Promise<void> {
   const response = await fetch(`${server.url}/api/v2/organizations`, {
     method: "POST",
     headers: { authorization: `Bearer ${server.key}`, "content-type": "application/json" },
@@ -148,7 +173,7 @@ export const processFilling: Filling = {
     for (const org of Object.values(processOrgs)) await createOrganization(server, org);
     for (const size of sizes) {
       console.log(`Making ${size.org}`);
-      await withDatabase(server.dataDir, (db) => load(db, size));
+      await withDatabase(server.dataDir, (db) => loadTrails(db, size));
     }
   },
 };

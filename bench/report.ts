@@ -35,11 +35,11 @@ function figureRow(figure: Figure): Row {
     Math.round(own.throughput).toLocaleString("en"),
     own.p50.toFixed(2),
     own.p99.toFixed(2),
-    Math.round(bare.throughput).toLocaleString("en"),
-    ratioOf(figure).toFixed(2),
+    bare === undefined ? "" : Math.round(bare.throughput).toLocaleString("en"),
+    bare === undefined ? "" : ratioOf(figure).toFixed(2),
     Math.round(own.cost.node).toLocaleString("en"),
     Math.round(own.cost.postgres).toLocaleString("en"),
-    Math.round(bare.cost.node).toLocaleString("en"),
+    bare === undefined ? "" : Math.round(bare.cost.node).toLocaleString("en"),
   ];
 }
 

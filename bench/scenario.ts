@@ -20,9 +20,9 @@ export interface Scenario {
   run(setting: Setting): Promise<Outcome>;
 }
 
-/** How much of the bare server's throughput was reached. */
-export function ratioOf(figure: Figure): number {
-  return figure.own.throughput / figure.bare.throughput;
+/** How much of the bare server's throughput was reached; NaN when none was measured. */
+export function ratioOf({ own, bare }: Figure): number {
+  return own.throughput / (bare?.throughput ?? Number.NaN);
 }
 
 /** The figure of one scenario with so many connections, which must have been measured. */

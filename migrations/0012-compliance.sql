@@ -6,6 +6,8 @@ create table trail_compliance (
   state text not null check (state in ('COMPLIANT', 'NON-COMPLIANT', 'INCOMPLETE')),
   -- What the trail's own attestations come to, without those of its artifacts.
   own_state text not null check (own_state in ('COMPLIANT', 'NON-COMPLIANT', 'INCOMPLETE')),
+  -- Of each template name, in short: {"artifact_fingerprint": …, "status": …}. Reports of what runs ask for many of them.
+  artifact_states jsonb not null,
   -- As reads show it. Not jsonb: artifacts are shown in the template's order.
   status json not null,
   primary key (org_id, trail_id),

@@ -578,6 +578,7 @@ export interface Spaces {
 }
 
 export interface TrailCompliance {
+  artifact_states: JsonColumn;
   org_id: string;
   own_state: string;
   state: string;

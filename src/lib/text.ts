@@ -1,12 +1,13 @@
-const highSurrogate = /^[\uD800-\uDBFF]$/;
-const lowSurrogate = /^[\uDC00-\uDFFF]$/;
+// Numbers beyond the end of a text are NaN, which is neither.
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
 /** Where two texts begin to differ: at the start of a character, never in its middle. */
 function firstDifference(left: string, right: string): number {
   let at = 0;
-  while (at < left.length && left[at] === right[at]) at += 1;
-  const inCharacter = lowSurrogate.test(left[at] ?? "") || lowSurrogate.test(right[at] ?? "");
-  return inCharacter && highSurrogate.test(left[at - 1] ?? "") ? at - 1 : at;
+  while (at < left.length && left.charCodeAt(at) === right.charCodeAt(at)) at += 1;
+  const inCharacter = isLowSurrogate(left.charCodeAt(at)) || isLowSurrogate(right.charCodeAt(at));
+  return inCharacter && isHighSurrogate(left.charCodeAt(at - 1)) ? at - 1 : at;
 }
 
 /** Orders texts by code point, for `sort`. JavaScript's own order is that of UTF-16 units. */

@@ -29,7 +29,7 @@ describe("what flows know at run time", () => {
     await report(org, "b", { trail_name: "old" });
     await report(org, "a");
     await report(org, "b", { trail_name: "new" });
-    const facts = await getFacts(app.deps.db.query, org.id, [web, other], false);
+    const facts = await getFacts(app.deps.db.query, org.id, [web, other], "none");
     expect([...facts.keys()]).toEqual([web]);
     expect(facts.get(web)).toMatchObject([
       { flow_name: "b", trail_name: "new", attestations: [] },
@@ -53,7 +53,7 @@ describe("what flows know at run time", () => {
     await generic("meant", { target_artifacts: ["web"], git_commit_info: commitInfo(git_commit) });
     await generic("elsewhere", { target_artifacts: ["web"], git_commit_info: commitInfo(commitOf("2")) });
     await generic("bound", { artifact_fingerprint: web });
-    const [fact] = (await getFacts(app.deps.db.query, org.id, [web], true)).get(web) ?? [];
+    const [fact] = (await getFacts(app.deps.db.query, org.id, [web], "all")).get(web) ?? [];
     expect(fact?.attestations).toEqual(
       [
         ["trail", true],
@@ -62,6 +62,12 @@ describe("what flows know at run time", () => {
         ["bound", true],
       ].map(([name, is_compliant]) => ({ name, type: "generic", is_compliant, control: null })),
     );
+    const wanted = { names: ["trail"], types: ["junit"] };
+    const [some] = (await getFacts(app.deps.db.query, org.id, [web], wanted)).get(web) ?? [];
+    expect(some?.attestations.map(({ name }) => name)).toEqual(["trail"]);
+    const ofType = { names: [], types: ["generic"] };
+    const [all] = (await getFacts(app.deps.db.query, org.id, [web], ofType)).get(web) ?? [];
+    expect(all?.attestations).toEqual(fact?.attestations);
   });
 });
 
@@ -82,7 +88,7 @@ trail:
 
   /** By the facts, and by reading the artifact, which judge it on different ways. */
   async function statesOf(org: TestOrg, fingerprint: string): Promise<string[]> {
-    const facts = await getFacts(app.deps.db.query, org.id, [web, other], false);
+    const facts = await getFacts(app.deps.db.query, org.id, [web, other], "none");
     const { json } = await org.reader.get(`/artifacts/${org.name}/ci/fingerprint/${fingerprint}`);
     return [facts.get(fingerprint)![0]!.compliance_state, json.state as string];
   }

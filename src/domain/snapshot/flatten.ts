@@ -103,6 +103,21 @@ function toArtifact({ name, fingerprint, instances }: Group): RunningArtifact {
   };
 }
 
+/** What a report says in substance: which artifacts run, as a text for each. In no particular order. */
+export function reportedKeys(report: Report): Set<string> {
+  const keys = new Set<string>();
+  for (const { digests } of report.artifacts)
+    for (const [name, fingerprint] of Object.entries(digests)) keys.add(artifactKey({ fingerprint, name }));
+  return keys;
+}
+
+/** The fingerprints in a report, without those that are not known. */
+export function reportedFingerprints(report: Report): Set<string> {
+  const fingerprints = new Set(report.artifacts.flatMap(({ digests }) => Object.values(digests)));
+  fingerprints.delete("");
+  return fingerprints;
+}
+
 /**
  * The artifacts in a report: one for each fingerprint and name, with all its instances. Ordered by name, then
  * fingerprint; the order of the report does not matter.

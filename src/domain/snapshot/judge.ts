@@ -24,6 +24,8 @@ export interface JudgedArtifact extends ComparedArtifact {
   running: RunningArtifact;
   facts: readonly FlowFact[];
   verdict: ArtifactVerdict;
+  /** The versions of policies that led to the verdict, in order, by name, number and id. */
+  policies: readonly string[];
 }
 
 export interface RuntimeVerdict {
@@ -39,6 +41,7 @@ function judged(
   running: RunningArtifact,
   facts: readonly FlowFact[],
   verdict: ArtifactVerdict,
+  policies: readonly string[],
 ): JudgedArtifact {
   const { name, fingerprint, creationTimestamp } = running;
   const { compliant, policy_decisions } = verdict;
@@ -55,6 +58,7 @@ function judged(
     running,
     facts,
     verdict,
+    policies,
   };
 }
 
@@ -68,6 +72,7 @@ export function judgeRuntime({ running, facts, policies, allowed, members }: Run
     flows: known[index]!.map(knownFlow),
   }));
   const { state, artifacts, applied_policies } = evaluateSnapshot(subjects, policies);
+  const versions = policies.map(({ id, name, version }) => `${name} ${version} ${id}`);
   const verdicts = artifacts.map((verdict, index) => {
     if (members === undefined) return verdict;
     const theirs = members.verdicts.get(artifactKey(running[index]!)) ?? [];
@@ -75,7 +80,7 @@ export function judgeRuntime({ running, facts, policies, allowed, members }: Run
   });
   return {
     state: members === undefined ? state : logicalVerdict(members.states, state),
-    artifacts: running.map((artifact, index) => judged(artifact, known[index]!, verdicts[index]!)),
+    artifacts: running.map((artifact, index) => judged(artifact, known[index]!, verdicts[index]!, versions)),
     applied_policies,
   };
 }

@@ -1,3 +1,4 @@
+import type { Annotation } from "./annotate.ts";
 import type { JudgedArtifact } from "./judge.ts";
 import { artifactPage, flowPage, type SnapshotFlow } from "./provenance.ts";
 
@@ -50,6 +51,23 @@ function printFirst(flow: SnapshotFlow | undefined, fingerprint: string): string
   return `${before},"html_url":${page},"flow_html_url":${flowLink},${after}`;
 }
 
+/** Of the documents below. To be raised when they change for the same contents. */
+const format = 1;
+
+/**
+ * Everything a document is made of, as a text to compare. Much shorter than the document, which repeats the rules of
+ * policies: they follow from the versions, and verdicts and reasons from how the rules resolve.
+ */
+export function contentsText(
+  { running, verdict, compliant, policies }: JudgedArtifact,
+  flows: readonly SnapshotFlow[],
+): string {
+  const resolved = verdict.policy_decisions.map(({ rule_evaluations }) =>
+    rule_evaluations.map(({ resolutions }) => resolutions.map(({ type }) => type)),
+  );
+  return JSON.stringify([format, running, compliant, verdict.allow_listed, policies, resolved, flows]);
+}
+
 /**
  * An artifact as snapshots show it, as JSON text with `addressMark` and `annotationMark` in it (contract of snapshots).
  * Trust in it is told only where there is some.
@@ -67,4 +85,24 @@ export function printArtifact(
   const all = flows.map((flow) => printFlow(flow, fingerprint)).join(",");
   const tail = Object.entries(context).map(([key, value]) => `,${text(key)}:${text(value)}`);
   return `{${head},"annotation":${annotationMark},${first},"flows":[${all}]${tail.join("")}}`;
+}
+
+/** A stored document with the annotation it has in a snapshot. */
+export interface ArtifactDocument extends Annotation {
+  doc: string;
+}
+
+/**
+ * Documents as the items of a list, without its brackets.
+ * @param address the web address of the organization, as it stands in JSON without quotes.
+ */
+export function joinDocuments(documents: readonly ArtifactDocument[], address: string): string {
+  const parts: string[] = [];
+  for (const { doc, type, was, now } of documents) {
+    const at = doc.indexOf(annotationMark);
+    const annotation = `{"type":"${type}","was":${was},"now":${now}}`;
+    parts.push(parts.length === 0 ? "" : ",", doc.slice(0, at), annotation, doc.slice(at + 1));
+  }
+  // In what replaces, "$" means something.
+  return parts.join("").replaceAll(addressMark, address.replaceAll("$", "$$$$"));
 }

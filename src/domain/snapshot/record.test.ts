@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 
 import type { PolicyVersion } from "../policy/evaluation/model.ts";
 import { parsePolicy } from "../policy/parse.ts";
-import { lineageText, type Predecessor } from "./flows-of.ts";
+import { lineageText, type Predecessor, snapshotFlows } from "./flows-of.ts";
 import { judgeRuntime, type RuntimeCase } from "./judge.ts";
 import { occurrencesOf } from "./occurrences.ts";
-import { addressMark, annotationMark } from "./print.ts";
+import { addressMark, annotationMark, contentsText, joinDocuments, printArtifact } from "./print.ts";
 import type { FlowFact } from "./provenance.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
 import { compareVersions, planSnapshot, type StoredVersion, unknownLineage } from "./versions.ts";
@@ -340,5 +340,46 @@ describe("occurrences", () => {
     expect(occurrencesOf({ ...subject, annotated: unknown })).toMatchObject([
       { trigger: "ON_STARTED_ARTIFACT", facts: { artifact: { provenance: null } } },
     ]);
+  });
+});
+
+describe("documents in a list", () => {
+  it("have the annotation and the address in place of the marks", () => {
+    const doc = `{"a":${annotationMark},"links":["${addressMark}/x","${addressMark}/y"]}`;
+    const documents = [
+      { doc, type: "unchanged", was: 2, now: 2 },
+      { doc, type: "exited", was: 1, now: 0 },
+    ] as const;
+    const links = ["https://h.test/$&/x", "https://h.test/$&/y"];
+    expect(JSON.parse(`[${joinDocuments(documents, "https://h.test/$&")}]`)).toEqual([
+      { a: { type: "unchanged", was: 2, now: 2 }, links },
+      { a: { type: "exited", was: 1, now: 0 }, links },
+    ]);
+    expect(joinDocuments([], "https://h.test")).toBe("");
+  });
+});
+
+describe("contents of an artifact", () => {
+  it("differ whenever its document does", () => {
+    const texts = new Map<string, string>();
+    const facts = [[], [fact()], [fact({ trail_name: "run-2" })], [fact({ attestations: [] })]];
+    const runs = [running("web:1"), running("web:1", { creationTimestamp: [1, 2] }), running("web:2")];
+    for (const known of facts)
+      for (const each of runs)
+        for (const allowed of [new Set<string>(), new Set([fingerprint])]) {
+          const [judged] = judge([each], known, { allowed }).artifacts;
+          const flows = snapshotFlows(judged!, {
+            before: [],
+            predecessors: new Map(),
+            running: new Set(),
+          });
+          const doc = printArtifact(judged!, flows);
+          const contents = contentsText(judged!, flows);
+          expect(texts.get(contents) ?? doc).toBe(doc);
+          texts.set(contents, doc);
+        }
+    expect(new Set(texts.values()).size).toBe(texts.size);
+    // On the allow-list attestations make no difference.
+    expect(texts.size).toBe(facts.length * runs.length * 2 - runs.length);
   });
 });

@@ -1,7 +1,7 @@
 import { type Annotated, annotate, type AnnotationType, type ComparedArtifact } from "./annotate.ts";
 import { lineageText, type LineageKey, type Predecessor, sameBefore, snapshotFlows } from "./flows-of.ts";
 import type { JudgedArtifact } from "./judge.ts";
-import { printArtifact } from "./print.ts";
+import { contentsText, printArtifact } from "./print.ts";
 import type { SnapshotFlow } from "./provenance.ts";
 import type { RunningArtifact } from "./running.ts";
 
@@ -9,7 +9,7 @@ import type { RunningArtifact } from "./running.ts";
 export interface StoredVersion extends ComparedArtifact {
   /** Numbered within the environment. */
   id: number;
-  /** What its document is compared by. */
+  /** What its contents are compared by. */
   digest: string;
   running: RunningArtifact;
   flows: readonly SnapshotFlow[];
@@ -102,8 +102,8 @@ export interface PlanInput {
   predecessors: ReadonlyMap<string, Predecessor>;
   /** The highest id until now. */
   artifact_count: number;
-  /** Of a document. */
-  digestOf: (doc: string) => string;
+  /** Of the contents of a version. */
+  digestOf: (contents: string) => string;
 }
 
 const nothingRepeated = { repeats: null };
@@ -122,13 +122,8 @@ const nothingNew = {
 
 type Contents = Omit<NewVersion, "id" | "type" | "was" | "now" | "repeats">;
 
-function contentsOf(
-  judged: JudgedArtifact,
-  flows: SnapshotFlow[],
-  digestOf: PlanInput["digestOf"],
-): Contents {
+function contentsOf(judged: JudgedArtifact, flows: SnapshotFlow[], digest: string): Contents {
   const { name, fingerprint, ...running } = judged.running;
-  const doc = printArtifact(judged, flows);
   return {
     name,
     fingerprint,
@@ -138,8 +133,8 @@ function contentsOf(
     provenance: judged.provenance,
     repo_ids: [...new Set(flows.flatMap(({ repo_id }) => repo_id ?? []))],
     findings: judged.findings,
-    digest: digestOf(doc),
-    doc,
+    digest,
+    doc: printArtifact(judged, flows),
   };
 }
 
@@ -196,13 +191,13 @@ export function planSnapshot({
       continue;
     }
     const flows = snapshotFlows(judged, { before: old?.flows ?? [], predecessors, running });
-    const contents = contentsOf(judged, flows, digestOf);
-    if (annotation.type === "unchanged" && old?.digest === contents.digest) {
+    const digest = digestOf(contentsText(judged, flows));
+    if (annotation.type === "unchanged" && old?.digest === digest) {
       plan.artifacts.push(old.id);
       continue;
     }
     if (old !== undefined) plan.ended.push(old.id);
-    add({ ...annotation, ...nothingRepeated, ...contents });
+    add({ ...annotation, ...nothingRepeated, ...contentsOf(judged, flows, digest) });
     plan.lineage.push(...lineageOf(flows, judged, old === undefined));
   }
   return { ...plan, lineage: distinctLineage(plan.lineage) };

@@ -15,6 +15,12 @@ function judge(trail: TrailCase): Verdict {
     trail_id: trail.trail_id,
     state: compliance.status,
     own_state: compliance.own_state,
+    artifact_states: Object.fromEntries(
+      [...compliance.artifacts_statuses].map(([name, { artifact_fingerprint, status }]) => [
+        name,
+        { artifact_fingerprint, status },
+      ]),
+    ),
     status: printCompliance(compliance, { evaluated_at, template_id }),
   };
 }

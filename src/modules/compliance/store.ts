@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { Executor, Tx } from "../../db/connect.ts";
-import type { ComplianceState, TrailReports } from "../../domain/compliance/model.ts";
+import type { ComplianceState, KeptVerdict, TrailReports } from "../../domain/compliance/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** Everything that decides on a trail. */
@@ -47,6 +47,8 @@ export interface Verdict {
   state: ComplianceState;
   /** Of the trail's own attestations. */
   own_state: ComplianceState;
+  /** Of the artifacts, by template name. */
+  artifact_states: Record<string, KeptVerdict["artifact_row"]>;
   /** JSON text of what reads show. */
   status: string;
 }
@@ -59,13 +61,14 @@ export async function putVerdicts(tx: Tx, orgId: string, verdicts: readonly Verd
   await sql`/* put-verdicts */
     with verdicts as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(verdicts)}::jsonb) 
-        as v (trail_id uuid, state text, own_state text, status text)
+        as v (trail_id uuid, state text, own_state text, artifact_states jsonb, status text)
     ), kept as (
-      insert into trail_compliance (org_id, trail_id, state, own_state, status)
-      select ${orgId}, v.trail_id, v.state, v.own_state, v.status::json from verdicts v
+      insert into trail_compliance (org_id, trail_id, state, own_state, artifact_states, status)
+      select ${orgId}, v.trail_id, v.state, v.own_state, v.artifact_states, v.status::json from verdicts v
       order by v.trail_id
       on conflict (org_id, trail_id) do update
-      set state = excluded.state, own_state = excluded.own_state, status = excluded.status
+      set state = excluded.state, own_state = excluded.own_state,
+        artifact_states = excluded.artifact_states, status = excluded.status
     )
     insert into flow_activity as known (org_id, flow_id, trail_id, last_modified_at)
     select distinct on (t.flow_id) ${orgId}::uuid, t.flow_id, t.id, t.last_modified_at

@@ -1,5 +1,6 @@
 import type { Tx } from "../../db/connect.ts";
 import { countCompliance, isNewSnapshot } from "../../domain/snapshot/annotate.ts";
+import { wantedAttestations } from "../../domain/policy/evaluation/rules.ts";
 import { judgeRuntime, type RuntimeCase, type RuntimeVerdict } from "../../domain/snapshot/judge.ts";
 import { occurrencesOf } from "../../domain/snapshot/occurrences.ts";
 import type { RunningArtifact } from "../../domain/snapshot/running.ts";
@@ -57,8 +58,9 @@ async function compareTargets(tx: Tx, org: Org, targets: readonly Target[]): Pro
     targets.flatMap(({ running }) => running.map(({ fingerprint }) => fingerprint)),
   );
   fingerprints.delete("");
-  const hasPolicies = [...policies.values()].some((applied) => applied.length > 0);
-  const facts = await getFacts(tx, org.id, [...fingerprints], hasPolicies);
+  const applied = [...policies.values()].flat().map(({ policy }) => policy);
+  const wanted = applied.length === 0 ? "none" : wantedAttestations(applied);
+  const facts = await getFacts(tx, org.id, [...fingerprints], wanted);
   return targets.map((target) => {
     const { standing, running, members } = target;
     const verdict = judgeRuntime({
@@ -89,8 +91,8 @@ async function predecessorsOf(
   return wanted.length === 0 ? new Map() : listPredecessors(tx, org.id, wanted);
 }
 
-function digestOf(doc: string): string {
-  return sha256(doc).toString("base64");
+function digestOf(contents: string): string {
+  return sha256(contents).toString("base64");
 }
 
 function newSnapshot(

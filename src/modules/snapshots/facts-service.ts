@@ -1,5 +1,6 @@
 import type { Executor } from "../../db/connect.ts";
 import type { KnownFlow } from "../../domain/policy/evaluation/model.ts";
+import type { WantedAttestations } from "../../domain/policy/evaluation/rules.ts";
 import { type FlowFact, knownFlow } from "../../domain/snapshot/provenance.ts";
 import { withStates } from "../compliance/service.ts";
 import { listFacts } from "./facts-store.ts";
@@ -7,15 +8,15 @@ import { listFacts } from "./facts-store.ts";
 /**
  * What flows know of these fingerprints now, by fingerprint; the flow that knew it first comes first. One statement, and
  * another one when some of them lost their template names on their trails.
- * @param withAttestations whether attestations are wanted; policies alone ask for them.
+ * @param wanted which attestations; policies alone ask for them.
  */
 export async function getFacts(
   db: Executor,
   orgId: string,
   fingerprints: readonly string[],
-  withAttestations: boolean,
+  wanted: WantedAttestations | "all" | "none",
 ): Promise<Map<string, FlowFact[]>> {
-  const rows = await listFacts(db, orgId, fingerprints, withAttestations);
+  const rows = await listFacts(db, orgId, fingerprints, wanted);
   const facts = new Map<string, FlowFact[]>();
   for (const { trail_state: _trail, artifact_row: _artifact, ...fact } of await withStates(db, orgId, rows)) {
     const known = facts.get(fact.fingerprint);
@@ -31,6 +32,6 @@ export async function getKnownFlows(
   orgId: string,
   fingerprints: readonly string[],
 ): Promise<Map<string, KnownFlow[]>> {
-  const facts = await getFacts(db, orgId, fingerprints, true);
+  const facts = await getFacts(db, orgId, fingerprints, "all");
   return new Map([...facts].map(([fingerprint, known]) => [fingerprint, known.map(knownFlow)]));
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 
 import type { Executor } from "../../db/connect.ts";
 import type { KeptVerdict } from "../../domain/compliance/model.ts";
+import type { WantedAttestations } from "../../domain/policy/evaluation/rules.ts";
 import type { FlowFact } from "../../domain/snapshot/provenance.ts";
 
 /**
@@ -13,13 +14,16 @@ function knownArtifacts(orgId: string, fingerprints: readonly string[]): RawBuil
   return sql`unnest(${fingerprints}::text[]) as asked (fingerprint)
     cross join lateral (
       select distinct on (a.flow_id) a.*, first_value(a.id) over (partition by a.flow_id order by a.id) as first_id
-      from (select * from artifacts where org_id = ${orgId}::uuid and fingerprint = asked.fingerprint offset 0) a
+      from (
+        select id, flow_id, trail_id, fingerprint, template_reference_name, git_commit, commit_url, build_url,
+          git_commit_info, repo_id
+        from artifacts where org_id = ${orgId}::uuid and fingerprint = asked.fingerprint offset 0) a
       order by a.flow_id, a.id desc
     ) as known
     cross join lateral (
       select name, tags from flows where org_id = ${orgId}::uuid and id = known.flow_id limit 1) f
     left join lateral (
-      select own_state, status, xmin::text as version from trail_compliance
+      select own_state, artifact_states from trail_compliance
       where org_id = ${orgId}::uuid and trail_id = known.trail_id limit 1) c on true`;
 }
 
@@ -28,47 +32,76 @@ function knownArtifacts(orgId: string, fingerprints: readonly string[]): RawBuil
  * a trail writes its verdict again, so the version of that row stands for all of it.
  */
 export function factsDigest(orgId: string, fingerprints: readonly string[]): RawBuilder<string> {
+  // Most reports cost nothing but this, so it carries along as little as it can, and looks at each flow once.
   return sql<string>`(
-    select encode(sha256(convert_to(coalesce(string_agg(
-      concat_ws(' ', known.fingerprint, known.flow_id, known.trail_id, c.version, f.tags, f.name), E'\n'
-      order by known.fingerprint, known.flow_id), ''), 'UTF8')), 'hex')
-    from ${knownArtifacts(orgId, fingerprints)})`;
+    with known as materialized (
+      select asked.fingerprint, a.flow_id, a.trail_id, c.version
+      from unnest(${fingerprints}::text[]) as asked (fingerprint)
+      cross join lateral (
+        select distinct on (a.flow_id) a.flow_id, a.trail_id
+        from (
+          select id, flow_id, trail_id from artifacts
+          where org_id = ${orgId}::uuid and fingerprint = asked.fingerprint offset 0) a
+        order by a.flow_id, a.id desc
+      ) a
+      left join lateral (
+        select xmin::text as version from trail_compliance
+        where org_id = ${orgId}::uuid and trail_id = a.trail_id limit 1) c on true)
+    select encode(sha256(convert_to(concat(
+      (select string_agg(concat_ws(' ', k.fingerprint, k.flow_id, k.trail_id, k.version), E'\n'
+        order by k.fingerprint, k.flow_id) from known k), E'\n\n',
+      (select string_agg(concat_ws(' ', f.id, f.tags, f.name), E'\n' order by f.id)
+        from (select distinct flow_id from known) k
+        cross join lateral (
+          select id, tags, name from flows where org_id = ${orgId}::uuid and id = k.flow_id limit 1) f)
+      ), 'UTF8')), 'hex'))`;
 }
 
 /** What a flow knows of a fingerprint, with the verdicts of the trail it was reported on, where there are any. */
 export type FlowFactRow = Omit<FlowFact, "compliance_state"> & KeptVerdict;
 
 /** Attestations that count for an artifact on its trail, as `evaluateTrail` takes them, in the order of their reports. */
-function attestationsOf(orgId: string): RawBuilder<unknown> {
+function attestationsOf(orgId: string, wanted: WantedAttestations | "all"): RawBuilder<unknown> {
+  const isWanted =
+    wanted === "all"
+      ? sql`true`
+      : sql`(name = any(${wanted.names}::text[]) or type = any(${wanted.types}::text[]))`;
   return sql`(
     select coalesce(json_agg(json_build_object('name', a.name, 'type', a.type, 'is_compliant', a.is_compliant,
       'control', a.control_identifier) order by a.id), '[]')
-    from (select * from attestations where org_id = ${orgId}::uuid and trail_id = known.trail_id offset 0) a
+    from (select * from attestations where org_id = ${orgId}::uuid and trail_id = known.trail_id and ${isWanted}
+      offset 0) a
     where case when a.artifact_fingerprint is not null then a.artifact_fingerprint = known.fingerprint
       when cardinality(a.target_artifacts) > 0
         then known.template_reference_name = any(a.target_artifacts) and a.git_commit = known.git_commit
       else true end)`;
 }
 
+const statementNames = {
+  all: "runtime-facts-attested",
+  some: "runtime-facts-wanted",
+  none: "runtime-facts",
+} as const;
+
 /**
  * What every flow that knows one of these fingerprints knows of it, by its latest report there: one statement. In order
  * of fingerprints; the flow that knew it first comes first.
- * @param withAttestations whether attestations are wanted; policies alone ask for them.
+ * @param wanted which attestations; policies alone ask for them.
  */
 export async function listFacts(
   db: Executor,
   orgId: string,
   fingerprints: readonly string[],
-  withAttestations: boolean,
+  wanted: WantedAttestations | "all" | "none",
 ): Promise<FlowFactRow[]> {
-  const attestations = withAttestations ? attestationsOf(orgId) : sql`'[]'::json`;
-  // Two statements, so two names.
-  const name = sql.raw(withAttestations ? "/* runtime-facts-attested */" : "/* runtime-facts */");
+  const attestations = wanted === "none" ? sql`'[]'::json` : attestationsOf(orgId, wanted);
+  // Three statements, so three names.
+  const name = sql.raw(`/* ${statementNames[typeof wanted === "string" ? wanted : "some"]} */`);
   const { rows } = await sql<FlowFactRow>`${name}
     select known.fingerprint, known.id as artifact_id, known.flow_id, f.name as flow_name, known.trail_id,
       t.name as trail_name, f.tags, known.template_reference_name, known.git_commit, known.commit_url, known.build_url,
       known.git_commit_info, known.repo_id, c.own_state as trail_state,
-      c.status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row,
+      c.artifact_states -> known.template_reference_name as artifact_row,
       ${attestations} as attestations
     from ${knownArtifacts(orgId, fingerprints)}
     cross join lateral (

@@ -1,4 +1,5 @@
 import { everything, parseInterval, resolveInterval } from "../../domain/snapshot/intervals.ts";
+import { joinDocuments } from "../../domain/snapshot/print.ts";
 import type { Deps } from "../deps.ts";
 import { getReadableEnvironment, type Org } from "../environments/find-service.ts";
 import { resolveSnapshot } from "./find-service.ts";
@@ -24,10 +25,11 @@ export async function readSnapshot(
   const { index } = found;
   const address = inner(deps.links.web(`/${org.name}`));
   // Every number up to the count has its snapshot.
-  const parts = (await findSnapshot(deps.db, org.id, { environment_id, index }, address))!;
+  const parts = (await findSnapshot(deps.db, org.id, { environment_id, index }))!;
   const page = JSON.stringify(deps.links.web(`/${org.name}/environments/${name}/snapshots/${index}`));
   const head = parts.head.slice(0, -1);
-  return `${head},"html_url":${page},"artifacts":[${parts.artifacts}],"applied_policies":${parts.applied_policies}}`;
+  const artifacts = joinDocuments(parts.documents, address);
+  return `${head},"html_url":${page},"artifacts":[${artifacts}],"applied_policies":${parts.applied_policies}}`;
 }
 
 /** A line of the list of snapshots. */

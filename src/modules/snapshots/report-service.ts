@@ -1,9 +1,8 @@
 import type { Tx } from "../../db/connect.ts";
 import { archivedEnvironment, unknownEnvironment } from "../../domain/environments.ts";
 import { invalid, invalidInput, notFound } from "../../domain/errors.ts";
-import { flattenReport } from "../../domain/snapshot/flatten.ts";
+import { flattenReport, reportedFingerprints, reportedKeys } from "../../domain/snapshot/flatten.ts";
 import type { Report } from "../../domain/snapshot/report.ts";
-import { artifactKey, type RunningArtifact } from "../../domain/snapshot/running.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
@@ -20,18 +19,17 @@ interface OrgScope extends Scope {
 /** Different artifacts in a report at most: what one transaction can write in reasonable time. */
 const maxArtifacts = 10_000;
 
-/** What a report says in substance: which artifacts run. Times, numbers of instances and places do not count. */
-function digestOf(running: readonly RunningArtifact[]): string {
-  return sha256(JSON.stringify(running.map(artifactKey))).toString("base64");
-}
-
-function flatten(report: Report): RunningArtifact[] {
-  const running = flattenReport(report);
-  if (running.length > maxArtifacts)
+/**
+ * What a report is recognised by: which artifacts run. Times, numbers of instances and places do not count.
+ * @throws AppError invalid for too many artifacts.
+ */
+function digestOf(report: Report): string {
+  const keys = reportedKeys(report);
+  if (keys.size > maxArtifacts)
     throw invalidInput({
-      artifacts: `Report should name at most ${maxArtifacts} artifacts [input: ${running.length}]`,
+      artifacts: `Report should name at most ${maxArtifacts} artifacts [input: ${keys.size}]`,
     });
-  return running;
+  return sha256(JSON.stringify([...keys].sort())).toString("base64");
 }
 
 /**
@@ -64,10 +62,8 @@ export async function reportSnapshot(
   report: Report,
 ): Promise<boolean> {
   const { org } = scope;
-  const running = flatten(report);
-  const digest = digestOf(running);
-  const fingerprints = new Set(running.map(({ fingerprint }) => fingerprint));
-  fingerprints.delete("");
+  const digest = digestOf(report);
+  const fingerprints = reportedFingerprints(report);
   return recorded(deps, scope, async (tx, record) => {
     const environment_id = await lockTarget(tx, org, name, report.type);
     const standing = await getReportStanding(tx, org.id, environment_id, [...fingerprints]);
@@ -80,6 +76,7 @@ export async function reportSnapshot(
       await updateReported(tx, org.id, known);
       return false;
     }
+    const running = flattenReport(report);
     const target = { standing, running, report: { digest, facts_digest, ...rhythm } };
     const [snapshot] = await appendSnapshots(tx, org, { cause: "report", targets: [target], at });
     if (snapshot === undefined) {

@@ -6,6 +6,7 @@ import { smallestCover, type WantedAttestation } from "./cover.ts";
 import { evaluateArtifact, evaluateSnapshot } from "./evaluate.ts";
 import { explainIncompliance, type Remedy } from "./explain.ts";
 import type { KnownFlow, PolicySubject, PolicyVersion, ReportedAttestation } from "./model.ts";
+import { wantedAttestations } from "./rules.ts";
 
 const types = ["generic", "snyk", "decision"];
 const names = ["a", "b"];
@@ -67,6 +68,22 @@ function anyPolicy(known: readonly string[]): fc.Arbitrary<PolicyVersion> {
 const somePolicies = fc.uniqueArray(anyPolicy(conditions), { selector: ({ name }) => name, maxLength: 3 });
 
 describe("evaluation", () => {
+  it("needs no more attestations than policies say they want", () => {
+    fc.assert(
+      fc.property(anySubject, somePolicies, (subject, policies) => {
+        const wanted = wantedAttestations(policies.map(({ policy }) => policy));
+        const flows = subject.flows.map((flow) => ({
+          ...flow,
+          attestations: flow.attestations.filter(
+            ({ name, type }) => wanted.names.includes(name) || wanted.types.includes(type),
+          ),
+        }));
+        const verdict = evaluateArtifact(subject, policies);
+        expect(evaluateArtifact({ ...subject, flows }, policies)).toEqual(verdict);
+      }),
+    );
+  });
+
   it("judges an artifact the same whatever else runs", () => {
     fc.assert(
       fc.property(fc.array(anySubject, { maxLength: 5 }), somePolicies, (subjects, policies) => {

@@ -32,6 +32,22 @@ export function fits(
   return isType && (rule.name === anything || rule.name === name) && isAbout(rule.for_control, control);
 }
 
+/** Attestations that rules may ask for: those of one of the names, and those of one of the types. */
+export interface WantedAttestations {
+  names: string[];
+  types: string[];
+}
+
+/** What has to be known of attestations to judge by these policies: no attestation that fits a rule is left out. */
+export function wantedAttestations(policies: readonly Policy[]): WantedAttestations {
+  const [names, types] = [new Set<string>(), new Set<string>()];
+  for (const { artifacts } of policies)
+    for (const { name, type } of artifacts.attestations)
+      if (name !== anything) names.add(name);
+      else for (const each of type === "decision" ? decisionTypes : [type]) types.add(each);
+  return { names: [...names], types: [...types] };
+}
+
 function isAbout(wanted: string | null, control: string | null | undefined): boolean {
   return wanted === null || wanted === control;
 }
