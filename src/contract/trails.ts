@@ -240,4 +240,17 @@ export const trailEndpoints = {
     access: organizationReader,
     responses: auditPackageResponse,
   }),
+  download_trail_audit_pdf: endpoint({
+    method: "GET",
+    path: "/trails/{org}/{flow_name}/{trail_name}/audit_pdf",
+    tag: "Trails",
+    summary: "Download what was attested on a trail as a PDF",
+    description:
+      "For people: what the trail is about, its verdict, its artifacts and attestations with who reported them and the " +
+      "digests of their files, overrides, and the events. Of a trail with more than 1,000 artifacts and attestations, or " +
+      "1,000 events, it shows so many and says how many are left out; all of them are in the audit package. Characters " +
+      "outside Western European scripts are shown by their code points: `[U+4E2D]`.",
+    access: organizationReader,
+    responses: { 200: { description: "The document", contentType: "application/pdf" } },
+  }),
 } satisfies Endpoints;

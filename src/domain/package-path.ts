@@ -4,7 +4,7 @@ import { evidenceName } from "./evidence-file.ts";
  * One segment of a path in an archive: nothing that a file system, a shell or `sha256sum -c` takes for something else.
  * What people gave as names stays readable.
  */
-function safeSegment(given: string): string {
+export function safeSegment(given: string): string {
   const name = evidenceName(given.replace(/[<>:"|?*\\/]/g, "_")).replace(/^[-~ ]+|[. ]+$/g, "_");
   // Names that one widespread system takes for devices.
   return /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(name) ? `_${name}` : name;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { parseIsoTime } from "./iso-time.ts";
+import { parseIsoTime, utcText } from "./iso-time.ts";
 
 describe("parseIsoTime", () => {
   it.each<[string, number]>([
@@ -55,5 +55,16 @@ describe("parseIsoTime", () => {
         expect(seconds === undefined || Number.isFinite(seconds)).toBe(true);
       }),
     );
+  });
+});
+
+describe("utcText", () => {
+  it.each<[number, string]>([
+    [0, "1970-01-01 00:00:00 UTC"],
+    [1_786_000_000.9, "2026-08-06 07:06:40 UTC"],
+    [253_402_300_800, "+010000-01-01 00:00:00 UTC"],
+    [1e15, "1000000000000000 seconds after 1970"],
+  ])("shows %d as %s", (at, text) => {
+    expect(utcText(at)).toBe(text);
   });
 });

@@ -29,3 +29,13 @@ export function parseIsoTime(text: string): Timestamp | undefined {
   const seconds = moment.getTime() / 1000 - offset + microseconds / 1e6;
   return seconds >= 0 && seconds < 253_402_300_800 ? seconds : undefined;
 }
+
+/** A moment for people: `2026-08-01 12:30:00 UTC`. */
+export function utcText(at: Timestamp): string {
+  const moment = new Date(at * 1000);
+  if (Number.isNaN(moment.getTime())) return `${at} seconds after 1970`;
+  return `${moment
+    .toISOString()
+    .replace("T", " ")
+    .replace(/\.\d+Z$/, "")} UTC`;
+}

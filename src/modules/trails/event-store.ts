@@ -54,6 +54,15 @@ function attestationEvents(orgId: string, trailId: string) {
       where a.org_id = ${orgId} and a.trail_id = ${trailId}) a`;
 }
 
+/** Everything that happened to a trail and was reported on it, as SQL; ordered by `occurred_at, id, part`. */
+export function everyTrailEvent(orgId: string, trailId: string) {
+  return sql`
+    select e.occurred_at, e.id, 1::bigint as part, e.type, e.data
+    from trail_events e where e.org_id = ${orgId} and e.trail_id = ${trailId}
+    union all ${artifactEvents(orgId, trailId)}
+    union all ${attestationEvents(orgId, trailId)}`;
+}
+
 /** Everything that happened to a trail and was reported on it, in the order in which it happened. */
 export async function listTrailEvents(
   db: Executor,
@@ -61,11 +70,7 @@ export async function listTrailEvents(
   trailId: string,
 ): Promise<TrailEventRow[]> {
   const { rows } = await sql<TrailEventRow>`/* trail-events */
-    select occurred_at, type, data from (
-      select e.occurred_at, e.id, 1::bigint as part, e.type, e.data
-      from trail_events e where e.org_id = ${orgId} and e.trail_id = ${trailId}
-      union all ${artifactEvents(orgId, trailId)}
-      union all ${attestationEvents(orgId, trailId)}
-    ) e order by occurred_at, id, part`.execute(db);
+    select occurred_at, type, data from (${everyTrailEvent(orgId, trailId)}) e
+    order by occurred_at, id, part`.execute(db);
   return rows;
 }

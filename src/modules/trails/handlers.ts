@@ -9,6 +9,7 @@ import { findFlowIdByName, getFlowId } from "../flows/service.ts";
 import { complainInOneText, readTemplateFile } from "../flows/template-text.ts";
 import { countTrails, listTrails, type ReadTrailRow, type TrailFilter } from "./list-store.ts";
 import { trailPackage } from "./package-service.ts";
+import { trailPdf } from "./pdf-service.ts";
 import { getTrail, putTrail } from "./service.ts";
 import { printTrail, trailPrinter } from "./show.ts";
 
@@ -89,5 +90,9 @@ export const trailHandlers: Handlers<typeof trailEndpoints> = {
   download_trail_audit_package: async (deps, { org, params }) => ({
     status: 200,
     ...(await trailPackage(deps, org, params)),
+  }),
+  download_trail_audit_pdf: async (deps, { org, actor, params }) => ({
+    status: 200,
+    ...(await trailPdf(deps, { org, actor }, params)),
   }),
 };
