@@ -165,8 +165,24 @@ async function take(org: TestOrg, step: Step): Promise<void> {
   else await attestAll(org, step.reports);
 }
 
+function shown(
+  compliance: ReturnType<typeof evaluateTrail>,
+  trail: { last_modified_at: number; template_id: string },
+): unknown[] {
+  const { last_modified_at: evaluated_at, template_id } = trail;
+  const text = printCompliance(compliance, { evaluated_at, template_id });
+  return [compliance.status, compliance.own_state, text];
+}
+
+interface Verdicts {
+  stored: unknown[];
+  anew: unknown[];
+  /** By the reports alone that decide on trails with many. */
+  decided: unknown[];
+}
+
 /** The verdicts stored for an organization's trails, and those of judging each anew from the tables of record. */
-async function verdictsOf(org: TestOrg): Promise<{ stored: unknown[]; anew: unknown[] }> {
+async function verdictsOf(org: TestOrg): Promise<Verdicts> {
   const { db } = app.deps;
   const of = async <Row>(table: string): Promise<(Row & { trail_id: string })[]> =>
     (await db.pool.query(`select * from ${table} where org_id = $1 order by id`, [org.id])).rows;
@@ -188,14 +204,12 @@ async function verdictsOf(org: TestOrg): Promise<{ stored: unknown[]; anew: unkn
       artifacts: mine(artifacts).map((row) => ({ ...row, artifact_id: row.id })),
       attestations: mine(attestations).map((row) => ({ ...row, attestation_id: row.id })),
     });
-    const { last_modified_at: evaluated_at, template_id } = trail;
-    return [
-      compliance.status,
-      compliance.own_state,
-      printCompliance(compliance, { evaluated_at, template_id }),
-    ];
+    return shown(compliance, trail);
   });
-  return { stored: trails.map(({ state, own_state, status }) => [state, own_state, status]), anew };
+  const ids = trails.map(({ id }) => id);
+  const cases = await transaction(db.query, (tx) => listDecidingCases(tx, org.id, ids));
+  const decided = cases.map((one) => shown(evaluateTrail(storedTemplate(one.template), one), one));
+  return { stored: trails.map(({ state, own_state, status }) => [state, own_state, status]), anew, decided };
 }
 
 /** The states of all artifacts, those included that lost their names: by what decides on them, and by all reports. */
@@ -238,8 +252,9 @@ describe("the stored verdict", () => {
           await putFlow(org.member, org.name, { name: "flow" }, template);
           for (const one of steps) {
             await take(org, one);
-            const { stored, anew } = await verdictsOf(org);
+            const { stored, anew, decided } = await verdictsOf(org);
             expect(stored).toEqual(anew);
+            expect(decided).toEqual(anew);
             const artifacts = await artifactStatesOf(org);
             expect(artifacts.decided).toEqual(artifacts.anew);
             const activity = await activityOf(org);
@@ -275,8 +290,9 @@ describe("the stored verdict", () => {
         ...numbers.map((n) => ({ ...one, type: "generic", print: `p${n}` })),
         ...numbers.map((n) => ({ ...one, type: "junit", print: null, targets: ["web"], commit: `c${n}` })),
       ]);
-      const { stored, anew } = await verdictsOf(org);
+      const { stored, anew, decided } = await verdictsOf(org);
       expect(stored).toEqual(anew);
+      expect(decided).toEqual(anew);
       const ids = (await app.deps.db.pool.query("select id from trails where org_id = $1", [org.id])).rows;
       const [found] = await transaction(app.deps.db.query, (tx) =>
         listDecidingCases(tx, org.id, [ids[0].id]),
@@ -294,8 +310,9 @@ describe("the stored verdict", () => {
     const before = [report("generic"), report("junit"), report("junit"), report("generic", true)];
     await attestAll(org, [...before, report("junit")]);
     await attestAll(org, [report("junit")]);
-    const { stored, anew } = await verdictsOf(org);
+    const { stored, anew, decided } = await verdictsOf(org);
     expect(stored).toEqual(anew);
+    expect(decided).toEqual(anew);
     const { json } = await org.reader.get(`/trails/${org.name}/flow/t1`);
     const [row] = json.compliance_status.attestations_statuses;
     const ids = json.events.flatMap((event: { attestation_id?: string }) => event.attestation_id ?? []);

@@ -12,6 +12,63 @@ export interface DecidingCase extends TrailCase {
   watched_flow: string | null;
 }
 
+/** What is told of the trail `t`. */
+function trailColumns(orgId: string) {
+  return sql`t.id as trail_id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at, case when exists (
+      select from action_flows w where w.org_id = ${orgId} and w.flow_id = t.flow_id
+    ) then (select f.name from flows f where f.org_id = ${orgId} and f.id = t.flow_id) end as watched_flow`;
+}
+
+/** The trails of these ids as `t`. */
+function askedTrails(orgId: string, trailIds: readonly string[]) {
+  return sql`
+    from unnest(${trailIds}::uuid[]) as asked (id)
+    cross join lateral (
+      select t.id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at from trails t
+      where t.org_id = ${orgId} and t.id = asked.id limit 1) t`;
+}
+
+/** The artifacts `a` and the attestations `a` of a case, in the order of their reports. */
+const artifactList = sql`coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
+  a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
+  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
+const attestationList = sql`coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
+  'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
+  'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
+  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
+
+/** Artifacts or attestations of a trail up to which reading all of them costs less than finding those that decide. */
+const few = 100;
+
+/** The cases of trails with everything reported on them, or with more than a few reports of each sort. */
+async function listBriefCases(tx: Tx, orgId: string, trailIds: readonly string[]): Promise<DecidingCase[]> {
+  const { rows } = await sql<DecidingCase>`/* brief-cases */
+    select ${trailColumns(orgId)}, (
+      select ${artifactList}
+      from (select * from artifacts where org_id = ${orgId} and trail_id = t.id limit ${sql.lit(few + 1)}) a
+    ) as artifacts, (
+      select ${attestationList}
+      from (select * from attestations where org_id = ${orgId} and trail_id = t.id limit ${sql.lit(few + 1)}) a
+    ) as attestations
+    ${askedTrails(orgId, trailIds)}`.execute(tx);
+  return rows;
+}
+
+/**
+ * What trails are judged by, at a cost that does not grow with what was reported on them: one statement, and a second
+ * one when there are trails with many reports. Nobody else must be writing to these trails.
+ */
+export async function listCases(tx: Tx, orgId: string, trailIds: readonly string[]): Promise<DecidingCase[]> {
+  const brief = await listBriefCases(tx, orgId, trailIds);
+  const long = brief.filter(
+    ({ artifacts, attestations }) => Math.max(artifacts.length, attestations.length) > few,
+  );
+  if (long.length === 0) return brief;
+  const ids = long.map(({ trail_id }) => trail_id);
+  const cases = new Map((await listDecidingCases(tx, orgId, ids)).map((one) => [one.trail_id, one] as const));
+  return brief.map((one) => cases.get(one.trail_id) ?? one);
+}
+
 /** Ids of the first and the last artifact of each name on the trail `t`, found name by name in the index. */
 function artifactEnds(orgId: string) {
   const ofTrail = sql`a.org_id = ${orgId} and a.trail_id = t.id`;
@@ -52,10 +109,7 @@ function countingHeads(orgId: string) {
  */
 function decidingAttestations(orgId: string) {
   return sql`
-    select coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
-      'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
-      'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
-      'reported_at', epoch(a.created_at)) order by a.id), '[]')
+    select ${attestationList}
     from (
     select first_id as id from heads
     union select latest_id from heads
@@ -84,20 +138,12 @@ export async function listDecidingCases(
   trailIds: readonly string[],
 ): Promise<DecidingCase[]> {
   const { rows } = await sql<DecidingCase>`/* deciding-cases */
-    select t.id as trail_id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at, c.artifacts,
-      c.attestations, case when exists (
-        select from action_flows w where w.org_id = ${orgId} and w.flow_id = t.flow_id
-      ) then (select f.name from flows f where f.org_id = ${orgId} and f.id = t.flow_id) end as watched_flow
-    from unnest(${trailIds}::uuid[]) as asked (id)
-    cross join lateral (
-      select t.id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at from trails t
-      where t.org_id = ${orgId} and t.id = asked.id limit 1) t
+    select ${trailColumns(orgId)}, c.artifacts, c.attestations
+    ${askedTrails(orgId, trailIds)}
     cross join lateral (
       with ends as materialized (${artifactEnds(orgId)}), heads as materialized (${countingHeads(orgId)})
       select (
-        select coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
-          a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
-          'reported_at', epoch(a.created_at)) order by a.id), '[]')
+        select ${artifactList}
         from (select first_id as id from ends union select latest_id from ends) i
         join artifacts a on a.org_id = ${orgId} and a.id = i.id
       ) as artifacts, (

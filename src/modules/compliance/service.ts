@@ -4,7 +4,7 @@ import type { ComplianceState, KeptVerdict, TrailReports } from "../../domain/co
 import { printCompliance } from "../../domain/compliance/print.ts";
 import type { Template } from "../../domain/template/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
-import { listArtifactCases, listDecidingCases } from "./deciding-store.ts";
+import { listArtifactCases, listCases } from "./deciding-store.ts";
 import { knownTemplate } from "../flows/known-templates.ts";
 import { listTrailCases, putVerdicts, type TrailCase, type Verdict } from "./store.ts";
 
@@ -37,7 +37,7 @@ export interface WatchedTrail {
  * Judges trails by everything reported on them and keeps the verdicts. Call it last in every transaction that begins a
  * trail, changes its template or reports anything on it, with the trails' rows locked: the verdict is then always that
  * of the reports that can be read beside it. Its time is the trail's `last_modified_at`, the time of the report that
- * led to it (contract flows 6.2). Two statements, whatever the number of trails. Idempotent.
+ * led to it (contract flows 6.2). Two or three statements, whatever the number of trails. Idempotent.
  * @returns the trails somebody may want to be notified of.
  */
 export async function evaluateTrails(
@@ -47,7 +47,7 @@ export async function evaluateTrails(
 ): Promise<WatchedTrail[]> {
   const ids = [...new Set(trailIds)];
   if (ids.length === 0) return [];
-  const cases = await listDecidingCases(tx, orgId, ids);
+  const cases = await listCases(tx, orgId, ids);
   const verdicts = cases.map(judge);
   await putVerdicts(tx, orgId, verdicts);
   return cases.flatMap(({ trail_id, name, flow_id, watched_flow }, index) =>
