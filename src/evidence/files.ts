@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 
-import { removeStale, stageFile, type StagedFile } from "./staging.ts";
+import { removeStale, stageContent, type StagedFile } from "./staging.ts";
 import {
   addressPattern,
   ContentMissing,
@@ -76,16 +76,8 @@ class FileStore implements EvidenceStore {
     await flush(folder);
   }
 
-  async stage(source: Readable, limits: { maxBytes: number }): Promise<StagedContent> {
-    const file = await stageFile(this.#incoming, source, limits.maxBytes);
-    let kept: Promise<void> | undefined;
-    return {
-      sha256: file.sha256,
-      size: file.size,
-      head: file.head,
-      keep: () => (kept ??= this.#keep(file)),
-      discard: () => rm(file.path, { force: true }).catch(() => {}),
-    };
+  stage(source: Readable, { maxBytes }: { maxBytes: number }): Promise<StagedContent> {
+    return stageContent(this.#incoming, { source, maxBytes }, (file) => this.#keep(file));
   }
 
   async open(sha256: string): Promise<Readable> {

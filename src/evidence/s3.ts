@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { S3Client, S3ServiceException } from "@aws-sdk/client-s3";
 
 import { silentLog } from "../lib/log.ts";
-import { removeStale, stageFile, type StagedFile } from "./staging.ts";
+import { removeStale, stageContent, type StagedFile } from "./staging.ts";
 import {
   addressPattern,
   ContentMissing,
@@ -120,16 +120,8 @@ class S3Store implements EvidenceStore {
     await rm(file.path, { force: true });
   }
 
-  async stage(source: Readable, limits: { maxBytes: number }): Promise<StagedContent> {
-    const file = await stageFile(this.#staging, source, limits.maxBytes);
-    let kept: Promise<void> | undefined;
-    return {
-      sha256: file.sha256,
-      size: file.size,
-      head: file.head,
-      keep: () => (kept ??= this.#keep(file)),
-      discard: () => rm(file.path, { force: true }).catch(() => {}),
-    };
+  stage(source: Readable, { maxBytes }: { maxBytes: number }): Promise<StagedContent> {
+    return stageContent(this.#staging, { source, maxBytes }, (file) => this.#keep(file));
   }
 
   async open(sha256: string): Promise<Readable> {

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promise
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 
-import { type Content, ContentTooLarge } from "./store.ts";
+import { type Content, ContentTooLarge, type StagedContent } from "./store.ts";
 
 /** Enough to recognise any kind of file we know. */
 const headBytes = 512;
@@ -34,7 +34,7 @@ async function receive(
 }
 
 /** Writes a stream to a new file of `folder`, hashing it on the way. Leaves nothing behind when it fails. */
-export async function stageFile(folder: string, source: Readable, maxBytes: number): Promise<StagedFile> {
+async function stageFile(folder: string, source: Readable, maxBytes: number): Promise<StagedFile> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, `${randomBytes(12).toString("hex")}.part`);
   const file = await open(path, "wx", 0o600);
@@ -47,6 +47,26 @@ export async function stageFile(folder: string, source: Readable, maxBytes: numb
     await rm(path, { force: true });
     throw error;
   }
+}
+
+/**
+ * Stages a stream in `folder`, to be kept or forgotten later.
+ * @param keep moves the file to where it stays; called once, however often it is asked to be kept.
+ */
+export async function stageContent(
+  folder: string,
+  upload: { source: Readable; maxBytes: number },
+  keep: (file: StagedFile) => Promise<void>,
+): Promise<StagedContent> {
+  const file = await stageFile(folder, upload.source, upload.maxBytes);
+  let kept: Promise<void> | undefined;
+  return {
+    sha256: file.sha256,
+    size: file.size,
+    head: file.head,
+    keep: () => (kept ??= keep(file)),
+    discard: () => rm(file.path, { force: true }).catch(() => {}),
+  };
 }
 
 /** Removes files that uploads of killed servers left. @returns how many. */
