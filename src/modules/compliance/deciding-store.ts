@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { Executor, Tx } from "../../db/connect.ts";
 import type { ArtifactReport, AttestationReport } from "../../domain/compliance/model.ts";
-import type { TrailCase } from "./store.ts";
+import { artifactList, attestationList, type TrailCase } from "./store.ts";
 
 /** What decides on a trail, and whether anybody wants to be notified of it. */
 export interface DecidingCase extends TrailCase {
@@ -27,15 +27,6 @@ function askedTrails(orgId: string, trailIds: readonly string[]) {
       select t.id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at from trails t
       where t.org_id = ${orgId} and t.id = asked.id limit 1) t`;
 }
-
-/** The artifacts `a` and the attestations `a` of a case, in the order of their reports. */
-const artifactList = sql`coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
-  a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
-  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
-const attestationList = sql`coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
-  'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
-  'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
-  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
 
 /** Artifacts or attestations of a trail up to which reading all of them costs less than finding those that decide. */
 const few = 100;
@@ -128,9 +119,9 @@ function decidingAttestations(orgId: string) {
 }
 
 /**
- * The cases of trails without the reports that do not decide on them, in one statement that reads no more of a trail the more was reported on it. Nobody else must be
- * writing to these trails. "offset 0" keeps the planner from reading all of the organization in order of id, which it
- * takes for cheap while it knows little of the tables.
+ * The cases of trails without the reports that do not decide on them, in one statement that reads no more of a trail the
+ * more was reported on it. Nobody else must be writing to these trails. "offset 0" keeps the planner from reading all
+ * of the organization in order of id, which it takes for cheap while it knows little of the tables.
  */
 export async function listDecidingCases(
   tx: Tx,

@@ -12,9 +12,21 @@ export interface TrailCase extends TrailReports {
   last_modified_at: Timestamp;
 }
 
+/** The artifacts `a` of a case as JSON, in the order of their reports. */
+export const artifactList = sql`coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
+  a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
+  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
+
+/** The attestations `a` of a case as JSON, in the order of their reports. */
+export const attestationList = sql`coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
+  'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
+  'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
+  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
+
 /**
- * The cases of trails, in one statement. To keep a verdict on them nobody else must be writing to them. "offset 0" keeps the planner from
- * reading all of the organization in order of id, which it takes for cheap while it knows little of the tables.
+ * The cases of trails, in one statement. To keep a verdict on them nobody else must be writing to them. "offset 0" keeps
+ * the planner from reading all of the organization in order of id, which it takes for cheap while it knows little of the
+ * tables.
  */
 export async function listTrailCases(
   db: Executor,
@@ -23,15 +35,10 @@ export async function listTrailCases(
 ): Promise<TrailCase[]> {
   const { rows } = await sql<TrailCase>`/* trail-cases */
     select t.id as trail_id, t.template, t.template_id, t.last_modified_at, (
-      select coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
-        a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
-        'reported_at', epoch(a.created_at)) order by a.id), '[]')
+      select ${artifactList}
       from (select * from artifacts where org_id = ${orgId} and trail_id = t.id offset 0) a
     ) as artifacts, (
-      select coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
-        'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
-        'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
-        'reported_at', epoch(a.created_at)) order by a.id), '[]')
+      select ${attestationList}
       from (select * from attestations where org_id = ${orgId} and trail_id = t.id offset 0) a
     ) as attestations
     from unnest(${trailIds}::uuid[]) as asked (id)
