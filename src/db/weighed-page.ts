@@ -50,8 +50,8 @@ function pageText(listing: WeighedListing, position: number): string {
 }
 
 /**
- * Reads a listing of any length, in pages, whose rows may be small or of megabytes each: many rows a statement, yet never more than
- * a few megabytes of them in memory. What is added meanwhile may or may not be among them.
+ * Reads a listing of any length, in pages, whose rows may be small or of megabytes each: many rows a statement, yet
+ * never more than a few megabytes of them in memory. What is added meanwhile may or may not be among them.
  * @param values of the parameters `$1`, `$2`, … that the listing's SQL uses, all of them.
  */
 export async function* readWeighed<Row extends object>(

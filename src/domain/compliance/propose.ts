@@ -114,8 +114,8 @@ function keyOf({ place, row }: Need): string {
 /**
  * The fewest reports that make everything compliant in these places: an artifact for each one that is missing, and
  * attestations. Everything that was reported stays: no artifact is replaced by another one, and a missing artifact
- * is taken to be none of those on the trail. Each report is about one thing, so one that waits for several artifacts is never
- * proposed. None of the proposed reports can be left out.
+ * is taken to be none of those on the trail. Each report is about one thing, so one that waits for several artifacts is
+ * never proposed. None of the proposed reports can be left out.
  * @param places the trail's in the order they are shown in; none twice.
  */
 export function proposeReports(places: readonly Place[]): ProposedReport[] {

@@ -14,8 +14,9 @@ export interface Stay {
 }
 
 /**
- * Where artifacts run and ran, by fingerprint; oldest first, in environments that are neither archived nor logical. The one place that
- * reads of artifacts learn it from. Each start is paired with the exit that follows it in its environment.
+ * Where artifacts run and ran, by fingerprint; oldest first, in environments that are neither archived nor logical. The
+ * one place that reads of artifacts learn it from. Each start is paired with the exit that follows it in its
+ * environment.
  */
 export async function listStays(
   db: Executor,

@@ -39,9 +39,9 @@ const overrideKeys = `case when a.is_override then jsonb_build_object('overridde
     order by o.id desc limit 1)) else '{}' end`;
 
 /**
- * The attestation object of the public interface, from `a` attestations, `t` trails, `f` flows and `e` (`itsEvidence`); `$2` is the
- * organization's name, `$3` and `$4` the bases of API and web URLs, `self` the URL it is read by. The common keys come
- * last, so that nothing in a type's own data can take their place.
+ * The attestation object of the public interface, from `a` attestations, `t` trails, `f` flows and `e` (`itsEvidence`);
+ * `$2` is the organization's name, `$3` and `$4` the bases of API and web URLs, `self` the URL it is read by. The
+ * common keys come last, so that nothing in a type's own data can take their place.
  */
 export function attestationObject(self: string): string {
   return `a.type_data || ${decisionKeys} || ${overrideKeys} || jsonb_build_object(

@@ -257,8 +257,8 @@ function tellTrails(orgId: string): RawBuilder<unknown> {
 
 /**
  * Appends one snapshot to each of these environments, with the versions of artifacts that are new in it, and gives the
- * environments the state it found; trails learn which of their artifacts started and stopped to run. One statement. Needs the rows of the environments locked, and numbers that follow
- * their standing.
+ * environments the state it found; trails learn which of their artifacts started and stopped to run. One statement.
+ * Needs the rows of the environments locked, and numbers that follow their standing.
  */
 export async function insertSnapshots(
   tx: Tx,
