@@ -75,7 +75,7 @@ function sendOnOne(
       try {
         receive(bytes);
       } catch (error) {
-        reject(error as Error);
+        reject(error);
       }
     });
   });

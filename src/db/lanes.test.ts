@@ -1,4 +1,4 @@
-import pg from "pg";
+import type pg from "pg";
 import { afterEach, describe, expect, inject, it } from "vitest";
 
 import { createLanes, type Lanes } from "./lanes.ts";
