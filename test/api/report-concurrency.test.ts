@@ -79,18 +79,18 @@ it.each<[string, (org: TestOrg) => Promise<Answer>]>([
   ["an attestation", (org) => attest(org.member, { org: org.name }, "generic", checked)],
   ["an artifact", (org) => org.member.post(`/artifacts/${org.name}/web-ci`, artifactBody({}))],
 ])(
-  "%s takes the organization's counter before its flow's row, so that kinds do not deadlock",
+  "%s takes the organization's counter after its flow's row, so that kinds do not deadlock",
   async (_what, report) => {
     const org = await app.org();
     await putTrail(org.member, `${org.name}/web-ci`, { name: "run" });
     const other = await app.deps.db.pool.connect();
     try {
       await other.query("begin");
-      await other.query("select from org_counters where org_id = $1 for no key update", [org.id]);
+      await other.query("select from flow_activity where org_id = $1 for no key update", [org.id]);
       const request = report(org);
       await untilWaiting(request);
       const { rowCount } = await other.query(
-        "select from flow_activity where org_id = $1 for no key update nowait",
+        "select from org_counters where org_id = $1 for no key update nowait",
         [org.id],
       );
       expect(rowCount).toBe(1);
