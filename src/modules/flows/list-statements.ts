@@ -64,7 +64,10 @@ const flowJson = `f.json_head || ${orgName} || f.json_template || case
       select to_json(r.url)::text from repos r where r.org_id = ${orgId} and r.id = a.repo_id)
     else '""' end || f.json_tail || coalesce(a.json, 'null,"latest_state":null}')`;
 
-/** SQL for the texts of some flows, each after a comma but the first; null when there are none. */
+/**
+ * SQL for the texts of some flows, each after a comma but the first; null when there are none. The brackets are left to
+ * the reader: each time such a long text is added to, it is copied.
+ */
 function joined(from: string): string {
   return `(select string_agg(shown.json, ',') from (select ${flowJson} as json from ${from}) as shown)`;
 }
@@ -148,7 +151,7 @@ export function allStatement(org: Org, filter: FlowFilter, order: FlowOrder): Bo
   const rows = `flows f left join flow_activity a on a.org_id = ${orgId} and a.flow_id = f.id
       where ${filters.where} order by ${ordering}`;
   const text = `with recursive ${filters.with} always as (select true)
-    select '[' || coalesce(${joined(rows)}, '') || ']' as flows`;
+    select ${joined(rows)} as flows`;
   return { statement: named("all", order, filters, text), values: parameters.values };
 }
 
@@ -158,8 +161,10 @@ interface PagePlan {
   with: string;
   /** The number of all matches. */
   total: string;
-  /** The page's texts with commas between them, or null, in pieces that follow each other. */
-  pieces: string[];
+  /** The page's texts with commas between them, or null. */
+  flows: string;
+  /** More of them, which follow; where there can be more. */
+  rest?: string;
 }
 
 /** SQL for the size of the page and, unless it is the first, for how many rows come before it. */
@@ -184,7 +189,7 @@ function matchedPage(filters: Filters, order: FlowOrder, { limit, offset }: Cut)
         where ${filters.where}
       ), page as (select * from matching page order by ${ordering} limit ${limit} offset ${offset ?? "0"})`,
     total: "(select count(*) from matching)",
-    pieces: [joined(pageRows(ordering))],
+    flows: joined(pageRows(ordering)),
   };
 }
 
@@ -194,10 +199,8 @@ function firstByName({ sort_direction }: FlowOrder, { limit }: Cut): PagePlan {
   return {
     with: "",
     total: counted,
-    pieces: [
-      joined(`(select * from flows f where ${living} ${order} limit ${largestPage}) f
-        ${itsActivity} ${order} limit ${limit}`),
-    ],
+    flows: joined(`(select * from flows f where ${living} ${order} limit ${largestPage}) f
+      ${itsActivity} ${order} limit ${limit}`),
   };
 }
 
@@ -208,7 +211,7 @@ function pageByName({ sort_direction }: FlowOrder, { limit, offset }: Cut): Page
         select f.id, f.name from flows f where ${living} order by f.name ${sort_direction}, f.id ${sort_direction}
         limit ${largestPage} offset ${offset}) as largest limit ${limit})`,
     total: counted,
-    pieces: [joined(pageRows(`page.name ${sort_direction}`))],
+    flows: joined(pageRows(`page.name ${sort_direction}`)),
   };
 }
 
@@ -217,27 +220,31 @@ function pageByName({ sort_direction }: FlowOrder, { limit, offset }: Cut): Page
  * without any are looked for when the page reaches beyond those with some.
  */
 function pageByActivity({ sort_direction }: FlowOrder, { limit, offset }: Cut): PagePlan {
-  const latest = `select a.* from flow_activity a where a.org_id = ${orgId}
-        order by a.active_minute ${sort_direction}, a.last_modified_at ${sort_direction}`;
-  const before = offset ?? "0";
-  const active =
-    offset === undefined
-      ? `select * from (${latest} fetch first ${largestPage} rows with ties) as largest
-        order by active_minute ${sort_direction}, last_modified_at ${sort_direction} fetch first (${limit}) rows with ties`
-      : `${latest} fetch first (${limit} + ${offset}) rows with ties`;
-  const skipped = `(select count(*) from active)`;
+  const latest = (direction: string) =>
+    `active_minute ${direction}, last_modified_at ${direction} fetch first`;
+  const first = `select * from (
+      select * from flow_activity a where a.org_id = ${orgId}
+      order by ${latest(sort_direction)} ${largestPage} rows with ties) as largest
+    order by ${latest(sort_direction)} (${limit}) rows with ties`;
+  // What is at the same moment as the first on the page may belong before it, and so is looked at, too.
+  const further = `select *, count(*) over (order by active_minute ${sort_direction}, last_modified_at ${sort_direction}) as up_to
+    from flow_activity a where a.org_id = ${orgId}
+    order by ${latest(sort_direction)} (${limit} + ${offset}) rows with ties`;
+  const [before, passed] =
+    offset === undefined ? ["0", "0"] : [offset, `(select count(*) from active where up_to <= ${offset})`];
+  const found = "(select count(*) from active)";
   return {
-    with: `active as materialized (${active})`,
+    with: `active as materialized (${offset === undefined ? first : further})`,
     total: counted,
-    pieces: [
-      joined(`active a join flows f on f.org_id = ${orgId} and f.id = a.flow_id and f.archived_at is null
-        order by a.last_modified_at ${sort_direction}, f.name limit ${limit} offset ${before}`),
-      joined(`flows f cross join (select null::text as json, null::uuid as repo_id, null::text as repo_url) a
-        where ${living} and not exists (
+    flows: joined(`active a join flows f on f.org_id = ${orgId} and f.id = a.flow_id and f.archived_at is null
+      ${offset === undefined ? "" : `where a.up_to > ${offset}`}
+      order by a.last_modified_at ${sort_direction}, f.name limit ${limit} offset ${before} - ${passed}`),
+    rest: joined(`(
+        select * from flows f where ${living} and not exists (
           select from flow_activity a where a.org_id = ${orgId} and a.flow_id = f.id)
-        order by f.name limit greatest(0, ${limit} - greatest(0, ${skipped} - ${before}))
-        offset greatest(0, ${before} - ${skipped})`),
-    ],
+        order by f.name limit ${largestPage} offset greatest(0, ${before} - ${found})) f
+      cross join (select null::text as json, null::uuid as repo_id, null::text as repo_url) a
+      order by f.name limit greatest(0, ${limit} - greatest(0, ${found} - ${before}))`),
   };
 }
 
@@ -260,7 +267,7 @@ export function pageStatement(
     offset: offset === 0 ? undefined : parameters.add(offset, "bigint"),
   });
   const text = `${plan.with === "" ? "" : `with recursive ${plan.with}`}
-    select coalesce(${plan.total}, 0) as total, '[' || concat_ws(',', ${plan.pieces.join(", ")}) || ']' as flows`;
+    select coalesce(${plan.total}, 0) as total, ${plan.flows} as flows${plan.rest === undefined ? "" : `, ${plan.rest} as rest`}`;
   return {
     statement: named(offset === 0 ? "first" : "page", order, filters, text),
     values: parameters.values,

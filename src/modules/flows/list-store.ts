@@ -52,20 +52,34 @@ export interface FlowPage {
   total: number;
 }
 
-async function onlyRow<Row extends object>(db: PreparedExecutor, { statement, values }: Bound): Promise<Row> {
+/** Texts of flows with commas between them, one part after the other. */
+interface FlowsRow {
+  flows: string | null;
+  rest?: string | null;
+}
+
+function arrayOf({ flows, rest }: FlowsRow): string {
+  return flows && rest ? `[${flows},${rest}]` : `[${flows ?? rest ?? ""}]`;
+}
+
+async function onlyRow<Row extends FlowsRow>(
+  db: PreparedExecutor,
+  { statement, values }: Bound,
+): Promise<Row> {
   const [row] = await db.prepared<Row & Record<string, unknown>>(statement, values);
   if (row === undefined) throw new Error("The list of flows answered no row");
   return row;
 }
 
 /** One page of the flows that are not archived and match every filter. One statement. */
-export function listFlowPage(
+export async function listFlowPage(
   db: PreparedExecutor,
   org: Org,
   filter: FlowFilter,
   page: FlowOrder & PageOf,
 ): Promise<FlowPage> {
-  return onlyRow<FlowPage>(db, pageStatement(org, filter, page));
+  const row = await onlyRow<FlowsRow & { total: number }>(db, pageStatement(org, filter, page));
+  return { flows: arrayOf(row), total: row.total };
 }
 
 /** All flows that are not archived and match every filter, as the text of a JSON array. One statement. */
@@ -75,5 +89,5 @@ export async function listFlows(
   filter: FlowFilter,
   order: FlowOrder,
 ): Promise<string> {
-  return (await onlyRow<{ flows: string }>(db, allStatement(org, filter, order))).flows;
+  return arrayOf(await onlyRow(db, allStatement(org, filter, order)));
 }
