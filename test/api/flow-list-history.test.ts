@@ -195,6 +195,7 @@ async function withSpace(): Promise<{ org: TestOrg; space: string }> {
 
 describe("lists of flows", () => {
   it("say what each flow says alone, after every step of any history", { timeout: 60_000 }, async () => {
+    expect.hasAssertions();
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 8 }), async (steps) => {
         const { org, space } = await withSpace();
@@ -208,6 +209,7 @@ describe("lists of flows", () => {
   });
 
   it("say the same after changes and reports at the same time", { timeout: 60_000 }, async () => {
+    expect.hasAssertions();
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 30, maxLength: 60 }), async (steps) => {
         const { org, space } = await withSpace();

@@ -5,7 +5,7 @@ import { parseTagFilter } from "../../domain/tags.ts";
 import { legacyTemplateText } from "../../domain/template/stored.ts";
 import { parseWireId } from "../../lib/ids.ts";
 import type { Handlers } from "../call.ts";
-import type { FlowFilter } from "./list-statements.ts";
+import type { FlowFilter } from "./list-filters.ts";
 import { listFlowPage, listFlows } from "./list-store.ts";
 import { archiveFlow, getFlow, moveFlow, putFlow, renameFlow } from "./service.ts";
 import { complainByLocation, readTemplateFile } from "./template-text.ts";

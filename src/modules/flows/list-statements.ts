@@ -1,15 +1,14 @@
 import type { PreparedStatement } from "../../db/connect.ts";
-import type { TagFilter } from "../../domain/tags.ts";
-
-/** Which flows. A filter that is absent lets everything through, an empty list nothing. */
-export interface FlowFilter {
-  /** Part of the name. */
-  search: string | undefined;
-  case_sensitive: boolean;
-  /** Any of these spaces, or a space below one of them. */
-  space_ids: string[] | undefined;
-  tags: TagFilter | undefined;
-}
+import {
+  type FlowFilter,
+  type Filters,
+  filtersOf,
+  living,
+  type Org,
+  orgId,
+  orgName,
+  Parameters,
+} from "./list-filters.ts";
 
 export interface FlowOrder {
   sort: "name" | "latest_activity";
@@ -20,12 +19,6 @@ export interface FlowOrder {
 export interface PageOf {
   limit: number;
   offset: number;
-}
-
-/** Whose flows, and what the replies call it. */
-export interface Org {
-  id: string;
-  name: string;
 }
 
 /** A statement with its values, for running it or for looking at its plan. */
@@ -40,28 +33,14 @@ export interface Bound {
  */
 const largestPage = 100;
 
-/** Gathers the values of a statement and hands out their places. The organization comes first. */
-class Parameters {
-  readonly values: unknown[];
-  constructor(org: Org) {
-    this.values = [org.id, JSON.stringify(org.name)];
-  }
-  add(value: unknown, type: string): string {
-    this.values.push(value);
-    return `$${this.values.length}::${type}`;
-  }
-}
-
-const [orgId, orgName] = ["$1::uuid", "$2::text"];
-
 /**
  * SQL for the JSON of the flow `f` with its activity `a`, keys in the published order. All but the URL of a repo stands
  * ready in the rows.
  */
 const flowJson = `f.json_head || ${orgName} || f.json_template || case
     when a.repo_url is not null then to_json(a.repo_url)::text
-    when a.repo_id is not null then (
-      select to_json(r.url)::text from repos r where r.org_id = ${orgId} and r.id = a.repo_id)
+    when a.repo_id is not null then coalesce((
+      select to_json(r.url)::text from repos r where r.org_id = ${orgId} and r.id = a.repo_id), '""')
     else '""' end || f.json_tail || coalesce(a.json, 'null,"latest_state":null}')`;
 
 /**
@@ -72,63 +51,11 @@ function joined(from: string): string {
   return `(select string_agg(shown.json, ',') from (select ${flowJson} as json from ${from}) as shown)`;
 }
 
-const living = `f.org_id = ${orgId} and f.archived_at is null`;
-
 /** Looked up flow by flow, however little is known of the table. */
 const itsActivity = `left join lateral (
     select * from flow_activity a where a.org_id = ${orgId} and a.flow_id = f.id limit 1) a on true`;
 
 const counted = `(select c.count from flow_counts c where c.org_id = ${orgId})`;
-
-interface Filters {
-  /** Condition on the row `f`. */
-  where: string;
-  /** Common table expression that the condition uses, with its comma. */
-  with: string;
-  /** Tells the text of one combination of filters from all others; empty when there are none. */
-  shape: string;
-}
-
-function searchCondition(search: string, caseSensitive: boolean): string {
-  return caseSensitive ? `strpos(f.name, ${search}) > 0` : `strpos(lower(f.name), lower(${search})) > 0`;
-}
-
-function spacesBelow(roots: string): string {
-  return `below (id) as (
-    select s.id from spaces s where s.org_id = ${orgId} and s.id = any(${roots})
-    union
-    select s.id from spaces s join below on s.org_id = ${orgId} and s.parent_id = below.id
-  ),`;
-}
-
-function tagCondition(parameters: Parameters, tags: TagFilter): string {
-  const keys = parameters.add(tags.keys, "text[]");
-  const pairs = tags.pairs.map(([key, value]) => JSON.stringify({ [key]: value }));
-  return `(f.tags ?| ${keys} or f.tags @> any(${parameters.add(pairs, "jsonb[]")}))`;
-}
-
-function filtersOf(parameters: Parameters, filter: FlowFilter): Filters {
-  const where = [living];
-  const shape: string[] = [];
-  const { search, case_sensitive, space_ids, tags } = filter;
-  if (search !== undefined) {
-    where.push(searchCondition(parameters.add(search, "text"), case_sensitive));
-    shape.push(case_sensitive ? "name" : "any-case");
-  }
-  if (space_ids !== undefined) {
-    where.push("f.space_id = any(array(select id from below))");
-    shape.push("space");
-  }
-  if (tags !== undefined) {
-    where.push(tagCondition(parameters, tags));
-    shape.push("tag");
-  }
-  return {
-    where: where.join(" and "),
-    with: space_ids === undefined ? "" : spacesBelow(parameters.add(space_ids, "uuid[]")),
-    shape: shape.join("-"),
-  };
-}
 
 /** Flows without activity come last both ways; then by name, which no two flows share. */
 function orderBy({ sort, sort_direction }: FlowOrder, row: { name: string; active: string }): string {
@@ -216,35 +143,42 @@ function pageByName({ sort_direction }: FlowOrder, { limit, offset }: Cut): Page
 }
 
 /**
- * The latest activities are read off their index and sorted within the minute, those at the same moment by name. Flows
- * without any are looked for when the page reaches beyond those with some.
+ * The latest activities up to the end of the page, read off their index and sorted within the minute; all that are at one
+ * moment, because their names decide on their order. After the first page, `up_to` tells how many there are up to the
+ * moment of each.
  */
-function pageByActivity({ sort_direction }: FlowOrder, { limit, offset }: Cut): PagePlan {
-  const latest = (direction: string) =>
-    `active_minute ${direction}, last_modified_at ${direction} fetch first`;
-  const first = `select * from (
-      select * from flow_activity a where a.org_id = ${orgId}
-      order by ${latest(sort_direction)} ${largestPage} rows with ties) as largest
-    order by ${latest(sort_direction)} (${limit}) rows with ties`;
-  // What is at the same moment as the first on the page may belong before it, and so is looked at, too.
-  const further = `select *, count(*) over (order by active_minute ${sort_direction}, last_modified_at ${sort_direction}) as up_to
-    from flow_activity a where a.org_id = ${orgId}
-    order by ${latest(sort_direction)} (${limit} + ${offset}) rows with ties`;
-  const [before, passed] =
-    offset === undefined ? ["0", "0"] : [offset, `(select count(*) from active where up_to <= ${offset})`];
+function activeRows(direction: string, { limit, offset }: Cut): string {
+  const order = `active_minute ${direction}, last_modified_at ${direction}`;
+  const latest = `from flow_activity where org_id = ${orgId} order by ${order}`;
+  return offset === undefined
+    ? `select * from (select * ${latest} fetch first ${largestPage} rows with ties) as largest
+       order by ${order} fetch first (${limit}) rows with ties`
+    : `select *, count(*) over (order by ${order}) as up_to ${latest} fetch first (${limit} + ${offset}) rows with ties`;
+}
+
+/** Flows without activity are looked for when the page reaches beyond those with some. */
+function pageByActivity({ sort_direction }: FlowOrder, cut: Cut): PagePlan {
+  const { limit, offset } = cut;
   const found = "(select count(*) from active)";
+  const [reaching, passed, left] =
+    offset === undefined
+      ? ["", "0", "0"]
+      : [
+          `where a.up_to > ${offset}`,
+          `${offset} - (select count(*) from active where up_to <= ${offset})`,
+          `greatest(0, ${offset} - ${found})`,
+        ];
   return {
-    with: `active as materialized (${offset === undefined ? first : further})`,
+    with: `active as materialized (${activeRows(sort_direction, cut)})`,
     total: counted,
     flows: joined(`active a join flows f on f.org_id = ${orgId} and f.id = a.flow_id and f.archived_at is null
-      ${offset === undefined ? "" : `where a.up_to > ${offset}`}
-      order by a.last_modified_at ${sort_direction}, f.name limit ${limit} offset ${before} - ${passed}`),
+      ${reaching} order by a.last_modified_at ${sort_direction}, f.name limit ${limit} offset ${passed}`),
     rest: joined(`(
         select * from flows f where ${living} and not exists (
           select from flow_activity a where a.org_id = ${orgId} and a.flow_id = f.id)
-        order by f.name limit ${largestPage} offset greatest(0, ${before} - ${found})) f
+        order by f.name limit ${largestPage} offset ${left}) f
       cross join (select null::text as json, null::uuid as repo_id, null::text as repo_url) a
-      order by f.name limit greatest(0, ${limit} - greatest(0, ${found} - ${before}))`),
+      order by f.name limit greatest(0, ${limit} - greatest(0, ${found} - ${offset ?? "0"}))`),
   };
 }
 
@@ -267,7 +201,7 @@ export function pageStatement(
     offset: offset === 0 ? undefined : parameters.add(offset, "bigint"),
   });
   const text = `${plan.with === "" ? "" : `with recursive ${plan.with}`}
-    select coalesce(${plan.total}, 0) as total, ${plan.flows} as flows${plan.rest === undefined ? "" : `, ${plan.rest} as rest`}`;
+    select coalesce(${plan.total}, 0) as total, ${plan.flows} as flows, ${plan.rest ?? "null"} as rest`;
   return {
     statement: named(offset === 0 ? "first" : "page", order, filters, text),
     values: parameters.values,
