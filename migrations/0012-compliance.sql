@@ -31,7 +31,7 @@ create table flow_activity (
     date_trunc('minute', last_modified_at at time zone 'UTC')) stored,
   -- The end of the flow's JSON.
   json text not null generated always as (
-    epoch(last_modified_at)::text || ',"latest_state":' || json_text(state) || '}') stored,
+    epoch(last_modified_at)::text || ',"latest_state":"' || state || '"}') stored,
   foreign key (org_id, flow_id) references flows (org_id, id)
 ) with (fillfactor = 50);
 create index flow_activity_latest on flow_activity (org_id, active_minute);
