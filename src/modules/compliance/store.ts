@@ -85,7 +85,9 @@ function columnsIf(condition: RawBuilder<unknown>, columns: readonly string[]): 
 /**
  * Keeps verdicts in place of those that trails had, and notes which trail of each flow was last reported to, and its
  * latest artifact if it is among `origins`, in one statement. Rows are locked in order, so that writers of several
- * trails do not deadlock.
+ * trails do not deadlock; and those of flows behind the organization's counter. Every write takes that one in the end,
+ * for the audit log, and reports of artifacts hold it already: taken after the flow's row, reports of artifacts and of
+ * anything else on one flow would deadlock.
  */
 export async function putVerdicts(
   tx: Tx,
@@ -104,11 +106,13 @@ export async function putVerdicts(
       on conflict (org_id, trail_id) do update
       set state = excluded.state, own_state = excluded.own_state,
         artifact_states = excluded.artifact_states, status = excluded.status
+    ), counter as materialized (
+      select org_id from org_counters where org_id = ${orgId} for no key update
     )
     insert into flow_activity as known (org_id, flow_id, trail_id, last_modified_at, state, artifact_id, repo_id, repo_url)
-    select distinct on (t.flow_id) ${orgId}::uuid, t.flow_id, t.id, t.last_modified_at, v.state,
+    select distinct on (t.flow_id) counter.org_id, t.flow_id, t.id, t.last_modified_at, v.state,
       o.artifact_id, o.repo_id, o.repo_url
-    from verdicts v cross join lateral (
+    from counter cross join verdicts v cross join lateral (
       select t.id, t.flow_id, t.last_modified_at from trails t
       where t.org_id = ${orgId} and t.id = v.trail_id limit 1) t
     left join jsonb_to_recordset(${JSON.stringify(origins)}::jsonb)
