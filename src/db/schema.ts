@@ -18,6 +18,8 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Timestamp = ColumnType<Date, Date | string, Date | string>;
+
 export interface ActionEnvironments {
   action_number: number;
   environment_id: string;
@@ -317,10 +319,21 @@ export interface Evidence {
 }
 
 export interface FlowActivity {
+  active_minute: Generated<Timestamp>;
+  artifact_id: string | null;
   flow_id: string;
+  json: Generated<string>;
   last_modified_at: TimestampColumn;
   org_id: string;
+  repo_id: string | null;
+  repo_url: string | null;
+  state: string;
   trail_id: string;
+}
+
+export interface FlowCounts {
+  count: number;
+  org_id: string;
 }
 
 export interface FlowFormerNames {
@@ -335,6 +348,9 @@ export interface Flows {
   created_by_name: string;
   description: Generated<string>;
   id: string;
+  json_head: Generated<string>;
+  json_tail: Generated<string>;
+  json_template: Generated<string>;
   name: string;
   org_id: string;
   original_name: string | null;
@@ -651,6 +667,7 @@ export interface DB {
   environments: Environments;
   evidence: Evidence;
   flow_activity: FlowActivity;
+  flow_counts: FlowCounts;
   flow_former_names: FlowFormerNames;
   flows: Flows;
   instance_settings: InstanceSettings;

@@ -6,7 +6,7 @@ import type { Actor } from "../../domain/principal.ts";
 import { type Batcher, createBatcher } from "../../lib/batcher.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { recordedTogether } from "../audit/service.ts";
-import { evaluateTrails } from "../compliance/service.ts";
+import { evaluateTrails, type FlowOrigin } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { ensureFlows } from "../flows/ensure.ts";
 import { notifyOfTrails, type TrailNews } from "../notifications/trail-service.ts";
@@ -131,6 +131,19 @@ function newsOf(trails: readonly EnsuredTrail[], artifacts: readonly NewArtifact
   });
 }
 
+/** Where the last artifact of each flow comes from. Ids grow from one to the next. */
+function originsOf(artifacts: readonly NewArtifact[]): FlowOrigin[] {
+  const latest = new Map<string, FlowOrigin>();
+  for (const { id, flow_id, repo_id, repo_url } of artifacts)
+    latest.set(flow_id, {
+      flow_id,
+      artifact_id: id,
+      repo_id: repo_url ? null : repo_id,
+      repo_url: repo_url || null,
+    });
+  return [...latest.values()];
+}
+
 async function writePlaced(
   deps: Pick<Deps, "ids">,
   tx: Tx,
@@ -154,6 +167,7 @@ async function writePlaced(
     tx,
     orgId,
     artifacts.map(({ trail_id }) => trail_id),
+    originsOf(artifacts),
   );
   await notifyOfTrails(tx, orgId, watched, () => newsOf([...trails.values()], artifacts));
   await insertBuilds(tx, orgId, artifacts);
