@@ -151,6 +151,7 @@ describe("POST …/api-keys/{key_id}/rotate", () => {
 
     const shown = (await here.org.admin.get(`${here.keys}/${old.id}`)).json;
     expect(shown.rotated_at).toBeGreaterThanOrEqual(before);
+    expect(shown.grace_period_expires_at - shown.rotated_at).toBeCloseTo(24 * hour, 3);
     expect(shown.grace_period_expires_at).toBe(answer.json.grace_period_expires_at);
     const fresh = (await here.org.admin.get(`${here.keys}/${answer.json.id}`)).json;
     expect(fresh).not.toHaveProperty("rotated_at");

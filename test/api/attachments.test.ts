@@ -127,6 +127,18 @@ describe("a large file", () => {
     expect(found.headers.get("content-length")).toBe(String(bytes.length));
   });
 
+  it("of 10 MB may come with data of 10 MB, and with no more", async () => {
+    const bytes = randomBytes(10 * megabyte);
+    const data = { attestation_name: "wide", is_compliant: true, user_data: { text: "" } };
+    const room = 10 * megabyte - JSON.stringify(data).length;
+    data.user_data.text = "x".repeat(room);
+    expect((await upload("generic", data, { name: "a.bin", bytes })).status).toBe(201);
+    expect((await read("wide"))["user_data"]).toEqual({ text: data.user_data.text });
+    data.user_data.text += "x";
+    const larger = await upload("generic", { ...data, attestation_name: "wider" }, { name: "a.bin", bytes });
+    expect(larger.status).toBe(413);
+  });
+
   it.each(kinds)(
     "beyond the limit is refused with its reason, and nothing is reported: %s",
     async (kind, data) => {
