@@ -66,7 +66,9 @@ describe("a file that comes with an attestation", () => {
     expect(shown._links.evidence).toBeUndefined();
     for (const id of [shown.attestation_id, "nothing"]) {
       const path = `/attestations/${org.name}/web-ci/trail/run/attestation/${id}/evidence`;
-      expect((await org.reader.get(path)).status).toBe(404);
+      const answer = await org.reader.get(path);
+      const message = `Attestation '${id}' has no evidence on this trail`;
+      expect([answer.status, answer.json]).toEqual([404, { message }]);
     }
   });
 });
