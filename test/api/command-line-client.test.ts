@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterAll(() => app.close());
 
-const sent = { "user-agent": "Kosli/2.38.0", "content-type": "application/json; charset=utf-8" };
+const sent = { "content-type": "application/json; charset=utf-8" };
 
 type Body = Record<string, unknown> | Parts;
 
@@ -26,8 +26,7 @@ function isForm(body: Body): body is Parts {
 function call(method: string, path: string, body?: Body, client: Client = org.member): Promise<Answer> {
   if (method === "GET") return client.request(method, path, { headers: sent });
   if (body === undefined) return client.request(method, path, { headers: sent, payload: "null" });
-  if (isForm(body))
-    return client.request(method, path, { headers: { "user-agent": sent["user-agent"] }, parts: body });
+  if (isForm(body)) return client.request(method, path, { parts: body });
   return client.request(method, path, { headers: sent, payload: JSON.stringify(body) });
 }
 
@@ -319,7 +318,7 @@ describe("the runtime side", () => {
     await reportArtifact();
     // Exactly this status means that it is missing.
     expect((await call("GET", `/environments/${org.name}/prod`)).status).toBe(404);
-    const description = "Auto-created by kosli snapshot";
+    const description = "Auto-created by a reporter";
     await ok("PUT", `/environments/${org.name}`, { name: "prod", type: "K8S", description });
     const pod = (podName: string, digests: object) => ({
       podName,

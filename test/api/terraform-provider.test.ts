@@ -13,11 +13,9 @@ beforeEach(async () => {
 });
 afterAll(() => app.close());
 
-const agent = { "user-agent": "terraform-provider-kosli/0.6.4" };
-
 /** A call as the provider makes it: no body and no content type where there is nothing to say. */
 function call(method: string, path: string, body?: { json?: unknown; parts?: Parts }): Promise<Answer> {
-  return org.member.request(method, path, { headers: agent, ...body });
+  return org.member.request(method, path, body);
 }
 
 async function ok(method: string, path: string, body?: { json?: unknown; parts?: Parts }) {
