@@ -86,7 +86,7 @@ function newArtifact(id: string, trailId: string, report: Placed): NewArtifact {
  * Writes reports of artifacts of one organization: creates what flows, trails and repos they need, moves the trails on,
  * judges them, and records a build for each fingerprint that is new to the organization. A handful of statements,
  * whatever the number of reports; a few thousand at a time are fine. Not idempotent by nature: each report is a record
- * of its own. Rows are locked in the order flows, repos, trails, numbering.
+ * of its own. Rows are locked in the order flows, repos, trails, numbering, activity of flows.
  * @returns ids of the reports, in their order.
  */
 export async function reportArtifacts(

@@ -62,7 +62,9 @@ export interface Verdict {
 
 /**
  * Keeps verdicts in place of those that trails had, and notes which trail of each flow was last reported to, in one
- * statement. Rows are locked in order, so that writers of several trails do not deadlock.
+ * statement. Rows are locked in order, so that writers of several trails do not deadlock; and those of flows behind the
+ * organization's counter. Every write takes that one in the end, for the audit log, and reports of artifacts hold it
+ * already: taken after the flow's row, reports of artifacts and of anything else on one flow would deadlock.
  */
 export async function putVerdicts(tx: Tx, orgId: string, verdicts: readonly Verdict[]): Promise<void> {
   await sql`/* put-verdicts */
@@ -76,10 +78,12 @@ export async function putVerdicts(tx: Tx, orgId: string, verdicts: readonly Verd
       on conflict (org_id, trail_id) do update
       set state = excluded.state, own_state = excluded.own_state,
         artifact_states = excluded.artifact_states, status = excluded.status
+    ), counter as materialized (
+      select org_id from org_counters where org_id = ${orgId} for no key update
     )
     insert into flow_activity as known (org_id, flow_id, trail_id, last_modified_at)
-    select distinct on (t.flow_id) ${orgId}::uuid, t.flow_id, t.id, t.last_modified_at
-    from verdicts v cross join lateral (
+    select distinct on (t.flow_id) counter.org_id, t.flow_id, t.id, t.last_modified_at
+    from counter cross join verdicts v cross join lateral (
       select t.id, t.flow_id, t.last_modified_at from trails t
       where t.org_id = ${orgId} and t.id = v.trail_id limit 1) t
     order by t.flow_id, t.last_modified_at desc, t.id desc
