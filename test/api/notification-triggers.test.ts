@@ -73,6 +73,7 @@ describe("a logical environment tells its receiver", () => {
       expect.arrayContaining([
         ["ARTIFACT_STARTED", "all", "2 NON-COMPLIANT", "bought"],
         ["ARTIFACT_EXITED", "all", "2 NON-COMPLIANT", "built"],
+        ["ENVIRONMENT_NON_COMPLIANT", "all", "2 NON-COMPLIANT"],
       ]),
     );
   });
