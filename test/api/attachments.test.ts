@@ -98,7 +98,9 @@ describe("a file that comes with an attestation", () => {
     expect(shown._links.evidence).toBeUndefined();
     for (const id of [shown.attestation_id, "nothing"]) {
       const path = `/attestations/${org.name}/web-ci/trail/run/attestation/${id}/evidence`;
-      expect((await org.reader.get(path)).status).toBe(404);
+      const answer = await org.reader.get(path);
+      const message = `Attestation '${id}' has no evidence on this trail`;
+      expect([answer.status, answer.json]).toEqual([404, { message }]);
     }
   });
 });
@@ -157,6 +159,18 @@ describe("a large file", () => {
     const found = await download("large");
     expect(found.bytes.equals(bytes)).toBe(true);
     expect(found.headers.get("content-length")).toBe(String(bytes.length));
+  });
+
+  it("of 10 MB may come with data of 10 MB, and with no more", async () => {
+    const bytes = randomBytes(10 * megabyte);
+    const data = { attestation_name: "wide", is_compliant: true, user_data: { text: "" } };
+    const room = 10 * megabyte - JSON.stringify(data).length;
+    data.user_data.text = "x".repeat(room);
+    expect((await upload("generic", data, { name: "a.bin", bytes })).status).toBe(201);
+    expect((await read("wide"))["user_data"]).toEqual({ text: data.user_data.text });
+    data.user_data.text += "x";
+    const larger = await upload("generic", { ...data, attestation_name: "wider" }, { name: "a.bin", bytes });
+    expect(larger.status).toBe(413);
   });
 
   it.each(kinds)(

@@ -104,6 +104,10 @@ describe("an event", () => {
       code_diff: null,
       _links: { snapshot },
     });
+    // What made way for nothing has nothing to be compared with.
+    await reportServer(org, "prod", []);
+    const last = (await org.reader.get(`/environments/${org.name}/prod/events`)).json[0];
+    expect(last).toMatchObject({ type: "exited", sha256: webOf("2"), pipeline: "web-ci", code_diff: null });
   });
 
   it("has texts, not nulls, where no flow knows the artifact and no digest is known", async () => {
