@@ -12,6 +12,8 @@ create table snapshots (
   -- The environment's type then.
   type text not null,
   cause text not null check (cause in ('report', 'policy', 'allow-list', 'members')),
+  -- How many events there have been with this snapshot: those of several snapshots are a range of numbers.
+  event_count bigint not null,
   artifact_compliance_count json not null,
   applied_policies json not null,
   -- Its rows in snapshot_artifacts, in the order in which they are shown.
@@ -41,6 +43,8 @@ create table snapshot_artifacts (
   fingerprint text collate "C" not null,
   -- The annotation in the snapshot first_index. In later ones it is unchanged, from now to now.
   type text not null,
+  -- Events are numbered from 1 in each environment, without gaps, in the order of snapshots and ids.
+  event_number bigint,
   was integer not null,
   now integer not null,
   compliant boolean,
@@ -57,11 +61,12 @@ create table snapshot_artifacts (
   -- As snapshots show it, but for what depends on the reader: U+0001 stands for the web address of the organization,
   -- U+0002 for the annotation. Neither occurs in JSON otherwise.
   doc text not null,
+  check ((event_number is null) = (type = 'unchanged')),
   primary key (org_id, environment_id, id),
   foreign key (org_id, environment_id) references environments (org_id, id)
 );
-create index snapshot_artifacts_events on snapshot_artifacts (org_id, environment_id, first_index, id)
-  where type <> 'unchanged';
+create unique index snapshot_artifacts_events on snapshot_artifacts (org_id, environment_id, event_number)
+  where event_number is not null;
 create index snapshot_artifacts_events_created on snapshot_artifacts (org_id, created_at, environment_id, id)
   where type <> 'unchanged';
 create index snapshot_artifacts_fingerprint on snapshot_artifacts (org_id, fingerprint, created_at);
@@ -73,8 +78,9 @@ create function end_version_only() returns trigger
   language plpgsql as $$
 begin
   if tg_op = 'DELETE' or old.last_index is not null or new.last_index is null
-    or (new.org_id, new.environment_id, new.id, new.first_index, new.created_at, new.type, new.digest)
-      is distinct from (old.org_id, old.environment_id, old.id, old.first_index, old.created_at, old.type, old.digest) then
+    or (new.org_id, new.environment_id, new.id, new.first_index, new.created_at, new.type, new.event_number, new.digest)
+      is distinct from (old.org_id, old.environment_id, old.id, old.first_index, old.created_at, old.type,
+        old.event_number, old.digest) then
     raise exception 'table % is insert-only', tg_table_name using errcode = 'restrict_violation';
   end if;
   return new;

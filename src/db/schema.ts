@@ -539,6 +539,7 @@ export interface SnapshotArtifacts {
   digest: string;
   doc: string;
   environment_id: string;
+  event_number: number | null;
   findings: string;
   fingerprint: string;
   first_index: number;
@@ -563,6 +564,7 @@ export interface Snapshots {
   compliant: boolean | null;
   created_at: TimestampColumn;
   environment_id: string;
+  event_count: number;
   index: number;
   org_id: string;
   type: string;

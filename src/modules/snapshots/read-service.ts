@@ -1,4 +1,4 @@
-import { everything, parseInterval, resolveInterval } from "../../domain/snapshot/intervals.ts";
+import { everything, pageOfRange, parseInterval, resolveInterval } from "../../domain/snapshot/intervals.ts";
 import { joinDocuments } from "../../domain/snapshot/print.ts";
 import type { Deps } from "../deps.ts";
 import { getReadableEnvironment, type Org } from "../environments/find-service.ts";
@@ -56,11 +56,10 @@ export async function readSnapshots(
   const interval = query.interval === undefined ? everything : parseInterval(query.interval);
   const range = resolveInterval(interval, await countSnapshots(deps.db.query, org.id, found.id));
   if (range === undefined) return [];
-  const { reverse, page, per_page } = query;
-  const cut = { range, reverse, limit: per_page, offset: (page - 1) * per_page };
-  const rows = await listSnapshots(deps.db.query, org.id, found.id, cut);
+  // Intervals know no moments here, so all that matters is the numbers.
+  const rows = await listSnapshots(deps.db.query, org.id, found.id, pageOfRange(range, query));
   const now = deps.clock.now();
-  return rows.map(({ index, from, to, compliant }) => ({
+  return (query.reverse ? rows : rows.toReversed()).map(({ index, from, to, compliant }) => ({
     index,
     from,
     to: to ?? 0,

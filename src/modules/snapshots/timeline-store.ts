@@ -223,7 +223,8 @@ export interface NewSnapshot {
 }
 
 const snapshotColumns = sql`environment_id uuid, index integer, at_seconds float8, compliant boolean, type text,
-  cause text, counts json, applied_policies json, artifacts bigint[], ended bigint[], artifact_count bigint,
+  cause text, counts json, applied_policies json, artifacts bigint[], ended bigint[], events integer,
+  artifact_count bigint,
   report_digest text, facts_digest text, report_gaps real[], learned_limit real`;
 
 const versionColumns = sql`environment_id uuid, id bigint, type text, was integer, now integer, repeats bigint,
@@ -271,6 +272,7 @@ export async function insertSnapshots(
     compliant: state,
     artifacts: plan.artifacts,
     ended: plan.ended,
+    events: plan.versions.filter(({ type }) => type !== "unchanged").length,
     artifact_count: plan.artifact_count,
     report_digest: report?.digest ?? null,
     facts_digest: report?.facts_digest ?? null,
@@ -285,7 +287,10 @@ export async function insertSnapshots(
   );
   await sql`/* insert-snapshots */
     with s as materialized (
-      select i.*, to_timestamp(i.at_seconds) as moment
+      select i.*, to_timestamp(i.at_seconds) as moment, coalesce((
+          select event_count from snapshots before
+          where before.org_id = ${orgId}::uuid and before.environment_id = i.environment_id
+            and before.index = i.index - 1), 0) as events_before
       from json_to_recordset(${JSON.stringify(heads)}::json) as i (${snapshotColumns})
     ), ended as (
       update snapshot_artifacts a set last_index = old.index - 1
@@ -294,9 +299,11 @@ export async function insertSnapshots(
         and a.last_index is null
     ), added as (
       insert into snapshot_artifacts (org_id, environment_id, id, first_index, last_index, created_at, name, fingerprint,
-        type, was, now, compliant, running, flows, provenance, repo_ids, findings, digest, doc)
+        type, event_number, was, now, compliant, running, flows, provenance, repo_ids, findings, digest, doc)
       select ${orgId}::uuid, v.environment_id, v.id, s.index, case when v.repeats is not null then s.index end, s.moment,
-        coalesce(v.name, o.name), coalesce(v.fingerprint, o.fingerprint), v.type, v.was, v.now,
+        coalesce(v.name, o.name), coalesce(v.fingerprint, o.fingerprint), v.type,
+        case when v.type <> 'unchanged' then s.events_before + count(*) filter (where v.type <> 'unchanged')
+          over (partition by v.environment_id order by v.id) end, v.was, v.now,
         case when v.repeats is null then v.compliant else o.compliant end, coalesce(v.running, o.running),
         coalesce(v.flows, o.flows), coalesce(v.provenance, o.provenance), coalesce(v.repo_ids, o.repo_ids),
         coalesce(v.findings, o.findings), coalesce(v.digest, o.digest), coalesce(v.doc, o.doc)
@@ -329,8 +336,9 @@ export async function insertSnapshots(
         compliance_state = excluded.compliance_state
     ), inserted as (
       insert into snapshots (org_id, environment_id, index, created_at, compliant, type, cause,
-        artifact_compliance_count, applied_policies, artifacts)
-      select ${orgId}::uuid, environment_id, index, moment, compliant, type, cause, counts, applied_policies, artifacts
+        event_count, artifact_compliance_count, applied_policies, artifacts)
+      select ${orgId}::uuid, environment_id, index, moment, compliant, type, cause, events_before + events, counts,
+        applied_policies, artifacts
       from s
     ), standings as (
       insert into environment_reports as r (org_id, environment_id, snapshot_count, artifact_count, latest_at,
