@@ -59,8 +59,11 @@ create table snapshot_artifacts (
   findings text not null,
   digest text not null,
   -- As snapshots show it, but for what depends on the reader: U+0001 stands for the web address of the organization,
-  -- U+0002 for the annotation. Neither occurs in JSON otherwise.
+  -- U+0002 for the annotation. In place of what policies decided there are the flows that is about, each between two
+  -- U+0003. None of these occurs in JSON otherwise.
   doc text not null,
+  -- What they decided, in snapshot_decisions.
+  decisions_digest text not null,
   check ((event_number is null) = (type = 'unchanged')),
   primary key (org_id, environment_id, id),
   foreign key (org_id, environment_id) references environments (org_id, id)
@@ -88,6 +91,27 @@ end
 $$;
 create trigger snapshot_artifacts_insert_only before update or delete on snapshot_artifacts
   for each row execute function end_version_only();
+
+-- What policies decided on an artifact as snapshots show it: mostly the rules, so that a few texts are shared by nearly all
+-- artifacts. Between two U+0003 there is the number of the flow, from 0, of those that the artifact's document tells there.
+create table snapshot_decisions (
+  org_id uuid not null,
+  environment_id uuid not null,
+  -- Of the text.
+  digest text collate "C" not null,
+  decisions text not null,
+  primary key (org_id, environment_id, digest)
+);
+create trigger snapshot_decisions_insert_only before update or delete on snapshot_decisions
+  for each row execute function forbid_change();
+
+-- What policies decided on the artifact of a document.
+create function decisions_in(doc text, decisions text) returns json
+  language sql immutable parallel safe as $$
+  select string_agg(case when place % 2 = 1 then part else split_part(doc, U&'\0003', part::integer + 2) end, ''
+    order by place)::json
+  from unnest(string_to_array(decisions, U&'\0003')) with ordinality as parts (part, place)
+$$;
 
 -- Where an environment's record stands. Changed only by the holder of the environment's row.
 create table environment_reports (

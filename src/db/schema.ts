@@ -536,6 +536,7 @@ export interface SilenceWatch {
 export interface SnapshotArtifacts {
   compliant: boolean | null;
   created_at: TimestampColumn;
+  decisions_digest: string;
   digest: string;
   doc: string;
   environment_id: string;
@@ -554,6 +555,13 @@ export interface SnapshotArtifacts {
   running: JsonColumn;
   type: string;
   was: number;
+}
+
+export interface SnapshotDecisions {
+  decisions: string;
+  digest: string;
+  environment_id: string;
+  org_id: string;
 }
 
 export interface Snapshots {
@@ -674,6 +682,7 @@ export interface DB {
   service_accounts: ServiceAccounts;
   silence_watch: SilenceWatch;
   snapshot_artifacts: SnapshotArtifacts;
+  snapshot_decisions: SnapshotDecisions;
   snapshots: Snapshots;
   spaces: Spaces;
   trail_compliance: TrailCompliance;

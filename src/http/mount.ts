@@ -103,6 +103,9 @@ function pathOf(request: FastifyRequest): string {
   return request.url.split("?", 1)[0]!;
 }
 
+/** In UTF-16 units. */
+const longText = 65_536;
+
 function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint): FastifyReply {
   const contentType = endpoint.responses[answer.status]?.contentType;
   reply.code(answer.status);
@@ -116,7 +119,9 @@ function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint):
     return reply.send(answer.body);
   }
   const text = answer.body instanceof JsonText ? answer.body.text : JSON.stringify(answer.body);
-  return reply.type("application/json; charset=utf-8").send(text);
+  // A long text would be copied several times on its way out, bytes are not.
+  const payload = text.length < longText ? text : Buffer.from(text);
+  return reply.type("application/json; charset=utf-8").send(payload);
 }
 
 function routeHandler(deps: Deps, mounted: Mounted, operationId: string): RouteHandlerMethod {

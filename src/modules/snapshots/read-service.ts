@@ -1,5 +1,5 @@
 import { everything, pageOfRange, parseInterval, resolveInterval } from "../../domain/snapshot/intervals.ts";
-import { joinDocuments } from "../../domain/snapshot/print.ts";
+import { joinDocuments } from "../../domain/snapshot/documents.ts";
 import type { Deps } from "../deps.ts";
 import { getReadableEnvironment, type Org } from "../environments/find-service.ts";
 import { resolveSnapshot } from "./find-service.ts";
@@ -28,7 +28,7 @@ export async function readSnapshot(
   const parts = (await findSnapshot(deps.db, org.id, { environment_id, index }))!;
   const page = JSON.stringify(deps.links.web(`/${org.name}/environments/${name}/snapshots/${index}`));
   const head = parts.head.slice(0, -1);
-  const artifacts = joinDocuments(parts.documents, address);
+  const artifacts = joinDocuments(parts.documents, { decisions: parts.decisions, address });
   return `${head},"html_url":${page},"artifacts":[${artifacts}],"applied_policies":${parts.applied_policies}}`;
 }
 

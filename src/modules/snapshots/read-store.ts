@@ -4,7 +4,7 @@ import { instant } from "../../db/columns.ts";
 import type { Executor, PreparedExecutor } from "../../db/connect.ts";
 import type { Annotation } from "../../domain/snapshot/annotate.ts";
 import type { NumberRange } from "../../domain/snapshot/intervals.ts";
-import type { ArtifactDocument } from "../../domain/snapshot/print.ts";
+import type { ArtifactDocument } from "../../domain/snapshot/documents.ts";
 import type { SnapshotFlow } from "../../domain/snapshot/provenance.ts";
 import type { RunningArtifact } from "../../domain/snapshot/running.ts";
 import type { Timestamp } from "../../lib/clock.ts";
@@ -44,13 +44,19 @@ const snapshotStatement = {
 
 const documentsStatement = {
   name: "snapshot-documents",
-  text: `select a.doc, case when a.first_index = s.index then a.type else 'unchanged' end as type,
+  text: `select a.doc, a.decisions_digest, case when a.first_index = s.index then a.type else 'unchanged' end as type,
       case when a.first_index = s.index then a.was else a.now end as was, a.now
     from snapshots s
     cross join unnest(s.artifacts) with ordinality as shown (id, position)
     join snapshot_artifacts a on a.org_id = $1::uuid and a.environment_id = $2::uuid and a.id = shown.id
     where s.org_id = $1::uuid and s.environment_id = $2::uuid and s.index = $3::integer
     order by shown.position`,
+};
+
+const decisionsStatement = {
+  name: "snapshot-decisions",
+  text: `select digest, decisions from snapshot_decisions
+    where org_id = $1::uuid and environment_id = $2::uuid and digest = any($3::text[])`,
 };
 
 /** Parts of a snapshot. */
@@ -61,9 +67,11 @@ export interface SnapshotText {
   applied_policies: string;
   /** In the order in which they are shown. */
   documents: ArtifactDocument[];
+  /** What policies decided, by the digests in the documents. */
+  decisions: Map<string, string>;
 }
 
-/** A snapshot as JSON text, in two statements at once: what both read never changes. */
+/** A snapshot as JSON text, in three statements, two of them at once: what they read never changes. */
 export async function findSnapshot(
   db: PreparedExecutor,
   orgId: string,
@@ -71,10 +79,18 @@ export async function findSnapshot(
 ): Promise<SnapshotText | undefined> {
   const values = [orgId, snapshot.environment_id, snapshot.index];
   const [[row], documents] = await Promise.all([
-    db.prepared<Omit<SnapshotText, "documents">>(snapshotStatement, values),
+    db.prepared<Pick<SnapshotText, "head" | "applied_policies">>(snapshotStatement, values),
     db.prepared<ArtifactDocument>(documentsStatement, values),
   ]);
-  return row && { ...row, documents };
+  if (row === undefined) return undefined;
+  const digests = [...new Set(documents.map(({ decisions_digest }) => decisions_digest))];
+  const shared = await db.prepared<{ digest: string; decisions: string }>(decisionsStatement, [
+    orgId,
+    snapshot.environment_id,
+    digests,
+  ]);
+  const decisions = new Map(shared.map(({ digest, decisions: text }) => [digest, text]));
+  return { ...row, documents, decisions };
 }
 
 /** One snapshot in a list. */
