@@ -129,10 +129,10 @@ export interface Input<E extends Endpoint> {
   files: FilesOf<E>;
 }
 
-/** A JSON body that is ready text, for instance built by the database. */
+/** A JSON body that is ready text, for instance built by the database; where it is long, in bytes. */
 export class JsonText {
-  readonly text: string;
-  constructor(text: string) {
+  readonly text: string | Buffer;
+  constructor(text: string | Buffer) {
     this.text = text;
   }
 }

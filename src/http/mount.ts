@@ -120,7 +120,7 @@ function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint):
   }
   const text = answer.body instanceof JsonText ? answer.body.text : JSON.stringify(answer.body);
   // A long text would be copied several times on its way out, bytes are not.
-  const payload = text.length < longText ? text : Buffer.from(text);
+  const payload = typeof text === "string" && text.length >= longText ? Buffer.from(text) : text;
   return reply.type("application/json; charset=utf-8").send(payload);
 }
 

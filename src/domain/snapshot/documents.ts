@@ -1,3 +1,4 @@
+import type { ByteWriter } from "../../lib/byte-writer.ts";
 import type { Annotation } from "./annotate.ts";
 import { addressMark, annotationMark, flowMark } from "./print.ts";
 
@@ -18,53 +19,64 @@ export interface Surroundings {
 
 /** What policies decided, taken apart at the flows. */
 interface Decisions {
-  /** One more than numbers. */
-  texts: string[];
+  /** As bytes; one more than numbers. */
+  texts: Buffer[];
   numbers: number[];
 }
 
 function takeApart(decisions: string): Decisions {
   const parts = decisions.split(flowMark);
   return {
-    texts: parts.filter((_part, at) => at % 2 === 0),
+    texts: parts.filter((_part, at) => at % 2 === 0).map((text) => Buffer.from(text)),
     numbers: parts.filter((_part, at) => at % 2 === 1).map(Number),
   };
 }
 
-/** @param places the flows, with marks between them. */
-function putTogether({ texts, numbers }: Decisions, places: string): string {
-  // Nearly every artifact has one flow.
-  if (!places.includes(flowMark)) return texts.join(places);
-  const flows = places.split(flowMark);
-  return texts.map((text, at) => (at === 0 ? text : flows[numbers[at - 1]!]! + text)).join("");
-}
-
-function pushLinked(parts: string[], text: string, address: string): void {
-  let from = 0;
-  for (let at = text.indexOf(addressMark); at !== -1; at = text.indexOf(addressMark, from)) {
-    parts.push(text.slice(from, at), address);
-    from = at + 1;
+/** @param flows with marks between them. */
+function writeDecisions(writer: ByteWriter, { texts, numbers }: Decisions, flows: string): void {
+  const places = flows.split(flowMark).map((flow) => Buffer.from(flow));
+  for (const [at, text] of texts.entries()) {
+    if (at > 0) writer.bytes(places[numbers[at - 1]!]!);
+    writer.bytes(text);
   }
-  parts.push(text.slice(from));
 }
 
 /**
- * Documents as the items of a list, without its brackets. They are long and many: each character is copied from one text
- * to another as few times as possible, and none is looked at one by one.
+ * Writes documents as the items of a list, without its brackets. They are long and many: what they have in common is
+ * written from bytes made once, and hardly anything is looked at one character at a time.
  */
-export function joinDocuments(
+export function writeDocuments(
+  writer: ByteWriter,
   documents: readonly ArtifactDocument[],
   { decisions, address }: Surroundings,
-): string {
+): void {
   const known = new Map([...decisions].map(([digest, text]) => [digest, takeApart(text)]));
-  const parts: string[] = [];
+  let separator = "";
   for (const { doc, decisions_digest, type, was, now } of documents) {
     const [first, last] = [doc.indexOf(flowMark), doc.lastIndexOf(flowMark)];
     const annotated = doc.indexOf(annotationMark, last);
-    if (parts.length > 0) parts.push(",");
-    parts.push(doc.slice(0, first), putTogether(known.get(decisions_digest)!, doc.slice(first + 1, last)));
-    parts.push(doc.slice(last + 1, annotated), `{"type":"${type}","was":${was},"now":${now}}`);
-    pushLinked(parts, doc.slice(annotated + 1), address);
+    writer.text(separator + doc.slice(0, first));
+    writeDecisions(writer, known.get(decisions_digest)!, doc.slice(first + 1, last));
+    const annotation = `{"type":"${type}","was":${was},"now":${now}}`;
+    const linked = doc
+      .slice(annotated + 1)
+      .split(addressMark)
+      .join(address);
+    writer.text(doc.slice(last + 1, annotated) + annotation + linked);
+    separator = ",";
   }
-  return parts.join("");
+}
+
+/** Annotation and links of a document, mostly. */
+const roomForMarks = 256;
+
+/** About how many bytes all that takes. */
+export function documentsLength(
+  documents: readonly ArtifactDocument[],
+  { decisions }: Pick<Surroundings, "decisions">,
+): number {
+  let length = 0;
+  for (const { doc, decisions_digest } of documents)
+    length += doc.length + roomForMarks + 1.5 * decisions.get(decisions_digest)!.length;
+  return Math.ceil(length);
 }
