@@ -129,16 +129,39 @@ export interface Input<E extends Endpoint> {
   files: FilesOf<E>;
 }
 
-/** A JSON body that is ready text, for instance built by the database; where it is long, in bytes. */
+/** Text up to this length is put together with the headers; longer text is not copied again. */
+const shortText = 4096;
+
+/** A JSON body that is ready text, for instance built by the database. */
 export class JsonText {
-  readonly text: string | Buffer;
-  constructor(text: string | Buffer) {
-    this.text = text;
+  readonly #parts: readonly string[];
+
+  /** @param parts what makes the text, one after the other: long ones are best not put together before. */
+  constructor(...parts: string[]) {
+    this.#parts = parts;
+  }
+
+  /** The text, as UTF-8 when it is long: outside of the heap, where it is copied once and never moved. */
+  toPayload(): string | Buffer {
+    const length = this.#parts.reduce((sum, part) => sum + part.length, 0);
+    if (length <= shortText) return this.#parts.join("");
+    const bytes = Buffer.allocUnsafe(this.#parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0));
+    let end = 0;
+    for (const part of this.#parts) end += bytes.write(part, end);
+    return bytes;
+  }
+}
+
+/** A JSON body that is ready text in UTF-8. */
+export class JsonBytes {
+  readonly bytes: Buffer;
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
   }
 }
 
 type ResponseBody<R> = R extends { schema: infer S extends z.ZodType }
-  ? z.output<S> | JsonText
+  ? z.output<S> | JsonText | JsonBytes
   : string | Buffer | Readable;
 
 /** One of the endpoint's declared responses. */

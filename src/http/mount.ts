@@ -6,6 +6,7 @@ import type { z } from "zod";
 import {
   type Endpoint,
   type Endpoints,
+  JsonBytes,
   JsonText,
   type Reply,
   type RequestBody,
@@ -103,8 +104,10 @@ function pathOf(request: FastifyRequest): string {
   return request.url.split("?", 1)[0]!;
 }
 
-/** In UTF-16 units. */
-const longText = 65_536;
+function payloadOf(body: unknown): string | Buffer {
+  if (body instanceof JsonBytes) return body.bytes;
+  return body instanceof JsonText ? body.toPayload() : JSON.stringify(body);
+}
 
 function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint): FastifyReply {
   const contentType = endpoint.responses[answer.status]?.contentType;
@@ -118,10 +121,7 @@ function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint):
       answer.body.once("error", (error) => reply.log.error({ err: error }, "response broke off"));
     return reply.send(answer.body);
   }
-  const text = answer.body instanceof JsonText ? answer.body.text : JSON.stringify(answer.body);
-  // A long text would be copied several times on its way out, bytes are not.
-  const payload = typeof text === "string" && text.length >= longText ? Buffer.from(text) : text;
-  return reply.type("application/json; charset=utf-8").send(payload);
+  return reply.type("application/json; charset=utf-8").send(payloadOf(answer.body));
 }
 
 function routeHandler(deps: Deps, mounted: Mounted, operationId: string): RouteHandlerMethod {
