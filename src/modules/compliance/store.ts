@@ -62,7 +62,8 @@ export interface Verdict {
 
 /**
  * Keeps verdicts in place of those that trails had, and notes which trail of each flow was last reported to, in one
- * statement. Rows are locked in order, so that writers of several trails do not deadlock.
+ * statement. Rows are locked in order, so that writers of several trails do not deadlock, and before the organization's
+ * counter, which every write takes last.
  */
 export async function putVerdicts(tx: Tx, orgId: string, verdicts: readonly Verdict[]): Promise<void> {
   await sql`/* put-verdicts */
