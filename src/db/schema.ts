@@ -552,9 +552,11 @@ export interface SilenceWatch {
 export interface SnapshotArtifacts {
   compliant: boolean | null;
   created_at: TimestampColumn;
+  decisions_digest: string;
   digest: string;
   doc: string;
   environment_id: string;
+  event_number: number | null;
   findings: string;
   fingerprint: string;
   first_index: number;
@@ -571,6 +573,13 @@ export interface SnapshotArtifacts {
   was: number;
 }
 
+export interface SnapshotDecisions {
+  decisions: string;
+  digest: string;
+  environment_id: string;
+  org_id: string;
+}
+
 export interface Snapshots {
   applied_policies: JsonColumn;
   artifact_compliance_count: JsonColumn;
@@ -579,6 +588,7 @@ export interface Snapshots {
   compliant: boolean | null;
   created_at: TimestampColumn;
   environment_id: string;
+  event_count: number;
   index: number;
   org_id: string;
   type: string;
@@ -689,6 +699,7 @@ export interface DB {
   service_accounts: ServiceAccounts;
   silence_watch: SilenceWatch;
   snapshot_artifacts: SnapshotArtifacts;
+  snapshot_decisions: SnapshotDecisions;
   snapshots: Snapshots;
   spaces: Spaces;
   trail_compliance: TrailCompliance;

@@ -77,6 +77,8 @@ export interface NewVersion {
   findings: string | null;
   digest: string | null;
   doc: string | null;
+  /** What policies decided, which many documents have in common. */
+  decisions: string | null;
 }
 
 /** What a version adds to what has ever run in the environment. */
@@ -118,6 +120,7 @@ const nothingNew = {
   findings: null,
   digest: null,
   doc: null,
+  decisions: null,
 };
 
 type Contents = Omit<NewVersion, "id" | "type" | "was" | "now" | "repeats">;
@@ -134,7 +137,7 @@ function contentsOf(judged: JudgedArtifact, flows: SnapshotFlow[], digest: strin
     repo_ids: [...new Set(flows.flatMap(({ repo_id }) => repo_id ?? []))],
     findings: judged.findings,
     digest,
-    doc: printArtifact(judged, flows),
+    ...printArtifact(judged, flows),
   };
 }
 
