@@ -141,7 +141,7 @@ export class JsonText {
     this.#parts = parts;
   }
 
-  /** The text, as UTF-8 when it is long: outside of the heap, where it is copied once and never moved. */
+  /** The text, as UTF-8 when it is long: outside of the heap, where it is never moved. */
   toPayload(): string | Buffer {
     const [first, ...more] = this.#parts;
     if (typeof first !== "string" && more.length === 0) return first ?? "";
