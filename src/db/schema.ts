@@ -265,12 +265,13 @@ export interface EnvironmentPolicies {
 export interface EnvironmentReports {
   artifact_count: number;
   environment_id: string;
-  facts_digest: string;
+  judged_by: string;
   latest_at: TimestampColumn;
   learned_limit: number | null;
   org_id: string;
   report_digest: string;
   report_gaps: Generated<number[]>;
+  seen_seq: number;
   snapshot_count: number;
 }
 
@@ -539,10 +540,12 @@ export interface SnapshotArtifacts {
   digest: string;
   doc: string;
   environment_id: string;
+  facts: string;
   findings: string;
   fingerprint: string;
   first_index: number;
   flows: JsonColumn;
+  follows: string[];
   id: number;
   last_index: number | null;
   name: string;

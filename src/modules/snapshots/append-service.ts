@@ -1,13 +1,20 @@
 import type { Tx } from "../../db/connect.ts";
 import { countCompliance, isNewSnapshot } from "../../domain/snapshot/annotate.ts";
 import { wantedAttestations } from "../../domain/policy/evaluation/rules.ts";
-import { judgeRuntime, type RuntimeCase, type RuntimeVerdict } from "../../domain/snapshot/judge.ts";
+import {
+  judgedBy,
+  judgeRuntime,
+  type RuntimeCase,
+  type RuntimeVerdict,
+} from "../../domain/snapshot/judge.ts";
 import { occurrencesOf } from "../../domain/snapshot/occurrences.ts";
 import type { RunningArtifact } from "../../domain/snapshot/running.ts";
+import { type Parted, settle, type VersionBrief } from "../../domain/snapshot/settle.ts";
 import {
   type AnnotatedArtifact,
   compareVersions,
   planSnapshot,
+  type SnapshotPlan,
   type StoredVersion,
   unknownLineage,
 } from "../../domain/snapshot/versions.ts";
@@ -20,10 +27,12 @@ import type { Org } from "../environments/find-service.ts";
 import { notify } from "../notifications/service.ts";
 import { appliedPolicies } from "../policies/applied-service.ts";
 import { getFacts } from "./facts-service.ts";
+import { confirmVersions } from "./standing-store.ts";
 import {
   insertSnapshots,
   listPredecessors,
   listRunningVersions,
+  listVersions,
   type NewSnapshot,
   type Standing,
 } from "./timeline-store.ts";
@@ -37,41 +46,83 @@ export interface Target {
   running: readonly RunningArtifact[];
   /** What its members say, of a logical one. */
   members?: RuntimeCase["members"];
+  /** What ran until now, in brief: what of it still holds is not judged again. */
+  briefs?: readonly VersionBrief[];
   /** What the next report is recognised by; null when no report led here. */
   report: NewSnapshot["report"];
 }
 
-interface Compared {
+type Rules = Pick<RuntimeCase, "policies" | "allowed">;
+
+/** What there is to judge in one environment. */
+interface Opened extends Rules, Omit<Parted, "replaced"> {
   target: Target;
+  /** Versions of what has to be judged, and of what has exited. */
   before: readonly StoredVersion[];
+}
+
+interface Compared extends Pick<Opened, "target" | "before"> {
   verdict: RuntimeVerdict;
+  judged_by: string;
   annotated: AnnotatedArtifact[];
+}
+
+/** By what the artifacts of environments are judged, by their ids: two statements. */
+async function rulesOf(tx: Tx, org: Org, ids: readonly string[]): Promise<(id: string) => Rules> {
+  const policies = await appliedPolicies(tx, org.id, ids);
+  const allowed = await allowListed(tx, org.id, ids);
+  return (id) => ({ policies: policies.get(id) ?? [], allowed: allowed.get(id) ?? new Set() });
+}
+
+/** What a report leaves to judge; undefined when nothing that was judged before can be relied on. */
+async function openReport(tx: Tx, org: Org, target: Target, rules: Rules): Promise<Opened | undefined> {
+  const { standing, running, briefs } = target;
+  if (briefs === undefined || standing.judged_by !== judgedBy(rules)) return undefined;
+  const { replaced, ...parted } = settle(running, briefs);
+  if (parted.settled.size === 0) return undefined;
+  const before = replaced.length === 0 ? [] : await listVersions(tx, org.id, standing.id, replaced);
+  return { target, before, ...rules, ...parted };
+}
+
+/** What there is to judge in several environments: three statements. */
+async function openTargets(tx: Tx, org: Org, targets: readonly Target[]): Promise<Opened[]> {
+  const ids = targets.map(({ standing }) => standing.id);
+  const rules = await rulesOf(tx, org, ids);
+  const [only, ...others] = targets;
+  const report = others.length > 0 ? undefined : await openReport(tx, org, only!, rules(only!.standing.id));
+  if (report !== undefined) return [report];
+  const versions = await listRunningVersions(tx, org.id, ids);
+  return targets.map((target) => {
+    const { standing, running } = target;
+    const before = versions.get(standing.id) ?? [];
+    return { target, before, settled: new Map(), open: [...running], ...rules(standing.id) };
+  });
+}
+
+/** What flows know of everything there is to judge, as far as the policies ask for it. */
+function factsOf(tx: Tx, org: Org, opened: readonly Opened[]) {
+  const fingerprints = new Set(opened.flatMap(({ open }) => open.map(({ fingerprint }) => fingerprint)));
+  fingerprints.delete("");
+  const applied = opened.flatMap(({ policies }) => policies.map(({ policy }) => policy));
+  return getFacts(tx, org.id, [...fingerprints], applied.length === 0 ? "none" : wantedAttestations(applied));
 }
 
 /** Judges and compares what runs in several environments: four statements. */
 async function compareTargets(tx: Tx, org: Org, targets: readonly Target[]): Promise<Compared[]> {
-  const ids = targets.map(({ standing }) => standing.id);
-  const policies = await appliedPolicies(tx, org.id, ids);
-  const allowed = await allowListed(tx, org.id, ids);
-  const before = await listRunningVersions(tx, org.id, ids);
-  const fingerprints = new Set(
-    targets.flatMap(({ running }) => running.map(({ fingerprint }) => fingerprint)),
-  );
-  fingerprints.delete("");
-  const applied = [...policies.values()].flat().map(({ policy }) => policy);
-  const wanted = applied.length === 0 ? "none" : wantedAttestations(applied);
-  const facts = await getFacts(tx, org.id, [...fingerprints], wanted);
-  return targets.map((target) => {
-    const { standing, running, members } = target;
+  const opened = await openTargets(tx, org, targets);
+  const facts = await factsOf(tx, org, opened);
+  return opened.map(({ target, before, settled, policies, allowed }) => {
+    const { running, members } = target;
+    const rules = { policies, allowed };
     const verdict = judgeRuntime({
       running,
+      settled,
       facts,
-      policies: policies.get(standing.id) ?? [],
-      allowed: allowed.get(standing.id) ?? new Set(),
+      ...rules,
       ...(members === undefined ? {} : { members }),
     });
-    const versions = before.get(standing.id) ?? [];
-    return { target, before: versions, verdict, annotated: compareVersions(versions, verdict.artifacts) };
+    const annotated = compareVersions(before, verdict.artifacts, settled.values());
+    return { target, before, verdict, judged_by: judgedBy(rules), annotated };
   });
 }
 
@@ -95,32 +146,40 @@ function digestOf(contents: string): string {
   return sha256(contents).toString("base64");
 }
 
+function planOf(
+  { target, before, annotated }: Compared,
+  predecessors: ReadonlyMap<string, Predecessor>,
+): SnapshotPlan {
+  const { artifact_count } = target.standing;
+  return planSnapshot({ before, annotated, predecessors, artifact_count, digestOf });
+}
+
 function newSnapshot(
-  { target, before, verdict, annotated }: Compared,
+  compared: Compared,
   made: { cause: SnapshotCause; now: Timestamp; predecessors: ReadonlyMap<string, Predecessor> },
 ): NewSnapshot {
+  const { target, verdict, judged_by, annotated } = compared;
   const { standing, report } = target;
-  const { artifact_count, latest_at } = standing;
-  const plan = planSnapshot({
-    before,
-    annotated,
-    predecessors: made.predecessors,
-    artifact_count,
-    digestOf,
-  });
   return {
     environment_id: standing.id,
     index: standing.snapshot_count + 1,
     // The order of snapshots is that of their times, whatever the machine's clock does.
-    at: Math.max(made.now, latest_at ?? 0),
+    at: Math.max(made.now, standing.latest_at ?? 0),
     state: verdict.state,
     type: standing.type,
     cause: made.cause,
     counts: countCompliance(annotated),
     applied_policies: verdict.applied_policies.map((policy) => ({ ...policy, id: wireId(policy.id) })),
-    plan,
+    plan: planOf(compared, made.predecessors),
+    judged_by,
     report,
   };
+}
+
+/** Notes what holds in an environment that gets no new snapshot, so that it is not looked at again. */
+async function confirm(tx: Tx, org: Org, compared: Compared): Promise<void> {
+  const { confirmed } = planOf(compared, new Map());
+  if (confirmed.length > 0) await confirmVersions(tx, org.id, compared.target.standing.id, confirmed);
 }
 
 /** Whether there is anything to record: always, but for a report that brings nothing new. */
@@ -140,7 +199,9 @@ export async function appendSnapshots(
   { cause, targets, at: now }: { cause: SnapshotCause; targets: readonly Target[]; at: Timestamp },
 ): Promise<NewSnapshot[]> {
   if (targets.length === 0) return [];
-  const compared = (await compareTargets(tx, org, targets)).filter(isWorthIt);
+  const all = await compareTargets(tx, org, targets);
+  const compared = all.filter(isWorthIt);
+  for (const each of all) if (!compared.includes(each)) await confirm(tx, org, each);
   if (compared.length === 0) return [];
   const predecessors = await predecessorsOf(tx, org, compared);
   const snapshots = compared.map((each) =>
