@@ -17,7 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Two environments that everything happens to alike. What `judged` knows is taken away before each of its reports. */
+/**
+ * Two environments that everything happens to alike. What `judged` knows is taken away before each of its reports, so that
+ * it has to judge everything.
+ */
 const environments = ["kept", "judged"] as const;
 
 const print = fc.constantFrom("one", "two", "three", "four");
@@ -122,7 +125,7 @@ async function forget(org: TestOrg, environment: string): Promise<void> {
   const { pool } = app.deps.db;
   const where =
     "org_id = $1 and environment_id = (select id from environments where org_id = $1 and name = $2)";
-  await pool.query(`update environment_reports set judged_by = '', seen_seq = -1 where ${where}`, [
+  await pool.query(`update environment_reports set report_digest = '', judged_by = '' where ${where}`, [
     org.id,
     environment,
   ]);

@@ -88,7 +88,7 @@ const news: Record<string, (org: TestOrg) => Promise<unknown>> = {
   "an archived flow": (org) => org.member.put(`/flows/${org.name}/ci/archive`),
   "more than is worth following": async (org) => {
     await recorded(app.deps, { org, actor }, async (_tx, record) => {
-      for (let entry = 0; entry < 201; entry += 1) record("environment", "test");
+      for (let entry = 0; entry < 101; entry += 1) record("environment", "test");
     });
   },
 };

@@ -4,13 +4,20 @@ import { invalid, invalidInput, notFound } from "../../domain/errors.ts";
 import type { ReportBrief } from "../../domain/snapshot/brief.ts";
 import { flattenReport } from "../../domain/snapshot/flatten.ts";
 import type { Report } from "../../domain/snapshot/report.ts";
+import type { Timestamp } from "../../lib/clock.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import type { Org } from "../environments/find-service.ts";
 import { appendSnapshots } from "./append-service.ts";
 import { refreshGroups } from "./group-service.ts";
 import { continueRhythm } from "../silence/report-service.ts";
-import { getReportStanding, listVersionBriefs, updateReported } from "./standing-store.ts";
+import {
+  getReportStanding,
+  listVersionBriefs,
+  type Reported,
+  type ReportStanding,
+  updateReported,
+} from "./standing-store.ts";
 import { lockReportedEnvironment } from "./timeline-store.ts";
 
 interface OrgScope extends Scope {
@@ -49,6 +56,31 @@ async function lockTarget(tx: Tx, org: Org, name: string, type: string): Promise
   return found.id;
 }
 
+/** What is done with a report in an environment whose row is locked. */
+interface Reporting {
+  tx: Tx;
+  org: Org;
+  standing: ReportStanding;
+  report: ReceivedReport;
+  at: Timestamp;
+  /** What is kept of it. */
+  kept: Omit<Reported, "environment_id" | "at">;
+}
+
+/**
+ * Judges what a report brings that was not judged before.
+ * @returns the number of the new snapshot; undefined when there is nothing to record.
+ */
+async function judgeReport({ tx, org, standing, report, at, kept }: Reporting): Promise<number | undefined> {
+  const isSame = standing.snapshot_count > 0 && standing.report_digest === kept.digest;
+  if (isSame && !standing.has_news) return undefined;
+  const briefs = await listVersionBriefs(tx, org.id, standing.id);
+  if (isSame && !briefs.some(({ is_stale }) => is_stale)) return undefined;
+  const target = { standing, running: flattenReport(report.read()), briefs, report: kept };
+  const [snapshot] = await appendSnapshots(tx, org, { cause: "report", targets: [target], at });
+  return snapshot?.index;
+}
+
 /**
  * Takes a report of everything that runs in an environment (contract 3). It makes a snapshot when it is the first one,
  * when something started or exited, or when what is known of something that runs has changed. Idempotent: repeating it
@@ -70,25 +102,15 @@ export async function reportSnapshot(
     const environment_id = await lockTarget(tx, org, name, type);
     const standing = await getReportStanding(tx, org.id, environment_id);
     const at = deps.clock.now();
-    const rhythm = { ...(await continueRhythm(tx, org, standing, at)), seen_seq: standing.audit_seq };
-    const isSame = standing.snapshot_count > 0 && standing.report_digest === digest;
-    const index = isSame && !standing.has_news ? undefined : await look();
+    const rhythm = await continueRhythm(tx, org, standing, at);
+    const kept = { digest, seen_seq: standing.audit_seq, ...rhythm };
+    const index = await judgeReport({ tx, org, standing, report, at, kept });
     if (index === undefined) {
-      await updateReported(tx, org.id, { environment_id, at, digest, ...rhythm });
+      await updateReported(tx, org.id, { environment_id, at, ...kept });
       return false;
     }
     await refreshGroups(tx, org, [environment_id], at);
     record("snapshot", `${standing.name}#${index}`);
     return true;
-
-    /** Judges what has changed. @returns the number of the new snapshot, if there is anything to record. */
-    async function look(): Promise<number | undefined> {
-      const briefs = await listVersionBriefs(tx, org.id, environment_id);
-      if (isSame && !briefs.some(({ is_stale }) => is_stale)) return undefined;
-      const running = flattenReport(report.read());
-      const target = { standing, running, briefs, report: { digest, ...rhythm } };
-      const [snapshot] = await appendSnapshots(tx, org, { cause: "report", targets: [target], at });
-      return snapshot?.index;
-    }
   });
 }

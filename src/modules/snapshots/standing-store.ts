@@ -16,7 +16,7 @@ export interface ReportStanding extends Standing, ReportRhythm {
 }
 
 /** Entries of the audit log, and what they lead to, up to which following them costs less than looking at all that runs. */
-const few = { entries: 200, trails: 500, artifacts: 1000 };
+const few = { entries: 100, trails: 250, artifacts: 500 };
 
 /** What entries tell of that is nothing to flows. What is not among these, nor followed below, is taken to matter. */
 const unrelated = [
@@ -132,12 +132,18 @@ export async function confirmVersions(
       and a.last_index is null`.execute(tx);
 }
 
+/** What is kept of a report. */
+export interface Reported extends NewRhythm {
+  environment_id: string;
+  at: Timestamp;
+  /** What it said. */
+  digest: string;
+  /** The last number in the audit log that it took into account. */
+  seen_seq: number;
+}
+
 /** Notes that an environment was reported on and nothing had changed. */
-export async function updateReported(
-  tx: Tx,
-  orgId: string,
-  report: { environment_id: string; at: Timestamp; digest: string; seen_seq: number } & NewRhythm,
-): Promise<void> {
+export async function updateReported(tx: Tx, orgId: string, report: Reported): Promise<void> {
   const { environment_id, at, digest, seen_seq, report_gaps, learned_limit } = report;
   await sql`/* unchanged-report */
     with known as (
