@@ -278,4 +278,46 @@ it("reports lead to the same record whether or not they rely on what was judged 
     }),
     settings,
   );
-}, 60_000);
+}, 120_000);
+
+/** What snapshots are made for, of what runs now. */
+async function verdictsOf(org: TestOrg, environment: string): Promise<Record<string, unknown>[]> {
+  const { rows } = await app.deps.db.pool.query<Record<string, unknown>>(
+    `select name, compliant, findings, array(select unnest(provenance) order by 1)::text as provenance
+    from snapshot_artifacts
+    where last_index is null and org_id = $1
+      and environment_id = (select id from environments where org_id = $1 and name = $2)
+    order by name`,
+    [org.id, environment],
+  );
+  return rows;
+}
+
+it("reports miss nothing of what is said while they are taken", async () => {
+  const world = await createWorld();
+  const { org } = world;
+  const names = ["one", "two", "three", "four"];
+  world.running = names.map((name) => ({ name, fingerprint: fingerprintOf(name) }));
+  for (const environment of environments) await attachPolicies(org, environment, "p", "q");
+  const artifact = (name: string, flowName: string, trailName: string) => {
+    const body = { fingerprint: fingerprintOf(name), trail_name: trailName, template_reference_name: name };
+    return org.member.post(`/artifacts/${org.name}/${flowName}`, artifactBody(body));
+  };
+  for (const name of names) await artifact(name, "ci", name);
+  for (let round = 0; round < 8; round += 1) {
+    const said = names.flatMap((name, at) => [
+      attest(org.member, { org: org.name, flow: "ci", trail: name }, "generic", {
+        attestation_name: "unit",
+        is_compliant: (round + at) % 2 === 0,
+      }),
+      artifact(name, "cd", `${name}-${round % 3}`),
+      reportServer(org, "kept", world.running),
+    ]);
+    const answers = await Promise.all(said);
+    expect(answers.filter(({ status }) => status >= 300)).toEqual([]);
+    await reportServer(org, "kept", world.running);
+    await forget(org, "judged");
+    await reportServer(org, "judged", world.running);
+    expect(await verdictsOf(org, "kept")).toEqual(await verdictsOf(org, "judged"));
+  }
+}, 120_000);
