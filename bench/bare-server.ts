@@ -25,7 +25,7 @@ process.once("message", (message) => {
       const text = Buffer.concat(parts).toString("utf8");
       // A form has one field, and that is JSON.
       JSON.parse(text.startsWith("--") ? text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1) : text);
-      response.writeHead(201, { "content-type": "application/json; charset=utf-8" });
+      response.writeHead(201, { "content-type": "application/json; charset=utf-8", "content-length": 4 });
       response.end('"OK"');
     });
   });

@@ -1,36 +1,8 @@
 // Loads one address for a while and sends back what was measured. A process of its own, so that making requests does
 // not slow down the server that answers them more than any client would.
-import { createHash } from "node:crypto";
+import { connect, type Socket } from "node:net";
 
-import autocannon from "autocannon";
-
-import { makeRuns } from "../src/cli/demo/model/builds.ts";
-import { createCalendar } from "../src/cli/demo/model/calendar.ts";
-import { makePeople } from "../src/cli/demo/model/people.ts";
-import { reportOf } from "../src/cli/demo/steps/runs.ts";
-
-/** What is reported: artifacts, or attestations by a form. */
-export type ReportKind = "artifact" | "attestation";
-
-/** A body of JSON, and the address it is put to. */
-export interface Sent {
-  path: string;
-  body: string;
-}
-
-/** What to load, and how. */
-export interface LoadJob {
-  url: string;
-  key: string;
-  connections: number;
-  seconds: number;
-  /** Reads these addresses of the same server in turn instead. */
-  paths?: string[];
-  /** Puts these in turn instead. */
-  puts?: readonly Sent[];
-  /** Reports something new below this address instead of reading it. Another seed makes other reports. */
-  reports?: { kind: ReportKind; seed: string };
-}
+import { type LoadJob, requestsOf, warmUpSeconds } from "./requests.ts";
 
 /** What came back, per second and in milliseconds. */
 export interface LoadResult {
@@ -43,127 +15,96 @@ export interface LoadResult {
   answered: number;
 }
 
-const manyBuilds = 10_000_000;
-
-/** A report, and where it goes below the address that is loaded. */
-interface Report {
-  path: string;
-  body: string;
+interface Answer {
+  status: number;
+  /** Bytes that are still to come. */
+  missing: number;
 }
 
-/** Reports of artifacts nobody has seen, as pipelines send them. */
-function* newArtifacts(seed: string): Generator<Report, never> {
-  const now = Date.now() / 1000;
-  const runs = makeRuns({
-    seed,
-    people: makePeople(seed, 9),
-    calendar: createCalendar(now, 2),
-    builds: manyBuilds,
-    firstJob: 1,
-  });
-  for (const run of runs)
-    for (const build of run.builds)
-      yield { path: `/${run.flow.name}`, body: JSON.stringify(reportOf(run, build)) };
-  throw new Error("All artifacts were reported");
+/** Reads the head of an answer, and how much of its body came with it; undefined while the head is not all there. */
+function readHead(bytes: Buffer): Answer | undefined {
+  const end = bytes.indexOf("\r\n\r\n");
+  if (end === -1) return undefined;
+  const head = bytes.toString("latin1", 0, end);
+  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  if (length === undefined) throw new Error(`An answer does not say how long it is:\n${head}`);
+  return { status: Number(head.slice(9, 12)), missing: Number(length) - (bytes.length - end - 4) };
 }
 
-const boundary = "waybill-bench-6f1b";
-const [attestationsOfTrail, flowsInUse] = [10, 50];
-
-function formOf(data: unknown): string {
-  return `--${boundary}\r\ncontent-disposition: form-data; name="data_json"\r\n\r\n${JSON.stringify(data)}\r\n--${boundary}--\r\n`;
+interface Counts {
+  /** Milliseconds of each answer. */
+  times: number[];
+  failed: number;
 }
 
-/** Ten attestations for each of ever new trails, of some flows. */
-function* newAttestations(seed: string): Generator<Report, never> {
-  for (let count = 0; ; count += 1) {
-    const run = Math.floor(count / attestationsOfTrail);
-    const sha1 = createHash("sha1").update(`${seed} ${run}`).digest("hex");
-    const data = {
-      attestation_name: `check-${count % attestationsOfTrail}`,
-      is_compliant: count % 50 !== 0,
-      git_commit_info: {
-        sha1,
-        message: "Round prices to whole cents",
-        author: "Ines Falk <ines.falk@harborlight.example>",
-        branch: "main",
-        timestamp: Math.floor(Date.now() / 1000),
-      },
-      repo_info: {
-        name: "harborlight/checkout",
-        url: "https://git.harborlight.example/harborlight/checkout",
-      },
-      origin_url: `https://ci.harborlight.example/runs/${run}`,
-      user_data: {},
+/**
+ * Sends one request after the other on one connection until `isOver`. It looks at no more than an answer's status and
+ * length: a complete client takes as much of the processors as the server that is measured.
+ */
+function sendOnOne(
+  target: { host: string; port: number },
+  requests: Generator<Buffer, never>,
+  counts: Counts,
+  isOver: () => boolean,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket: Socket = connect(target);
+    let answer: Answer | undefined;
+    let head: Buffer | undefined;
+    let begun = 0;
+    const send = (): void => {
+      begun = performance.now();
+      socket.write(requests.next().value);
     };
-    const path = `/flow-${run % flowsInUse}/trail/${sha1.slice(0, 12)}/generic`;
-    yield { path, body: formOf(data) };
-  }
-}
-
-function requestsOf(job: LoadJob): autocannon.Request[] {
-  if (job.paths !== undefined) return job.paths.map((path) => ({ method: "GET", path }));
-  if (job.puts !== undefined) return job.puts.map((put) => ({ method: "PUT", ...put }));
-  if (job.reports === undefined) return [{ method: "GET" }];
-  const { kind, seed } = job.reports;
-  const base = new URL(job.url).pathname;
-  const reports = kind === "artifact" ? newArtifacts(seed) : newAttestations(seed);
-  return [
-    {
-      method: "POST",
-      setupRequest: (request) => {
-        const { path, body } = reports.next().value;
-        return { ...request, path: base + path, body };
-      },
-    },
-  ];
-}
-
-function contentTypeOf(job: LoadJob): string {
-  return job.reports?.kind === "attestation"
-    ? `multipart/form-data; boundary=${boundary}`
-    : "application/json";
+    const receive = (bytes: Buffer): void => {
+      if (answer === undefined) {
+        const known = head === undefined ? bytes : Buffer.concat([head, bytes]);
+        answer = readHead(known);
+        head = answer === undefined ? known : undefined;
+      } else answer.missing -= bytes.length;
+      if (answer === undefined || answer.missing > 0) return;
+      counts.times.push(performance.now() - begun);
+      if (answer.status < 200 || answer.status > 299) counts.failed += 1;
+      answer = undefined;
+      if (isOver()) socket.end(resolve);
+      else send();
+    };
+    socket.setNoDelay(true).once("connect", send).once("error", reject);
+    socket.once("close", () => reject(new Error("The server closed a connection")));
+    socket.on("data", (bytes) => {
+      try {
+        receive(bytes);
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
 }
 
 function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-function summary(result: autocannon.Result, sorted: Float64Array): LoadResult {
-  const { requests, errors, timeouts, non2xx, duration } = result;
+async function load(job: LoadJob, requests: Generator<Buffer, never>, seconds: number): Promise<LoadResult> {
+  const { hostname, port } = new URL(job.url);
+  const counts: Counts = { times: [], failed: 0 };
+  const begun = performance.now();
+  const isOver = (): boolean => performance.now() - begun > seconds * 1000;
+  const target = { host: hostname, port: Number(port) };
+  const connections = Array.from({ length: job.connections }, () =>
+    sendOnOne(target, requests, counts, isOver),
+  );
+  await Promise.all(connections);
+  const duration = (performance.now() - begun) / 1000;
+  const sorted = Float64Array.from(counts.times).sort();
   return {
-    throughput: requests.total / duration,
+    throughput: counts.times.length / duration,
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
-    failed: errors + timeouts + non2xx,
-    answered: requests.total,
+    failed: counts.failed,
+    answered: counts.times.length,
   };
 }
-
-function load(job: LoadJob, requests: autocannon.Request[], seconds: number): Promise<LoadResult> {
-  // Its own percentiles are of whole milliseconds, which is too coarse for answers that take less than one.
-  const times: number[] = [];
-  return new Promise((resolve, reject) => {
-    const running = autocannon(
-      {
-        url: job.url,
-        connections: job.connections,
-        duration: seconds,
-        timeout: 30,
-        headers: { authorization: `Bearer ${job.key}`, "content-type": contentTypeOf(job) },
-        requests,
-      },
-      (error: Error | null, result) => {
-        if (error === null) resolve(summary(result, Float64Array.from(times).sort()));
-        else reject(error);
-      },
-    );
-    running.on("response", (_client, _status, _bytes, milliseconds) => void times.push(milliseconds));
-  });
-}
-
-/** A moment of load that does not count: it fills caches and lets the compilers see what is hot. */
-const warmUpSeconds = 1;
 
 process.once("message", (message) => {
   const job = message as LoadJob;

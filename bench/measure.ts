@@ -1,7 +1,8 @@
 import { once } from "node:events";
 
-import type { LoadJob, LoadResult, ReportKind, Sent } from "./load.ts";
+import type { LoadResult } from "./load.ts";
 import { type Cpu, cpuOfNode, cpuOfServer, type Server, startNode, stopProcess } from "./processes.ts";
+import type { LoadJob, ReportKind, Sent } from "./requests.ts";
 
 function script(name: string): string[] {
   return ["--import", "tsx", new URL(name, import.meta.url).pathname];

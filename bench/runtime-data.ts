@@ -1,5 +1,5 @@
 import { withDatabase, type Filling } from "./data.ts";
-import type { Sent } from "./load.ts";
+import type { Sent } from "./requests.ts";
 import { createOrganization, loadedArtifact, loadTrails, type Size } from "./process-data.ts";
 import type { Server } from "./processes.ts";
 

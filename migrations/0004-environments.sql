@@ -33,6 +33,8 @@ create table environments (
   archived_by_id uuid,
   archived_by_name text,
   original_name text collate "C",
+  -- Names of the attached policies as a JSON array, by code point, kept with the attachments: for the text below.
+  policies text not null default '[]',
   -- For indexes: lists ask for the living or for the archived, never for both.
   archived boolean not null generated always as (archived_at is not null) stored,
   -- The members of its JSON that are its own, in the published order. Lists send many of them far more often than one
@@ -42,7 +44,8 @@ create table environments (
     || ',"last_modified_at":' || epoch(last_modified_at)::text
     || ',"last_reported_at":' || coalesce(epoch(last_reported_at)::text, 'null')
     || ',"last_changed_at":' || coalesce(epoch(last_changed_at)::text, 'null')
-    || ',"state":' || coalesce(state::text, 'null') || ',"include_scaling":false,"tags":' || tags::text) stored,
+    || ',"state":' || coalesce(state::text, 'null') || ',"include_scaling":false,"tags":' || tags::text
+    || ',"policies":' || policies) stored,
   primary key (org_id, id),
   constraint environments_space foreign key (org_id, space_id) references spaces (org_id, id),
   check ((archived_at is null) = (original_name is null))

@@ -70,9 +70,6 @@ create table environment_policies (
 );
 create index environment_policies_policy on environment_policies (org_id, policy_id);
 
--- Names of the attached policies as a JSON array, by code point: lists send many of them far more often than one changes.
-alter table environments add column policies text not null default '[]';
-
 -- Entries that were taken off the list stay, for the history of the artifact.
 create table allowlist_entries (
   org_id uuid not null,

@@ -61,11 +61,14 @@ interface OpenDatabase {
   close(): Promise<void>;
 }
 
+/** So many keep two processors busy; the other connections are left to what takes longer. */
+const lanes = 2;
+
 async function openDatabase(config: Config, options: AppOptions): Promise<OpenDatabase> {
   const onConnectionError = (err: Error): void => options.log.warn({ err }, "database connection lost");
   const onVaryingStatement = (name: string): void =>
     options.log.warn({ statement: name }, "statement varies under its name and is not prepared");
-  const pool = { max: config.databasePoolSize, onConnectionError, onVaryingStatement };
+  const pool = { max: config.databasePoolSize, lanes, onConnectionError, onVaryingStatement };
   if (config.databaseUrl !== undefined) {
     const db = connect({ connection: config.databaseUrl, ...pool });
     return { db, close: () => db.close() };

@@ -114,7 +114,7 @@ const Environment = z.object({
   PORT: whole(0, 65_535).optional(),
   HOST: z.string().min(1).optional(),
   DATABASE_URL: url(["postgres:", "postgresql:"]).optional(),
-  WAYBILL_DATABASE_POOL: whole(4, 200).optional(),
+  WAYBILL_DATABASE_POOL: whole(6, 200).optional(),
   WAYBILL_DATA_DIR: z.string().min(1).optional(),
   WAYBILL_PUBLIC_URL: url(["http:", "https:"]).optional(),
   WAYBILL_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).optional(),

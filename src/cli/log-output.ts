@@ -12,8 +12,7 @@ const patience = 100;
  * those of the last moment are lost when it is killed.
  */
 export function openLogOutput(): { write(line: string): void } {
-  const output = pino.destination({ dest: 1, sync: true, minLength: together });
-  setInterval(() => output.flushSync(), patience).unref();
+  const output = pino.destination({ dest: 1, sync: true, minLength: together, periodicFlush: patience });
   process.once("exit", () => output.flushSync());
   return output;
 }

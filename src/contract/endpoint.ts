@@ -141,11 +141,26 @@ export interface Input<E extends Endpoint> {
   files: FilesOf<E>;
 }
 
+/** Text up to this length is put together with the headers; longer text is not copied again. */
+const shortText = 4096;
+
 /** A JSON body that is ready text, for instance built by the database. */
 export class JsonText {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
+  readonly #parts: readonly string[];
+
+  /** @param parts what makes the text, one after the other: long ones are best not put together before. */
+  constructor(...parts: string[]) {
+    this.#parts = parts;
+  }
+
+  /** The text, as UTF-8 when it is long: outside of the heap, where it is copied once and never moved. */
+  toPayload(): string | Buffer {
+    const length = this.#parts.reduce((sum, part) => sum + part.length, 0);
+    if (length <= shortText) return this.#parts.join("");
+    const bytes = Buffer.allocUnsafe(this.#parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0));
+    let end = 0;
+    for (const part of this.#parts) end += bytes.write(part, end);
+    return bytes;
   }
 }
 

@@ -1,7 +1,9 @@
 import { Kysely, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 
+import { createLanes } from "./lanes.ts";
 import { createStatementBook, withNamedStatements } from "./named-statements.ts";
+import { runQuery } from "./run-query.ts";
 import type { DB } from "./schema.ts";
 
 /** Anything that can run a query: the database, or a transaction. */
@@ -14,6 +16,11 @@ export type Tx = Transaction<DB>;
 export interface PreparedStatement {
   name: string;
   text: string;
+  /**
+   * It takes a fraction of a millisecond, whatever the values and however much data there is: then it shares a
+   * connection with others, which wait for it.
+   */
+  brief?: true;
 }
 
 export interface PreparedExecutor {
@@ -50,6 +57,8 @@ export interface ConnectOptions {
   connection: string | { host: string; port: number; user: string; database: string };
   /** Connections kept at most. */
   max: number;
+  /** How many of them brief statements share; without any, these take a connection each as all others do. */
+  lanes?: number;
   /** Called when an idle connection breaks, for instance because PostgreSQL was restarted. */
   onConnectionError?: (error: Error) => void;
   /**
@@ -68,9 +77,8 @@ export function connect(options: ConnectOptions): Database {
     typeof options.connection === "string"
       ? { connectionString: options.connection }
       : { ...options.connection };
-  const pool = new pg.Pool({
+  const client: pg.ClientConfig = {
     ...target,
-    max: options.max,
     types,
     application_name: "waybill",
     options:
@@ -78,9 +86,12 @@ export function connect(options: ConnectOptions): Database {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 10_000,
-    idleTimeoutMillis: 60_000,
-  });
+  };
   const report = (error: Error): void => options.onConnectionError?.(error);
+  const { max, lanes: laneCount = 0 } = options;
+  const lanes =
+    laneCount === 0 ? undefined : createLanes({ client, count: laneCount, onConnectionError: report });
+  const pool = new pg.Pool({ ...client, max: max - laneCount, idleTimeoutMillis: 60_000 });
   pool.on("error", report);
   pool.on("connect", (client) => client.on("error", report));
   const nameFor = createStatementBook((name) => options.onVaryingStatement?.(name));
@@ -90,12 +101,17 @@ export function connect(options: ConnectOptions): Database {
   return {
     query,
     pool,
-    prepared: async ({ name, text }, values) => {
-      const prepared = nameFor(name, text);
-      const how = prepared === undefined ? {} : { name: prepared };
-      return (await pool.query({ ...how, text, values, types })).rows;
+    prepared: async <Row extends pg.QueryResultRow>(statement: PreparedStatement, values: unknown[]) => {
+      const { text, brief } = statement;
+      const name = nameFor(statement.name, text);
+      const query = name === undefined ? { text, values } : { name, text, values };
+      const { rows } = await (brief === true && lanes !== undefined
+        ? lanes.run(query)
+        : runQuery(pool, query));
+      return rows as Row[];
     },
     close: async () => {
+      await lanes?.close();
       await query.destroy();
       // Kysely ends only a pool that it has used itself.
       if (!pool.ended) await pool.end();

@@ -1,6 +1,8 @@
 import type { PostgresPool, PostgresPoolClient } from "kysely";
 import type pg from "pg";
 
+import { runQuery } from "./run-query.ts";
+
 // A comment with nothing but the name in it.
 const nameComment = /^\s*\/\* ([a-z][a-z-]*) \*\//;
 
@@ -42,12 +44,12 @@ export function withNamedStatements(
   const wrappers = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
   function wrap(client: pg.PoolClient): PostgresPoolClient {
-    const query = (text: unknown, values?: unknown[]): unknown => {
-      const given = typeof text === "string" ? statementName(text) : undefined;
-      const name = given === undefined ? undefined : nameFor(given, text as string);
-      return name === undefined
-        ? client.query(text as string, values)
-        : client.query({ name, text: text as string, values: values ?? [] });
+    const query = (text: unknown, values: unknown[] = []): unknown => {
+      // Cursors are objects, not text, and bring callbacks of their own.
+      if (typeof text !== "string") return client.query(text as pg.Submittable);
+      const given = statementName(text);
+      const name = given === undefined ? undefined : nameFor(given, text);
+      return runQuery(client, name === undefined ? { text, values } : { name, text, values });
     };
     return { query: query as PostgresPoolClient["query"], release: () => client.release() };
   }

@@ -138,8 +138,8 @@ function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint):
       answer.body.once("error", (error) => reply.log.error({ err: error }, "response broke off"));
     return reply.send(answer.body);
   }
-  const text = answer.body instanceof JsonText ? answer.body.text : JSON.stringify(answer.body);
-  return reply.type("application/json; charset=utf-8").send(text);
+  const payload = answer.body instanceof JsonText ? answer.body.toPayload() : JSON.stringify(answer.body);
+  return reply.type("application/json; charset=utf-8").send(payload);
 }
 
 function routeHandler(deps: Deps, mounted: Mounted, operationId: string): RouteHandlerMethod {

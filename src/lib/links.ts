@@ -25,11 +25,11 @@ export function createLinks(publicUrl: string): Links {
  * @param url the list's absolute URL as requested, query included.
  */
 export function pageLinks(url: string, page: number, totalPages: number): Record<string, Link> {
-  const link = (number: number): Link => {
-    const target = new URL(url);
-    target.searchParams.set("page", String(number));
-    return { href: target.href };
-  };
+  const target = new URL(url);
+  target.searchParams.set("page", "1");
+  // There is one parameter of that name now, and a number needs no escapes.
+  const [before = "", after = ""] = target.href.split(/(?<=[?&]page=)1(?=&|#|$)/);
+  const link = (number: number): Link => ({ href: before + number + after });
   const last = Math.max(totalPages, 1);
   return {
     self: { href: url },

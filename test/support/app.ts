@@ -85,7 +85,7 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
   const onVaryingStatement = (name: string): never => {
     throw new Error(`The statement named '${name}' does not always have the same text`);
   };
-  const db = connect({ connection: withDatabase(postgres, database), max: 8, onVaryingStatement });
+  const db = connect({ connection: withDatabase(postgres, database), max: 8, lanes: 2, onVaryingStatement });
   const clock = new TestClock();
   const deps = createDeps(config, db, { log, clock });
   const app = await assembleApp(deps, () => db.close(), log);

@@ -1,4 +1,4 @@
-import type { PreparedExecutor } from "../../db/connect.ts";
+import type { PreparedExecutor, PreparedStatement } from "../../db/connect.ts";
 import { overloaded } from "../../domain/errors.ts";
 import type { Role } from "../../domain/roles.ts";
 import { type Batcher, createBatcher } from "../../lib/batcher.ts";
@@ -20,8 +20,9 @@ export interface CallerRow {
 }
 
 // Each row is looked up on its own: a plan that joins would read whole tables while statistics are young.
-const statement = {
+const statement: PreparedStatement = {
   name: "list-callers",
+  brief: true,
   text: `
     select k.id as key_id,
       case when u.id is not null then 'user' when s.id is not null then 'service_account' end as kind,
@@ -94,8 +95,9 @@ export function findCaller(
   return lookup.submit({ ...key, at });
 }
 
-const roleStatement = {
+const roleStatement: PreparedStatement = {
   name: "find-role",
+  brief: true,
   text: `
     select coalesce(
       (select m.role from memberships m where m.org_id = $1 and m.user_id = $2),

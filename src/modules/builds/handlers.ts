@@ -48,8 +48,8 @@ export const buildHandlers: Handlers<typeof buildEndpoints> = {
     const total_pages = per_page === 0 ? 0 : Math.ceil(total_count / per_page);
     const links = JSON.stringify(pageLinks(call.url, page, total_pages));
     const head = JSON.stringify({ page, per_page, total_pages, total_count, has_builds_ever });
-    const text = `${head.slice(0, -1)},"builds":${builds},"_links":${links}}`;
-    return { status: 200, body: new JsonText(text) };
+    const body = new JsonText(`${head.slice(0, -1)},"builds":`, builds, `,"_links":${links}}`);
+    return { status: 200, body };
   },
 
   build_statistics: async (deps, call) => {
@@ -57,6 +57,6 @@ export const buildHandlers: Handlers<typeof buildEndpoints> = {
     const repo_ids = await repoIdsOf(deps, call.org.id, call.query);
     const { times, total_count } = await listBuildTimes(deps.db, call.org.id, { ...window, repo_ids });
     const head = JSON.stringify({ ...window, total_count, _links: { self: { href: call.url } } });
-    return { status: 200, body: new JsonText(`${head.slice(0, -1)},"build_timestamps":[${times}]}`) };
+    return { status: 200, body: new JsonText(`${head.slice(0, -1)},"build_timestamps":[`, times, "]}") };
   },
 };

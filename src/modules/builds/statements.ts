@@ -18,30 +18,35 @@ import type { PreparedStatement } from "../../db/connect.ts";
 const largestPage = 50;
 
 /**
- * The flows and repos of the builds in `page`, each once: a page has far fewer of them than builds. Repos come as builds
- * show them.
+ * What is alike for the builds of a flow, and of a repo: made once for each of those in `page`, which are far fewer. Names of
+ * flows need no escapes.
  */
 const named = `page_flows as materialized (
-      select id, name from flows where org_id = $1 and id = any (array(select distinct flow_id from page))
+      select id, ',"flow_name":"' || name || '","repo_info":' as opening,
+        ',"_links":{"self":{"href":"' || $6::text || '/' || name || '/fingerprint/' as link
+      from flows where org_id = $1 and id = any (array(select flow_id from page))
     ), page_repos as materialized (
       select id, '{"name":' || to_json(name)::text || ',"repo_id":' || to_json(coalesce(repo_id, ''))::text
         || ',"provider":' || coalesce(to_json(provider)::text, 'null') || '}' as json
-      from repos where org_id = $1 and id = any (array(select distinct repo_id from page))
+      from repos where org_id = $1 and id = any (array(select repo_id from page))
     )`;
 
-/** One build as JSON text, from `b`, its flow `f` and its repo `r`. Names of flows need no escapes. */
-const item = `'{' || b.json || ',"flow_name":"' || f.name || '","repo_info":' || coalesce(r.json, 'null')
-  || ',"_links":{"self":{"href":"' || $6::text || '/' || f.name || '/fingerprint/' || b.fingerprint || '"}}}'`;
+/** One build as JSON text without its braces, from `b`, its flow `f` and its repo `r`. The long part is copied once. */
+const item = `b.json || (f.opening || coalesce(r.json, 'null') || f.link || b.fingerprint || '"}}')`;
 
 /** The page's builds as the text of a JSON array, from `page` and what is `named` there. */
 const pageText = `(
-  select coalesce('[' || string_agg(${item}, ',' order by b.number desc) || ']', '[]')
+  select coalesce('[{' || string_agg(${item}, '},{' order by b.number desc) || '}]', '[]')
   from page b left join page_flows f on f.id = b.flow_id left join page_repos r on r.id = b.repo_id
 )`;
+
+/** What a page needs of a build. */
+const columns = "json, fingerprint, flow_id, repo_id, number";
 
 /** All builds of the organization. */
 export const organizationList: PreparedStatement = {
   name: "list-builds",
+  brief: true,
   text: `
     with bounds as materialized (
       select
@@ -51,7 +56,7 @@ export const organizationList: PreparedStatement = {
           order by created_at desc, number desc limit 1) as last
     ), page as materialized (
       select b.* from bounds cross join lateral (
-        select * from builds where org_id = $1
+        select ${columns} from builds where org_id = $1
           and number >= bounds.first and number <= bounds.last - $4::bigint
           and number > bounds.last - $4::bigint - $5::bigint
         order by number desc limit ${largestPage}) b
@@ -72,12 +77,13 @@ const repoBounds = `
 /** The builds of one repo. */
 export const repoList: PreparedStatement = {
   name: "list-repo-builds",
+  brief: true,
   text: `
     with bounds as materialized (${repoBounds}
       from (select $7::uuid as id) repo
     ), page as materialized (
       select b.* from bounds cross join lateral (
-        select * from builds where org_id = $1 and repo_id = $7::uuid
+        select ${columns} from builds where org_id = $1 and repo_id = $7::uuid
           and repo_number >= bounds.first and repo_number <= bounds.last - $4::bigint
           and repo_number > bounds.last - $4::bigint - $5::bigint
         order by repo_number desc limit ${largestPage}) b
@@ -126,7 +132,7 @@ export const reposList: PreparedStatement = {
         select created_at, number from builds where org_id = $1 and number = top.number limit 1) p
       cross join spans s
       cross join lateral (
-        select * from builds b where b.org_id = $1 and b.repo_id = s.repo_id
+        select ${columns} from builds b where b.org_id = $1 and b.repo_id = s.repo_id
           and b.created_at >= to_timestamp($2::float8)
           and (b.created_at, b.number) <= (p.created_at, p.number)
         order by b.created_at desc, b.number desc limit ${largestPage}) b

@@ -15,12 +15,8 @@ export interface Occurring {
  * @param alias of the `environments` row.
  * @param org SQL for the organization's name as it stands in JSON, quotes included.
  */
-export function environmentJson(
-  alias: string,
-  org: string,
-  occurring: Occurring = { logical: true },
-): string {
-  return `'{"org":' || ${org} || ',' || ${alias}.json || ${members(alias, occurring)} || ${archive(alias, occurring)}`;
+export function environmentJson(alias: string, org: string): string {
+  return `${opening(org)} || ${alias}.json || (${closing(alias, { logical: true })})`;
 }
 
 /** SQL for a JSON array of such texts, from what follows `from`. */
@@ -29,22 +25,35 @@ export function environmentsJson(
   org: string,
   from: { rows: string; order: string; occurring: Occurring },
 ): string {
-  return `(select '[' || coalesce(string_agg(row.json, ','), '') || ']' from (
-      select ${environmentJson(alias, org, from.occurring)} as json from ${from.rows} order by ${from.order}) as row)`;
+  const ending = closing(alias, from.occurring);
+  // What is alike for all is made once and put between their texts.
+  const [json, tail] = isAlike(from.occurring)
+    ? [`${alias}.json`, ending]
+    : [`${alias}.json || (${ending})`, "''"];
+  const between = `(select ${tail} || ',' || ${opening(org)})`;
+  return `(select coalesce('[' || ${opening(org)} || string_agg(row.json, ${between}) || ${tail} || ']', '[]')
+    from (select ${json} as json from ${from.rows} order by ${from.order}) as row)`;
 }
 
-function members(e: string, { logical }: Occurring): string {
-  const policies = `',"policies":' || ${e}.policies || ',"included_environments":'`;
-  if (!logical) return `${policies} || 'null'`;
-  return `${policies} || case when ${e}.type = 'logical' then ${memberNames(e)} else 'null' end`;
+function opening(org: string): string {
+  return `('{"org":' || ${org} || ',')`;
 }
 
-function archive(e: string, { archived }: Occurring): string {
+/** Whether all that is needed of a row is its text. */
+export function isAlike({ logical, archived }: Occurring): boolean {
+  return !logical && archived === false;
+}
+
+function closing(e: string, { logical, archived }: Occurring): string {
+  const members = logical
+    ? `case when ${e}.type = 'logical' then ${memberNames(e)} else 'null' end`
+    : "'null'";
   const living = `',"archived_at":null,"archived_by":null}'`;
   const ended = `',"archived_at":' || epoch(${e}.archived_at)::text
       || ',"archived_by":' || to_json(${archiver(e)})::text || '}'`;
-  if (archived !== undefined) return archived ? ended : living;
-  return `case when ${e}.archived then ${ended} else ${living} end`;
+  const known = archived === true ? ended : living;
+  const end = archived === undefined ? `case when ${e}.archived then ${ended} else ${living} end` : known;
+  return `',"included_environments":' || ${members} || ${end}`;
 }
 
 function memberNames(e: string): string {

@@ -48,7 +48,7 @@ function pageReply(url: string, { page, per_page }: PageNumbers, found: Environm
     total_pages,
     total_count: found.total,
   });
-  return new JsonText(`${head.slice(0, -1)},"environments":${found.environments}}`);
+  return new JsonText(`${head.slice(0, -1)},"environments":`, found.environments, "}");
 }
 
 export const environmentHandlers: Handlers<typeof environmentEndpoints> = {

@@ -2,7 +2,7 @@ import type { PreparedStatement } from "../../db/connect.ts";
 import type { EnvironmentSort, SortDirection } from "../../domain/environments.ts";
 import type { TagFilter } from "../../domain/tags.ts";
 import { containsPattern } from "../../lib/like.ts";
-import { environmentsJson, type Occurring } from "./environment-json.ts";
+import { environmentsJson, isAlike, type Occurring } from "./environment-json.ts";
 
 /** Which environments, in which order. A filter that is absent lets everything through, an empty list nothing. */
 export interface EnvironmentQuery {
@@ -190,7 +190,8 @@ function orderedPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PageP
 
 /** Nothing comes before the first page: its rows are read in order, without finding them by id again. */
 function firstPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan {
-  const rows = `select * from environments e where ${allConditions(filters)} order by ${orderBy("e", query)}`;
+  const read = isAlike(occurringIn(query)) ? `e.json, ${columns("e", query)}` : "*";
+  const rows = `select ${read} from environments e where ${allConditions(filters)} order by ${orderBy("e", query)}`;
   return {
     with: "",
     rows: `(${rows} limit ${largestPage}) as e`,
@@ -277,7 +278,10 @@ export function pageStatement(org: Org, query: EnvironmentQuery, page: PageOf): 
     select ${plan.total}::bigint as total,
       ${environmentsJson("e", orgName, { ...plan, occurring: occurringIn(query) })} as environments`;
   return {
-    statement: statement(page.offset === 0 ? "first" : "page", query, filters, text),
+    statement: {
+      ...statement(page.offset === 0 ? "first" : "page", query, filters, text),
+      ...(page.offset === 0 && !filters.counted ? { brief: true } : {}),
+    },
     values: parameters.values,
   };
 }

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { moment } from "../../db/columns.ts";
-import type { Executor, PreparedExecutor, Tx } from "../../db/connect.ts";
+import type { Executor, PreparedExecutor, PreparedStatement, Tx } from "../../db/connect.ts";
 import type { FlowNameOptions } from "../../domain/quality/names.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
@@ -34,8 +34,9 @@ export interface HookRow extends FlowNameOptions {
   secret: Buffer;
 }
 
-const hookStatement = {
+const hookStatement: PreparedStatement = {
   name: "find-quality-hook",
+  brief: true,
   text: `select org_id, secret, flow_name_base, flow_name_prefix, flow_name_suffix
     from quality_integrations where hook_uid = $1`,
 };

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-import type { Executor, PreparedExecutor } from "../../db/connect.ts";
+import type { Executor, PreparedExecutor, PreparedStatement } from "../../db/connect.ts";
 
 /** Which repos; undefined matches all. */
 export interface RepoListFilter {
@@ -98,8 +98,9 @@ export interface RepoIdentity {
   provider: string | null;
 }
 
-const repoIds = {
+const repoIds: PreparedStatement = {
   name: "list-repo-ids",
+  brief: true,
   text: `
     select id from repos
     where org_id = $1 and ($2::uuid is null or id = $2) and ($3::text is null or repo_id = $3)
@@ -117,8 +118,9 @@ export async function listRepoIds(
   return (await db.prepared<{ id: string }>(repoIds, values)).map(({ id }) => id);
 }
 
-const reposByName = {
+const reposByName: PreparedStatement = {
   name: "repos-by-name",
+  brief: true,
   text: `
     select id, provider from repos
     where org_id = $1 and case when $2 then id = $3::uuid

@@ -1,0 +1,139 @@
+// What the load generator sends, made beforehand: making reports takes as long as sending them.
+import { createHash } from "node:crypto";
+
+import { makeRuns } from "../src/cli/demo/model/builds.ts";
+import { createCalendar } from "../src/cli/demo/model/calendar.ts";
+import { makePeople } from "../src/cli/demo/model/people.ts";
+import { reportOf } from "../src/cli/demo/steps/runs.ts";
+
+/** What is reported: artifacts, or attestations by a form. */
+export type ReportKind = "artifact" | "attestation";
+
+/** A body of JSON, and the address it is put to. */
+export interface Sent {
+  path: string;
+  body: string;
+}
+
+/** What to load, and how. */
+export interface LoadJob {
+  url: string;
+  key: string;
+  connections: number;
+  seconds: number;
+  /** Reads these addresses of the same server in turn instead. */
+  paths?: string[];
+  /** Puts these in turn instead. */
+  puts?: readonly Sent[];
+  /** Reports something new below this address instead of reading it. Another seed makes other reports. */
+  reports?: { kind: ReportKind; seed: string };
+}
+
+/** A moment of load that does not count: it fills caches and lets the compilers see what is hot. */
+export const warmUpSeconds = 1;
+
+const manyBuilds = 10_000_000;
+
+/** A report, and where it goes below the address that is loaded. */
+interface Report {
+  path: string;
+  body: string;
+}
+
+/** Reports of artifacts nobody has seen, as pipelines send them. */
+function* newArtifacts(seed: string): Generator<Report, never> {
+  const now = Date.now() / 1000;
+  const runs = makeRuns({
+    seed,
+    people: makePeople(seed, 9),
+    calendar: createCalendar(now, 2),
+    builds: manyBuilds,
+    firstJob: 1,
+  });
+  for (const run of runs)
+    for (const build of run.builds)
+      yield { path: `/${run.flow.name}`, body: JSON.stringify(reportOf(run, build)) };
+  throw new Error("All artifacts were reported");
+}
+
+const boundary = "waybill-bench-6f1b";
+const [attestationsOfTrail, flowsInUse] = [10, 50];
+
+function formOf(data: unknown): string {
+  return `--${boundary}\r\ncontent-disposition: form-data; name="data_json"\r\n\r\n${JSON.stringify(data)}\r\n--${boundary}--\r\n`;
+}
+
+/** Ten attestations for each of ever new trails, of some flows. */
+function* newAttestations(seed: string): Generator<Report, never> {
+  for (let count = 0; ; count += 1) {
+    const run = Math.floor(count / attestationsOfTrail);
+    const sha1 = createHash("sha1").update(`${seed} ${run}`).digest("hex");
+    const data = {
+      attestation_name: `check-${count % attestationsOfTrail}`,
+      is_compliant: count % 50 !== 0,
+      git_commit_info: {
+        sha1,
+        message: "Round prices to whole cents",
+        author: "Ines Falk <ines.falk@harborlight.example>",
+        branch: "main",
+        timestamp: Math.floor(Date.now() / 1000),
+      },
+      repo_info: {
+        name: "harborlight/checkout",
+        url: "https://git.harborlight.example/harborlight/checkout",
+      },
+      origin_url: `https://ci.harborlight.example/runs/${run}`,
+      user_data: {},
+    };
+    const path = `/flow-${run % flowsInUse}/trail/${sha1.slice(0, 12)}/generic`;
+    yield { path, body: formOf(data) };
+  }
+}
+
+function contentTypeOf(job: LoadJob): string {
+  return job.reports?.kind === "attestation"
+    ? `multipart/form-data; boundary=${boundary}`
+    : "application/json";
+}
+
+/** A request as it goes over the connection. */
+function requestOf(job: LoadJob, method: string, path: string, body?: string): Buffer {
+  const lines = [
+    `${method} ${path} HTTP/1.1`,
+    `host: ${new URL(job.url).host}`,
+    `authorization: Bearer ${job.key}`,
+    ...(body === undefined
+      ? []
+      : [`content-type: ${contentTypeOf(job)}`, `content-length: ${Buffer.byteLength(body)}`]),
+  ];
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body ?? ""}`);
+}
+
+/** More than a server takes in a second. */
+const reportsEachSecond = 5_000;
+
+function* inTurn(requests: readonly Buffer[]): Generator<Buffer, never> {
+  for (;;) yield* requests;
+}
+
+function* once(requests: readonly Buffer[]): Generator<Buffer, never> {
+  yield* requests;
+  throw new Error("All reports were sent");
+}
+
+/** The job's requests, as many as it may need. */
+export function requestsOf(job: LoadJob): Generator<Buffer, never> {
+  const { pathname, search } = new URL(job.url);
+  if (job.puts !== undefined)
+    return inTurn(job.puts.map(({ path, body }) => requestOf(job, "PUT", path, body)));
+  if (job.reports === undefined)
+    return inTurn((job.paths ?? [pathname + search]).map((path) => requestOf(job, "GET", path)));
+  const { kind, seed } = job.reports;
+  const reports = kind === "artifact" ? newArtifacts(seed) : newAttestations(seed);
+  const count = (job.seconds + warmUpSeconds) * reportsEachSecond;
+  const requests = Array.from({ length: count }, () => {
+    const { path, body } = reports.next().value;
+    return requestOf(job, "POST", pathname + path, body);
+  });
+  return once(requests);
+}
