@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import type { Database } from "../src/db/connect.ts";
 import { transaction } from "../src/db/transaction.ts";
-import { evaluateTrails } from "../src/modules/compliance/service.ts";
+import { evaluateTrails, type FlowOrigin } from "../src/modules/compliance/service.ts";
 import { type Filling, withDatabase } from "./data.ts";
 import type { Server } from "./processes.ts";
 
@@ -134,11 +134,15 @@ const tables = [
    group by 1, 2, 3, 4, 5, 6`,
 ];
 
+const latestArtifacts = `select distinct on (flow_id) flow_id, id as artifact_id, repo_id, repo_url from artifacts
+  where org_id = $1 order by flow_id, id desc`;
+
 async function judgeAll(db: Database, orgId: string): Promise<void> {
+  const { rows: origins } = await db.pool.query<FlowOrigin>(latestArtifacts, [orgId]);
   const { rows } = await db.pool.query<{ id: string }>("select id from places order by n");
   for (let from = 0; from < rows.length; from += 500) {
     const ids = rows.slice(from, from + 500).map(({ id }) => id);
-    await transaction(db.query, (tx) => evaluateTrails(tx, orgId, ids));
+    await transaction(db.query, (tx) => evaluateTrails(tx, orgId, ids, origins));
   }
 }
 

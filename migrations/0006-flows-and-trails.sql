@@ -15,15 +15,45 @@ create table flows (
   created_by_name text not null,
   archived_at timestamptz,
   original_name text collate "C",
+  -- Its JSON as lists have it, in three pieces: between them go the organization's name and the repo. Lists send many of
+  -- them far more often than one changes, and making text of columns is most of what a page costs.
+  json_head text not null generated always as (
+    '{"id":"' || wire_id(id) || '","name":' || json_text(name) || ',"description":' || json_text(description)
+    || ',"visibility":' || json_text(visibility) || ',"org":') stored,
+  json_template text not null generated always as (',"template":' || json_text(template) || ',"repo_url":') stored,
+  json_tail text not null generated always as (
+    ',"tags":' || tags::text || ',"space_id":' || coalesce('"' || wire_id(space_id) || '"', 'null')
+    || ',"created_at":' || epoch(created_at)::text || ',"created_by":' || json_text(created_by_name)
+    || ',"latest_activity_at":') stored,
   foreign key (org_id, space_id) references spaces (org_id, id),
   check ((archived_at is null) = (original_name is null))
-);
+) with (toast_tuple_target = 8160); -- Unpacking templates would cost more than the room they save.
 create unique index flows_name on flows (org_id, name);
+-- Lists by name; with the id, the pages before the one asked for are passed over in the index.
+create index flows_living on flows (org_id, name, id) where archived_at is null;
 create index flows_space on flows (org_id, space_id) where space_id is not null;
 create index flows_tags on flows using gin (tags);
 -- The most selective index comes last, and the key after it, here and below: until statistics are gathered indexes look
 -- alike to the planner, which then takes the newest, and the checks of foreign keys keep such a plan.
 alter table flows add primary key (org_id, id);
+
+-- How many living flows there are, so that lists need not count them.
+create table flow_counts (
+  org_id uuid primary key references organizations (id),
+  count bigint not null
+);
+
+create function count_new_flows() returns trigger
+  language plpgsql as $$
+begin
+  insert into flow_counts as c (org_id, count)
+  select org_id, count(*) from new_rows where archived_at is null group by org_id order by org_id
+  on conflict (org_id) do update set count = c.count + excluded.count;
+  return null;
+end
+$$;
+create trigger flows_count_new after insert on flows
+  referencing new table as new_rows for each statement execute function count_new_flows();
 
 create table flow_former_names (
   org_id uuid not null,

@@ -12,6 +12,8 @@ create table snapshots (
   -- The environment's type then.
   type text not null,
   cause text not null check (cause in ('report', 'policy', 'allow-list', 'members')),
+  -- How many events there have been with this snapshot: those of several snapshots are a range of numbers.
+  event_count bigint not null,
   artifact_compliance_count json not null,
   applied_policies json not null,
   -- Its rows in snapshot_artifacts, in the order in which they are shown.
@@ -41,6 +43,8 @@ create table snapshot_artifacts (
   fingerprint text collate "C" not null,
   -- The annotation in the snapshot first_index. In later ones it is unchanged, from now to now.
   type text not null,
+  -- Events are numbered from 1 in each environment, without gaps, in the order of snapshots and ids.
+  event_number bigint,
   was integer not null,
   now integer not null,
   compliant boolean,
@@ -59,13 +63,17 @@ create table snapshot_artifacts (
   -- Fingerprints of what ran before it: whether those run is shown.
   follows text[] not null,
   -- As snapshots show it, but for what depends on the reader: U+0001 stands for the web address of the organization,
-  -- U+0002 for the annotation. Neither occurs in JSON otherwise.
+  -- U+0002 for the annotation. In place of what policies decided there are the flows that is about, each between two
+  -- U+0003. None of these occurs in JSON otherwise.
   doc text not null,
+  -- What they decided, in snapshot_decisions.
+  decisions_digest text not null,
+  check ((event_number is null) = (type = 'unchanged')),
   primary key (org_id, environment_id, id),
   foreign key (org_id, environment_id) references environments (org_id, id)
 );
-create index snapshot_artifacts_events on snapshot_artifacts (org_id, environment_id, first_index, id)
-  where type <> 'unchanged';
+create unique index snapshot_artifacts_events on snapshot_artifacts (org_id, environment_id, event_number)
+  where event_number is not null;
 create index snapshot_artifacts_events_created on snapshot_artifacts (org_id, created_at, environment_id, id)
   where type <> 'unchanged';
 create index snapshot_artifacts_fingerprint on snapshot_artifacts (org_id, fingerprint, created_at);
@@ -78,8 +86,9 @@ create function end_version_only() returns trigger
   language plpgsql as $$
 begin
   if tg_op = 'DELETE' or old.last_index is not null or (new.last_index is null and new.facts = old.facts)
-    or (new.org_id, new.environment_id, new.id, new.first_index, new.created_at, new.type, new.digest)
-      is distinct from (old.org_id, old.environment_id, old.id, old.first_index, old.created_at, old.type, old.digest) then
+    or (new.org_id, new.environment_id, new.id, new.first_index, new.created_at, new.type, new.event_number, new.digest)
+      is distinct from (old.org_id, old.environment_id, old.id, old.first_index, old.created_at, old.type,
+        old.event_number, old.digest) then
     raise exception 'table % is insert-only', tg_table_name using errcode = 'restrict_violation';
   end if;
   return new;
@@ -87,6 +96,27 @@ end
 $$;
 create trigger snapshot_artifacts_insert_only before update or delete on snapshot_artifacts
   for each row execute function end_version_only();
+
+-- What policies decided on an artifact as snapshots show it: mostly the rules, so that a few texts are shared by nearly all
+-- artifacts. Between two U+0003 there is the number of the flow, from 0, of those that the artifact's document tells there.
+create table snapshot_decisions (
+  org_id uuid not null,
+  environment_id uuid not null,
+  -- Of the text.
+  digest text collate "C" not null,
+  decisions text not null,
+  primary key (org_id, environment_id, digest)
+);
+create trigger snapshot_decisions_insert_only before update or delete on snapshot_decisions
+  for each row execute function forbid_change();
+
+-- What policies decided on the artifact of a document.
+create function decisions_in(doc text, decisions text) returns json
+  language sql immutable parallel safe as $$
+  select string_agg(case when place % 2 = 1 then part else split_part(doc, U&'\0003', part::integer + 2) end, ''
+    order by place)::json
+  from unnest(string_to_array(decisions, U&'\0003')) with ordinality as parts (part, place)
+$$;
 
 -- Where an environment's record stands. Changed only by the holder of the environment's row.
 create table environment_reports (

@@ -158,7 +158,8 @@ export const controlEndpoints = {
     path: "/controls/{org}/{identifier}",
     tag,
     summary: "Edit a control",
-    description: "Makes a new version, unless nothing changes. An archived control stays archived.",
+    description:
+      "Makes a new version, also of what stays the same; a body that says nothing changes nothing. An archived control stays archived.",
     access: organizationRole("admin"),
     body: { kind: "json", schema: EditControl },
     responses: asItIsNow,

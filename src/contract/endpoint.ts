@@ -164,8 +164,16 @@ export class JsonText {
   }
 }
 
+/** A JSON body that is ready text in UTF-8. */
+export class JsonBytes {
+  readonly bytes: Buffer;
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+}
+
 type ResponseBody<R> = R extends { schema: infer S extends z.ZodType }
-  ? z.output<S> | JsonText
+  ? z.output<S> | JsonText | JsonBytes
   : string | Buffer | Readable;
 
 /** One of the endpoint's declared responses. */

@@ -24,14 +24,14 @@ export const CreateTrail = z
   .meta({ id: "CreateTrail" });
 export type CreateTrail = z.output<typeof CreateTrail>;
 
-/** The commit a trail is about. Unknown texts of people are empty. */
+/** The commit a trail is about. Unknown texts of people are empty and an unknown time is 0: clients print them as they are. */
 export const GitCommitInfo = z
   .object({
     sha1: z.string(),
     message: z.string(),
     author: z.string(),
     branch: z.string().nullable(),
-    timestamp: z.number().nullable(),
+    timestamp: z.number(),
     url: z.string().nullable(),
   })
   .meta({ id: "GitCommitInfo" });
@@ -39,6 +39,7 @@ export type GitCommitInfo = z.output<typeof GitCommitInfo>;
 
 /** The same commit inside an event. */
 export const EventGitCommitInfo = GitCommitInfo.extend({
+  timestamp: z.number().nullable(),
   author_username: z.string().nullable(),
   parents: z.array(z.string()).nullable(),
   verified: z.boolean().nullable(),

@@ -18,6 +18,8 @@ export type Generated<T> = T extends ColumnType<infer S, infer I, infer U>
   ? ColumnType<S, I | undefined, U>
   : ColumnType<T, T | undefined, T>;
 
+export type Timestamp = ColumnType<Date, Date | string, Date | string>;
+
 export interface ActionEnvironments {
   action_number: number;
   environment_id: string;
@@ -318,10 +320,21 @@ export interface Evidence {
 }
 
 export interface FlowActivity {
+  active_minute: Generated<Timestamp>;
+  artifact_id: string | null;
   flow_id: string;
+  json: Generated<string>;
   last_modified_at: TimestampColumn;
   org_id: string;
+  repo_id: string | null;
+  repo_url: string | null;
+  state: string;
   trail_id: string;
+}
+
+export interface FlowCounts {
+  count: number;
+  org_id: string;
 }
 
 export interface FlowFormerNames {
@@ -336,6 +349,9 @@ export interface Flows {
   created_by_name: string;
   description: Generated<string>;
   id: string;
+  json_head: Generated<string>;
+  json_tail: Generated<string>;
+  json_template: Generated<string>;
   name: string;
   org_id: string;
   original_name: string | null;
@@ -537,9 +553,11 @@ export interface SilenceWatch {
 export interface SnapshotArtifacts {
   compliant: boolean | null;
   created_at: TimestampColumn;
+  decisions_digest: string;
   digest: string;
   doc: string;
   environment_id: string;
+  event_number: number | null;
   facts: string;
   findings: string;
   fingerprint: string;
@@ -558,6 +576,13 @@ export interface SnapshotArtifacts {
   was: number;
 }
 
+export interface SnapshotDecisions {
+  decisions: string;
+  digest: string;
+  environment_id: string;
+  org_id: string;
+}
+
 export interface Snapshots {
   applied_policies: JsonColumn;
   artifact_compliance_count: JsonColumn;
@@ -566,6 +591,7 @@ export interface Snapshots {
   compliant: boolean | null;
   created_at: TimestampColumn;
   environment_id: string;
+  event_count: number;
   index: number;
   org_id: string;
   type: string;
@@ -654,6 +680,7 @@ export interface DB {
   environments: Environments;
   evidence: Evidence;
   flow_activity: FlowActivity;
+  flow_counts: FlowCounts;
   flow_former_names: FlowFormerNames;
   flows: Flows;
   instance_settings: InstanceSettings;
@@ -675,6 +702,7 @@ export interface DB {
   service_accounts: ServiceAccounts;
   silence_watch: SilenceWatch;
   snapshot_artifacts: SnapshotArtifacts;
+  snapshot_decisions: SnapshotDecisions;
   snapshots: Snapshots;
   spaces: Spaces;
   trail_compliance: TrailCompliance;

@@ -44,12 +44,15 @@ describe("POST …/api-keys", () => {
     expect(JSON.stringify(rows)).not.toContain(answer.json.key);
   });
 
-  it("makes a new key each time", async () => {
+  it("makes a new key each time, also when fifty are asked for at once", async () => {
     const { org, keys } = await setting();
-    const made = await Promise.all([1, 2, 3].map(() => org.admin.post(keys, { description: "same" })));
-    expect(new Set(made.map(({ json }) => json.id)).size).toBe(3);
-    expect(new Set(made.map(({ json }) => json.key)).size).toBe(3);
-    expect((await org.admin.get(keys)).json).toHaveLength(3);
+    const made = await Promise.all(
+      Array.from({ length: 50 }, () => org.admin.post(keys, { description: "same" })),
+    );
+    expect(made.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 201));
+    expect(new Set(made.map(({ json }) => json.id)).size).toBe(50);
+    expect(new Set(made.map(({ json }) => json.key)).size).toBe(50);
+    expect((await org.admin.get(keys)).json).toHaveLength(50);
   });
 
   it("keeps the expiry, and ends the key then", async () => {
@@ -148,6 +151,7 @@ describe("POST …/api-keys/{key_id}/rotate", () => {
 
     const shown = (await here.org.admin.get(`${here.keys}/${old.id}`)).json;
     expect(shown.rotated_at).toBeGreaterThanOrEqual(before);
+    expect(shown.grace_period_expires_at - shown.rotated_at).toBeCloseTo(24 * hour, 3);
     expect(shown.grace_period_expires_at).toBe(answer.json.grace_period_expires_at);
     const fresh = (await here.org.admin.get(`${here.keys}/${answer.json.id}`)).json;
     expect(fresh).not.toHaveProperty("rotated_at");

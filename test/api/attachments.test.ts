@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { sha256 } from "../../src/lib/hash.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { putFlow } from "../support/flows.ts";
 
 const megabyte = 1024 * 1024;
 let app: TestApp;
@@ -58,6 +59,37 @@ describe("a file that comes with an attestation", () => {
     expect(new Set(shown.map((one) => one.evidence_archive_path)).size).toBe(1);
   });
 
+  it("is found by the flow's former name, until another flow takes that", async () => {
+    expect((await report("scan")).status).toBe(201);
+    const { attestation_id } = await read("scan");
+    const evidenceOf = (flow: string, id: string) =>
+      org.reader.get(`/attestations/${org.name}/${flow}/trail/run/attestation/${id}/evidence`);
+    const rename = `/flows/${org.name}/web-ci/rename`;
+    expect((await org.member.put(rename, { new_name: "shop-ci" })).status).toBe(200);
+    for (const flow of ["shop-ci", "web-ci"]) {
+      const file = await evidenceOf(flow, attestation_id);
+      expect([flow, file.status, file.text]).toEqual([flow, 200, content]);
+      expect(file.headers["content-disposition"]).toBe('attachment; filename="evidence.json"');
+    }
+    // Another flow with a trail of the same name.
+    expect((await putFlow(org.member, org.name, { name: "web-ci" })).status).toBe(201);
+    expect((await report("scan")).status).toBe(201);
+    const newer = await read("scan");
+    expect(newer.attestation_id).not.toBe(attestation_id);
+    expect((await evidenceOf("web-ci", newer.attestation_id)).status).toBe(200);
+    expect((await evidenceOf("shop-ci", attestation_id)).text).toBe(content);
+    for (const [flow, id] of [
+      ["web-ci", attestation_id],
+      ["shop-ci", newer.attestation_id],
+    ]) {
+      const answer = await evidenceOf(flow, id);
+      expect([answer.status, answer.json]).toEqual([
+        404,
+        { message: `Attestation '${id}' has no evidence on this trail` },
+      ]);
+    }
+  });
+
   it("is told from none", async () => {
     const parts = { data_json: JSON.stringify({ attestation_name: "bare", is_compliant: true }) };
     await org.member.request("POST", `/attestations/${org.name}/web-ci/trail/run/generic`, { parts });
@@ -66,7 +98,9 @@ describe("a file that comes with an attestation", () => {
     expect(shown._links.evidence).toBeUndefined();
     for (const id of [shown.attestation_id, "nothing"]) {
       const path = `/attestations/${org.name}/web-ci/trail/run/attestation/${id}/evidence`;
-      expect((await org.reader.get(path)).status).toBe(404);
+      const answer = await org.reader.get(path);
+      const message = `Attestation '${id}' has no evidence on this trail`;
+      expect([answer.status, answer.json]).toEqual([404, { message }]);
     }
   });
 });
@@ -125,6 +159,18 @@ describe("a large file", () => {
     const found = await download("large");
     expect(found.bytes.equals(bytes)).toBe(true);
     expect(found.headers.get("content-length")).toBe(String(bytes.length));
+  });
+
+  it("of 10 MB may come with data of 10 MB, and with no more", async () => {
+    const bytes = randomBytes(10 * megabyte);
+    const data = { attestation_name: "wide", is_compliant: true, user_data: { text: "" } };
+    const room = 10 * megabyte - JSON.stringify(data).length;
+    data.user_data.text = "x".repeat(room);
+    expect((await upload("generic", data, { name: "a.bin", bytes })).status).toBe(201);
+    expect((await read("wide"))["user_data"]).toEqual({ text: data.user_data.text });
+    data.user_data.text += "x";
+    const larger = await upload("generic", { ...data, attestation_name: "wider" }, { name: "a.bin", bytes });
+    expect(larger.status).toBe(413);
   });
 
   it.each(kinds)(

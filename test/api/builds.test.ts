@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf, repoInfo } from "../support/artifacts.ts";
+import { putTrail } from "../support/flows.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -209,6 +210,23 @@ describe("GET /builds/{org}", () => {
         builds: [],
         has_builds_ever: false,
       });
+  });
+
+  it("says of a repo whether it ever had a build, whatever the window", async () => {
+    const org = await app.org();
+    await report(org, "a", { repo_info: repoInfo("built") });
+    await putTrail(org.member, `${org.name}/web-ci`, { name: "t", repo_info: repoInfo("planned") });
+    const later = `start_ts=${Math.ceil(app.clock.now()) + 60}&end_ts=${Math.ceil(app.clock.now()) + 120}`;
+    for (const [repo, ever] of [
+      ["built", true],
+      ["planned", false],
+    ] as const) {
+      const { id } = (await org.reader.get(`/repos/${org.name}/${repo}`)).json;
+      for (const filter of [`repo_name=${repo}`, `repo_id=id-of-${repo}`, `repo_inner_id=${id}`]) {
+        const { total_count, has_builds_ever } = await builds(org, `?${filter}&${later}`);
+        expect([filter, total_count, has_builds_ever]).toEqual([filter, 0, ever]);
+      }
+    }
   });
 
   it("shows the current names of renamed flows and repos, and finds builds by them", async () => {

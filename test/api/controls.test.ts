@@ -190,18 +190,28 @@ describe("PUT /controls/{org}/{identifier}", () => {
     ]);
   });
 
-  it.each([
-    {},
-    { name: "c", description: "d", links: { b: "2", a: "1" } },
-    { name: null, description: null, links: null },
-  ])("leaves no trace when nothing changes: %j", async (body) => {
+  it("makes a version each time it is repeated", async () => {
     const org = await app.org();
     const { json: first } = await createControl(org, "c", { description: "d", links: { a: "1", b: "2" } });
-    const answer = await org.admin.put(`/controls/${org.name}/c`, body);
-    expect([answer.status, answer.json]).toEqual([200, first]);
-    expect(await versionsOf(org, "c")).toBe(1);
-    expect(await auditedResources(org, app)).toEqual(["post_control control c"]);
+    for (const body of [{ name: "c" }, { name: "c" }, { description: "d", links: { b: "2", a: "1" } }]) {
+      const version = (await versionsOf(org, "c")) + 1;
+      const answer = await org.admin.put(`/controls/${org.name}/c`, body);
+      expect([answer.status, answer.json]).toEqual([200, { ...first, version }]);
+    }
+    expect(await versionsOf(org, "c")).toBe(4);
   });
+
+  it.each([{}, { name: null, description: null, links: null }])(
+    "leaves no trace when it says nothing: %j",
+    async (body) => {
+      const org = await app.org();
+      const { json: first } = await createControl(org, "c", { description: "d", links: { a: "1", b: "2" } });
+      const answer = await org.admin.put(`/controls/${org.name}/c`, body);
+      expect([answer.status, answer.json]).toEqual([200, first]);
+      expect(await versionsOf(org, "c")).toBe(1);
+      expect(await auditedResources(org, app)).toEqual(["post_control control c"]);
+    },
+  );
 
   it.each([
     [{ identifier: "d" }, "identifier", "Extra inputs are not permitted [input: d]"],

@@ -288,6 +288,20 @@ describe("PUT /environments/{org}/{env_name}/rename", () => {
     expect((await org.reader.get(`/environments/${org.name}/old`)).json.description).toBe("second");
   });
 
+  it("loses the old name for good to another that takes it, archived or not", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "old");
+    await rename(org, "old", "new");
+    await createEnvironment(org, "old");
+    await org.member.put(`/environments/${org.name}/old/archive`);
+    const answer = await org.reader.get(`/environments/${org.name}/old`);
+    expect([answer.status, answer.json]).toEqual([
+      404,
+      { message: `Environment named 'old' has been archived for organization '${org.name}'` },
+    ]);
+    expect((await org.reader.get(`/environments/${org.name}/new`)).status).toBe(200);
+  });
+
   it("leads former names through several renames and back", async () => {
     const org = await app.org();
     await createEnvironment(org, "a");

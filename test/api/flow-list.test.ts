@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { wireId } from "../../src/lib/ids.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { artifactBody } from "../support/artifacts.ts";
 import { putFlow, putTrail } from "../support/flows.ts";
 
 let app: TestApp;
@@ -182,24 +183,28 @@ describe("GET /flows/{org}", () => {
   });
 
   it("shows the repo of the latest artifact", async () => {
-    await flows("a");
-    const ids = { flow: "", trail: "" };
-    await putTrail(org.member, `${org.name}/a`, { name: "t" });
-    const row = await app.deps.db.query
-      .selectFrom("trails")
-      .select(["id", "flow_id"])
-      .where("org_id", "=", org.id)
-      .executeTakeFirstOrThrow();
-    ids.flow = row.flow_id;
-    ids.trail = row.id;
-    for (const url of ["https://git.x.test/old", "https://git.x.test/new"])
-      await app.deps.db.pool.query(
-        `insert into artifacts (org_id, id, flow_id, trail_id, fingerprint, filename, template_reference_name, repo_url,
-           commit_url, build_url, created_at, created_by_name)
-         values ($1, $2, $3, $4, $5, 'f', 'f', $6, '', '', now(), 'x')`,
-        [org.id, app.deps.ids.next(), ids.flow, ids.trail, "a".repeat(64), url],
-      );
-    expect((await org.reader.get(`/flows/${org.name}`)).json[0].repo_url).toBe("https://git.x.test/new");
-    expect((await org.reader.get(`/flows/${org.name}/a`)).json.repo_url).toBe("https://git.x.test/new");
+    const shown = async () => [
+      (await org.reader.get(`/flows/${org.name}`)).json[0].repo_url,
+      (await org.reader.get(`/flows/${org.name}/a`)).json.repo_url,
+    ];
+    const report = async (more: object) =>
+      org.member.post(`/artifacts/${org.name}/a`, artifactBody({ trail_name: "t", ...more }));
+    const repo = (url: string) => ({ repo_info: { name: "shop", url } });
+    await report({});
+    expect(await shown()).toEqual(["", ""]);
+    for (const url of ["https://git.x.test/old", "https://git.x.test/new"]) {
+      await report({ repo_url: url, ...repo("https://git.x.test/shop") });
+      expect(await shown()).toEqual([url, url]);
+    }
+    await report(repo("https://git.x.test/shop"));
+    expect(await shown()).toEqual(["https://git.x.test/shop", "https://git.x.test/shop"]);
+    // The repo is elsewhere now, as a report to another flow says.
+    await org.member.post(
+      `/artifacts/${org.name}/b`,
+      artifactBody({ trail_name: "t", ...repo("https://git.x.test/moved") }),
+    );
+    expect(await shown()).toEqual(["https://git.x.test/moved", "https://git.x.test/moved"]);
+    await report({ repo_url: "" });
+    expect(await shown()).toEqual(["", ""]);
   });
 });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
-import { fingerprintOf } from "../support/artifacts.ts";
+import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import { createEnvironment } from "../support/environments.ts";
+import { attachPolicies, createPolicy, policyText } from "../support/policies.ts";
 import { annotations, getSnapshot, reportServer } from "../support/snapshots.ts";
 
 let app: TestApp;
@@ -59,6 +60,33 @@ describe("a logical environment's timeline (R5)", () => {
       ["db: started-unknown 0>1", "web: unchanged 1>1"],
       ["db: unchanged 1>1", "web: exited 1>0"],
     ]);
+  });
+
+  it("is compared and judged by its own policies like any other", async () => {
+    const org = await grouped(["a", "b"]);
+    await reportServer(org, "a", ["web"]);
+    await reportServer(org, "b", ["db"]);
+    const diff = await org.reader.get(`/env-diff/${org.name}?snappish1=all%231&snappish2=all`);
+    expect(diff.json).toMatchObject({
+      snappish1: { snapshot_id: "all#1", artifacts: [] },
+      snappish2: { snapshot_id: "all#2", artifacts: [{ name: "db" }] },
+      "not-changed": { artifacts: [{ name: "web" }] },
+    });
+    const fingerprint = fingerprintOf("web");
+    await org.member.post(`/artifacts/${org.name}/web-ci`, artifactBody({ fingerprint }));
+    const scanned = policyText("attestations:", "  - name: scan", "    type: generic");
+    await createPolicy(org, "scanned", scanned);
+    await createPolicy(org, "known");
+    await attachPolicies(org, "a", "known");
+    await attachPolicies(org, "all", "scanned");
+    const verdict = async (name: string) =>
+      (await org.reader.get(`/asserts/${org.name}/fingerprint/${fingerprint}?environment_name=${name}`)).json;
+    expect(await verdict("a")).toMatchObject({ compliant: true, environment: "a" });
+    expect(await verdict("all")).toMatchObject({
+      compliant: false,
+      environment: "all",
+      policy_evaluations: [{ policy_name: "scanned" }],
+    });
   });
 
   it("shows the flows of what runs in it", async () => {

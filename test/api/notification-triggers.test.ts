@@ -57,6 +57,28 @@ async function told(): Promise<unknown[]> {
     );
 }
 
+describe("a logical environment tells its receiver", () => {
+  it("what starts, exits and fails in any of its members", async () => {
+    const org = await watching("ON_SCALED_ARTIFACT");
+    await createEnvironment(org, "all", { type: "logical", included_environments: ["live"] });
+    const triggers = ["ON_STARTED_ARTIFACT", "ON_EXITED_ARTIFACT", "ON_NON_COMPLIANT_ENV"];
+    const targets = [notified.webhook()];
+    await putEnv(org, { name: "wide", environments: ["all"], triggers, targets });
+    await report(org, "built");
+    expect(await told()).toEqual([["ARTIFACT_STARTED", "all", "1 COMPLIANT", "built"]]);
+    await report(org, "bought");
+    const events = await told();
+    expect(events).toHaveLength(3);
+    expect(events).toEqual(
+      expect.arrayContaining([
+        ["ARTIFACT_STARTED", "all", "2 NON-COMPLIANT", "bought"],
+        ["ARTIFACT_EXITED", "all", "2 NON-COMPLIANT", "built"],
+        ["ENVIRONMENT_NON_COMPLIANT", "all", "2 NON-COMPLIANT"],
+      ]),
+    );
+  });
+});
+
 describe("an environment with a policy tells its receiver", () => {
   it("that an artifact started", async () => {
     const org = await watching("ON_STARTED_ARTIFACT");

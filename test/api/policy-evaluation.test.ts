@@ -190,3 +190,61 @@ describe("what runs is judged again at once", () => {
     }
   });
 });
+
+describe("what runs is judged again by the next report", () => {
+  it("whatever its verdict rests on has changed, and by nothing else (R6)", async () => {
+    const org = await withRunning();
+    const tagged = [
+      "attestations:",
+      "  - name: scan",
+      "    if: ${{ flow.tags.env == 'prod' }}",
+      "    type: generic",
+    ];
+    await createPolicy(org, "tagged", policyText(...tagged));
+    await createPolicy(org, "whole", policyText("trail-compliance:", "  required: true", "  exceptions: []"));
+    await attachPolicies(org, "prod", "tagged", "whole");
+    await reportServer(org, "prod", ["built"]);
+    const place = { org: org.name };
+    const scan = { attestation_name: "scan", artifact_fingerprint: fingerprintOf("built") };
+    const tag = (change: object) => org.member.patch(`/tags/${org.name}/flow/web-ci`, change);
+    const template = "version: 1\ntrail:\n  attestations:\n    - name: review\n      type: generic\n";
+    const override = { reason: "r", new_compliance_status: true, original_attestation_type: "generic" };
+    const steps: [what: string, change: () => Promise<{ status: number }>, status: number, state: boolean][] =
+      [
+        ["a tag", () => tag({ set_tags: { env: "prod" } }), 201, false],
+        [
+          "a failure",
+          () => attest(org.member, place, "generic", { ...scan, is_compliant: false }),
+          201,
+          false,
+        ],
+        ["an override", () => attest(org.member, place, "override", { ...scan, ...override }), 201, true],
+        [
+          "a template",
+          () => putTrail(org.member, `${org.name}/web-ci`, { name: "run" }, template),
+          201,
+          false,
+        ],
+        [
+          "a report on the trail",
+          () => attest(org.member, place, "generic", { attestation_name: "review", is_compliant: true }),
+          201,
+          true,
+        ],
+        ["a tag that goes", () => tag({ remove_tags: ["env"] }), 201, true],
+        ["a tag nobody asks for", () => tag({ set_tags: { team: "shop" } }), 200, true],
+        [
+          "another name",
+          () => org.member.put(`/flows/${org.name}/web-ci/rename`, { new_name: "web" }),
+          200,
+          true,
+        ],
+      ];
+    for (const [what, change, status, state] of steps) {
+      expect([what, (await change()).status < 300]).toEqual([what, true]);
+      expect([what, (await reportServer(org, "prod", ["built"])).status]).toEqual([what, status]);
+      expect([what, await stateOf(org)]).toEqual([what, state]);
+      expect((await reportServer(org, "prod", ["built"])).status).toBe(200);
+    }
+  });
+});

@@ -105,6 +105,45 @@ describe("a path that only its callers know", () => {
 });
 
 describe("a multipart body", () => {
+  const send = (...fields: [name: string, content: Buffer | string][]) => {
+    const chunks = fields.flatMap(([name, content]) => [
+      Buffer.from(`--limit\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`),
+      Buffer.from(content),
+      Buffer.from("\r\n"),
+    ]);
+    return org.admin.request("PUT", `/flows/${org.name}/template_file`, {
+      payload: Buffer.concat([...chunks, Buffer.from("--limit--\r\n")]),
+      headers: { "content-type": "multipart/form-data; boundary=limit" },
+    });
+  };
+  const flow = JSON.stringify({ name: "whole", description: "" });
+
+  it.each<[string, [string, Buffer | string][]]>([
+    ["is empty", []],
+    ["has another field only", [["other", flow]]],
+    ["has the field empty", [["data_json", ""]]],
+    ["has the field in broken UTF-8", [["data_json", Buffer.from([0x22, 0xff, 0xfe, 0x22])]]],
+    ["has NUL in a name", [["data_json", '{"name":"a\\u0000","description":""}']]],
+    ["has half a character in a text", [["data_json", '{"name":"a","description":"\\ud800"}']]],
+    ["has no JSON in the field", [["data_json", "{name: 1}"]]],
+    ["is nested without end", [["data_json", "[".repeat(100_000)]]],
+  ])("that %s is refused", async (_what, fields) => {
+    const answer = await send(...fields);
+    expect([answer.status, typeof answer.json.message]).toEqual([400, "string"]);
+  });
+
+  it("that is cut off, or has no boundary, is refused", async () => {
+    for (const [type, payload] of [
+      ["multipart/form-data; boundary=limit", "--limit\r\nContent-Disposition: form-data; na"],
+      ["multipart/form-data; boundary=limit", ""],
+      ["multipart/form-data", "--limit--\r\n"],
+    ] as const) {
+      const headers = { "content-type": type };
+      const answer = await org.admin.request("PUT", `/flows/${org.name}/template_file`, { payload, headers });
+      expect([type, payload, answer.status]).toEqual([type, payload, 400]);
+    }
+  });
+
   it("is bounded as a whole, whatever its parts are", async () => {
     const part = "x".repeat(9 * 1024 * 1024);
     const answer = await org.admin.request("PUT", `/flows/${org.name}/template_file`, {
@@ -172,6 +211,18 @@ describe("bodies", () => {
     });
     expect([answer.status, answer.json]).toEqual([200, "OK"]);
     expect((await user.client.put(`/user/${user.name}`)).status).toBe(200);
+  });
+
+  it("with a key twice mean the last one, and none can be the prototype", async () => {
+    const put = (payload: string) =>
+      org.member.request("PUT", `/environments/${org.name}`, {
+        payload,
+        headers: { "content-type": "application/json" },
+      });
+    expect((await put('{"name":"first","type":"K8S","description":"","name":"last"}')).status).toBe(201);
+    expect((await org.reader.get(`/environments/${org.name}/last`)).status).toBe(200);
+    expect((await org.reader.get(`/environments/${org.name}/first`)).status).toBe(404);
+    expect((await put('{"__proto__":{"name":"x"},"type":"K8S","description":""}')).status).toBe(400);
   });
 
   it("in other content types are a 415, in other encodings too", async () => {

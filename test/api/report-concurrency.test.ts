@@ -1,8 +1,11 @@
+import { setImmediate as turn } from "node:timers/promises";
+
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf, repoInfo } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
+import type { Answer } from "../support/client.ts";
 import { putTrail } from "../support/flows.ts";
 
 let app: TestApp;
@@ -12,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const commit = commitOf("one");
+const checked = { attestation_name: "unit", is_compliant: true };
 
 it("many first reports of every kind at once make one flow and one trail, and lose no event", async () => {
   const org = await app.org();
@@ -57,3 +61,44 @@ it("many first reports of every kind at once make one flow and one trail, and lo
   }
   expect(json.compliance_state).toBe("NON-COMPLIANT");
 });
+
+/** Waits until somebody waits for a lock, or has no need to. */
+async function untilWaiting(request: Promise<Answer>): Promise<void> {
+  const settled = request.then(
+    () => true,
+    () => true,
+  );
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  while ((await app.deps.db.pool.query(waiting)).rowCount === 0)
+    if (await Promise.race([settled, turn(false)])) break;
+}
+
+it.each<[string, (org: TestOrg) => Promise<Answer>]>([
+  ["a trail", (org) => putTrail(org.member, `${org.name}/web-ci`, { name: "second" })],
+  ["a trail again", (org) => putTrail(org.member, `${org.name}/web-ci`, { name: "run", description: "new" })],
+  ["an attestation", (org) => attest(org.member, { org: org.name }, "generic", checked)],
+  ["an artifact", (org) => org.member.post(`/artifacts/${org.name}/web-ci`, artifactBody({}))],
+])(
+  "%s takes the organization's counter after its flow's row, so that kinds do not deadlock",
+  async (_what, report) => {
+    const org = await app.org();
+    await putTrail(org.member, `${org.name}/web-ci`, { name: "run" });
+    const other = await app.deps.db.pool.connect();
+    try {
+      await other.query("begin");
+      await other.query("select from flow_activity where org_id = $1 for no key update", [org.id]);
+      const request = report(org);
+      await untilWaiting(request);
+      const { rowCount } = await other.query(
+        "select from org_counters where org_id = $1 for no key update nowait",
+        [org.id],
+      );
+      expect(rowCount).toBe(1);
+      await other.query("commit");
+      expect([200, 201]).toContain((await request).status);
+    } finally {
+      await other.query("rollback");
+      other.release();
+    }
+  },
+);

@@ -5,6 +5,7 @@ import { transaction } from "../../src/db/transaction.ts";
 import { captureRepos } from "../../src/modules/repos/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, repoInfo } from "../support/artifacts.ts";
+import { putTrail } from "../support/flows.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -107,6 +108,24 @@ describe("capturing repos", () => {
       Array.from({ length: 8 }, () => capture([info("z", "9"), info("y", "8")])),
     );
     expect(new Set(many.flat()).size).toBe(2);
+  });
+});
+
+describe("fifty simultaneous reports that name one repo", () => {
+  it("make one repo, which all of them belong to", async () => {
+    const org = await app.org();
+    const data = (name: string) => ({ name, repo_info: repoInfo("acme/web") });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, at) =>
+        putTrail(org.member, `${org.name}/flow-${at % 5}`, data(`t${at}`)),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 50 }, () => 201));
+    const { repos, total_count } = await list(org);
+    expect(total_count).toBe(1);
+    const trails = await org.reader.get(`/trails/${org.name}?per_page=100`);
+    const ids = trails.json.data.map(({ repo_ids }: { repo_ids: string[] }) => repo_ids);
+    expect(ids).toEqual(Array.from({ length: 50 }, () => [repos[0].id]));
   });
 });
 

@@ -65,6 +65,18 @@ describe("an artifact that starts and stops to run", () => {
     ]);
   });
 
+  it("leaves its trail as it was last reported to", async () => {
+    const org = await orgWithWeb();
+    const read = async () => (await org.reader.get(`/trails/${org.name}/web-ci/run-1`)).json;
+    const before = await read();
+    app.clock.advance(60);
+    await reportServer(org, "prod", ["web"]);
+    await reportServer(org, "prod", []);
+    const { events, ...after } = await read();
+    expect(events.length).toBeGreaterThan(before.events.length);
+    expect({ ...after, events: before.events }).toEqual(before);
+  });
+
   it("is shown by the artifact, with the snapshots in which that changed", async () => {
     const org = await orgWithWeb();
     const read = async (): Promise<Record<string, unknown>> =>

@@ -74,6 +74,20 @@ describe("search", () => {
     }
   });
 
+  it("shows the latest report in each flow, created with the first", async () => {
+    const org = await app.org();
+    await report(org, "web-ci", { fingerprint: web, git_commit: commit, filename: "web:1", trail_name: "a" });
+    const { created_at } = (await org.reader.get(`/artifacts/${org.name}/web-ci/fingerprint/${web}`)).json;
+    app.clock.advance(60);
+    await report(org, "web-ci", { fingerprint: web, git_commit: commit, filename: "web:2", trail_name: "b" });
+    for (const value of [web, commit]) {
+      const { artifacts } = await find(org, value);
+      expect(artifacts).toMatchObject([
+        { name: "web:2", trail: "b", history: [{ event: "Artifact created", timestamp: created_at }] },
+      ]);
+    }
+  });
+
   it("resolves a commit to all artifacts built from it, in every flow", async () => {
     const org = await app.org();
     await report(org, "web-ci", { fingerprint: web, git_commit: commit });

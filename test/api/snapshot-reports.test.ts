@@ -126,16 +126,71 @@ describe("PUT /environments/{org}/{env_name}/report/{kind}", () => {
     expect((await org.snapshotter.put(path, { artifacts: [] })).status).toBe(201);
   });
 
-  it("takes unknown digests where they are legal, and reuses the snapshot", async () => {
+  it.each(Object.entries(kinds))(
+    "knows whether reports of %s may leave a digest out",
+    async (kind, { item }) => {
+      const org = await app.org();
+      await createEnvironment(org, "prod", { type: kind });
+      const report = (started: number) =>
+        org.snapshotter.put(`/environments/${org.name}/prod/report/${kind}`, {
+          artifacts: [{ ...item, digests: { web: "" }, creationTimestamp: started }],
+        });
+      const first = await report(creationTimestamp);
+      if (!["ECS", "azure-apps", "cloud-run"].includes(kind)) {
+        expect([first.status, Object.keys(first.json.errors)]).toEqual([400, ["artifacts[0].digests.web"]]);
+        return;
+      }
+      expect(first.status).toBe(201);
+      expect((await report(creationTimestamp + 60)).status).toBe(200);
+      expect((await getSnapshot(org, "prod")).artifacts[0].fingerprint).toBe("");
+    },
+  );
+
+  it.each<[string, Record<string, unknown>, string[]]>([
+    ["K8S", {}, ["podName", "namespace"]],
+    ["K8S", { podName: "p", namespace: "n", owners: [{ name: "x" }] }, ["owners[0].apiVersion"]],
+    ["K8S", { podName: "p", namespace: "n", extra: 1 }, ["extra"]],
+    ["ECS", {}, ["taskArn"]],
+    ["ECS", { taskArn: "a", service_name: 7 }, ["service_name"]],
+    ["azure-apps", { app_name: "a", app_kind: "k", digests_source: "guess" }, ["digests_source"]],
+    ["azure-apps", {}, ["app_name", "app_kind", "digests_source"]],
+    ["cloud-run", {}, ["kind"]],
+    ["cloud-run", { kind: "function" }, ["kind"]],
+    ["S3", { bucket: "b" }, ["bucket"]],
+    ["lambda", { name: "f" }, ["name"]],
+    ["docker", { image: "i" }, ["image"]],
+  ])("refuses reports of %s with items like %j", async (kind, item, places) => {
     const org = await app.org();
-    await createEnvironment(org, "tasks", { type: "ECS" });
-    const artifacts = [{ taskArn: "arn:1", digests: { web: "" }, creationTimestamp }];
-    const path = `/environments/${org.name}/tasks/report/ECS`;
-    expect((await org.snapshotter.put(path, { artifacts })).status).toBe(201);
-    expect((await org.snapshotter.put(path, { artifacts })).status).toBe(200);
-    expect((await getSnapshot(org, "tasks")).artifacts[0].fingerprint).toBe("");
-    await createEnvironment(org, "prod", { type: "server" });
-    expect((await reportServer(org, "prod", [{ name: "web", fingerprint: "" }])).status).toBe(400);
+    await createEnvironment(org, "prod", { type: kind });
+    const artifacts = [{ ...item, digests, creationTimestamp }];
+    const path = `/environments/${org.name}/prod/report/${kind}`;
+    const { status, json } = await org.snapshotter.put(path, { artifacts });
+    expect([status, json.message]).toEqual([400, "Input payload validation failed"]);
+    expect(Object.keys(json.errors)).toEqual(
+      expect.arrayContaining(places.map((place) => `artifacts[0].${place}`)),
+    );
+  });
+
+  it("takes the moment that stands for an unknown one, pods without owners, and pods that run nothing yet", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "run", { type: "cloud-run" });
+    await createEnvironment(org, "pods", { type: "K8S" });
+    const job = { kind: "job", jobName: "nightly", digests, creationTimestamp: -62_135_596_800 };
+    const service = { kind: "service", serviceName: null, revisionName: null, jobName: null };
+    const report = (name: string, kind: string, artifacts: object[]) =>
+      org.snapshotter.put(`/environments/${org.name}/${name}/report/${kind}`, { artifacts });
+    expect((await report("run", "cloud-run", [job, { ...job, ...service }])).status).toBe(201);
+    const [shown] = (await getSnapshot(org, "run")).artifacts;
+    expect(shown.creationTimestamp).toEqual([-62_135_596_800, -62_135_596_800]);
+    const pod = { podName: "web-1", namespace: "shop", creationTimestamp };
+    const pods = [
+      { ...pod, digests, owners: null },
+      { ...pod, podName: "web-2", digests: {} },
+    ];
+    expect((await report("pods", "K8S", pods)).status).toBe(201);
+    expect((await getSnapshot(org, "pods")).artifacts).toMatchObject([
+      { name: "web:1", pods: { "web-1": { namespace: "shop", creationTimestamp } } },
+    ]);
   });
 
   it.each([

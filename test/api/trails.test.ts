@@ -229,11 +229,17 @@ describe("PUT /trails/{org}/{flow}: begin", () => {
       extra: 1,
     };
     expect((await put({ name: "t", ...odd })).status).toBe(201);
-    expect(await trail("t")).toMatchObject({
+    // Clients print the commit of a trail without looking whether it is whole.
+    const unknown = { sha1: "**REDACTED**", message: "", author: "", branch: null };
+    const shown = await trail("t");
+    expect(shown).toMatchObject({
       external_urls: odd.external_urls,
       user_data: odd.user_data,
-      git_commit_info: { sha1: "**REDACTED**", message: "", author: "", branch: null, timestamp: null },
+      git_commit_info: { ...unknown, timestamp: 0 },
     });
+    expect(shown.events[0].git_commit_info).toMatchObject({ ...unknown, timestamp: null });
+    const { json } = await org.reader.get(`/trails/${org.name}?flow=web`);
+    expect(json.data[0].git_commit_info).toEqual(shown.git_commit_info);
   });
 
   it.each([

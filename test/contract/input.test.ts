@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Endpoint } from "../../src/contract/endpoint.ts";
 import { endpoints } from "../../src/contract/index.ts";
 import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../support/app.ts";
+import type { RequestOptions } from "../support/client.ts";
 import { inputJsonSchema } from "../support/json-schema.ts";
 import { fillPath } from "../support/operations.ts";
 
@@ -81,6 +82,23 @@ describe("a body of the wrong kind", () => {
       headers: { "content-type": "text/xml" },
     });
     expect(answer.status).toBe(415);
+  });
+});
+
+describe("a request without anything to say", () => {
+  const json = { "content-type": "application/json; charset=utf-8" };
+  const silent = all.filter(([, { body }]) => body === undefined);
+
+  it.each(silent)("%s takes what clients send instead of a body", async (_id, endpoint) => {
+    const path = fillPath(endpoint.path, org.name);
+    const bare = await callerOf(endpoint).request(endpoint.method, path);
+    const bodies: RequestOptions[] = [{ headers: json }, { headers: json, payload: "" }];
+    // Reads never have a body.
+    if (endpoint.method !== "GET") bodies.push({ headers: json, payload: "null" }, { payload: "" });
+    for (const body of bodies) {
+      const answer = await callerOf(endpoint).request(endpoint.method, path, body);
+      expect([answer.status, answer.json?.message]).toEqual([bare.status, bare.json?.message]);
+    }
   });
 });
 

@@ -4,7 +4,9 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { sites } from "../../src/cli/demo/model/sites.ts";
 import { sizes } from "../../src/cli/demo/model/sizes.ts";
+import { environmentTypes } from "../../src/domain/environments.ts";
 import {
   freePort,
   initialAdminKey,
@@ -33,7 +35,7 @@ async function waybill(args: string[], environment: Record<string, string>): Pro
 }
 
 function isCommand(line: string): boolean {
-  return /^(?:curl|BODY=)/.test(line);
+  return /^(?:curl|BODY=|printf)/.test(line);
 }
 
 /** Runs a printed line as a user would, and has curl say the status as well. */
@@ -106,13 +108,12 @@ describe("waybill demo", { timeout: 120_000 }, () => {
 
   it("prints commands that work exactly as printed", async () => {
     const commands = first.lines.filter(isCommand);
-    expect(commands).toHaveLength(8);
     const answers = [];
     for (const command of commands) answers.push(await inShell(command));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 201, 200]);
-    const [environments, builds, statistics, tags, key, deleted, replay, delivery] = answers.map(
-      ({ body }) => body,
-    );
+    expect(answers.map(({ status }) => status)).toEqual([...Array<number>(16).fill(200), 201, 200]);
+    const bodies = answers.map(({ body }) => body);
+    const [environments] = bodies;
+    const [builds, statistics, tags, key, deleted, replay, delivery] = bodies.slice(11);
     expect(environments).toMatchObject({ environments: expect.arrayContaining([expect.anything()]) });
     expect(builds).toMatchObject({ builds: expect.arrayContaining([expect.anything()]) });
     expect(JSON.stringify(statistics).length).toBeGreaterThan(100);
@@ -123,6 +124,67 @@ describe("waybill demo", { timeout: 120_000 }, () => {
     expect(deleted).toBe("OK");
     expect(replay).toMatchObject({ replay_of: expect.any(String) });
     expect(delivery).toEqual({ status: "accepted" });
+  });
+
+  it("prints commands that show what runs, and why it does not comply", async () => {
+    const bodies = [];
+    for (const command of first.lines.filter(isCommand).slice(1, 11))
+      bodies.push((await inShell(command)).body);
+    const [snapshot, stages, changes, events, explanation, assertion, deployments, live, preview, told] =
+      bodies;
+    expect(snapshot).toMatchObject({ is_latest: true, type: "K8S", compliant: false });
+    const { applied_policies } = snapshot as { applied_policies: { name: string }[] };
+    expect(applied_policies.map(({ name }) => name).sort()).toEqual([
+      "complete-trails",
+      "known-origin",
+      "tested-and-reviewed",
+    ]);
+    const toolbox = expect.objectContaining({ name: "library.example/debug-toolbox:latest" });
+    expect(stages).toMatchObject({ snappish2: { artifacts: expect.arrayContaining([toolbox]) } });
+    expect(JSON.stringify(changes)).toContain("shop-prod#");
+    expect(events).toHaveLength(5);
+    expect(explanation).toMatchObject({
+      status: "NON-COMPLIANT",
+      artifacts: expect.arrayContaining([
+        expect.objectContaining({
+          artifact_name: "library.example/debug-toolbox:latest",
+          proposed_reports: [expect.objectContaining({ kind: "artifact" })],
+        }),
+        expect.objectContaining({ artifact_name: "library.example/cache:8.1", allow_listed: true }),
+      ]),
+    });
+    expect(assertion).toMatchObject({ environment: "shop-prod", scope: "environment" });
+    expect(deployments).toMatchObject({
+      deployments: expect.arrayContaining([
+        expect.objectContaining({ lead_time_seconds: expect.any(Number) }),
+      ]),
+    });
+    expect(live).toMatchObject({ live_artifacts: expect.arrayContaining([expect.anything()]) });
+    expect(preview).toMatchObject({ compliant: false, environments: [{ name: "shop-staging" }] });
+    expect(told).toMatchObject({
+      deliveries: expect.arrayContaining([
+        expect.objectContaining({ trigger: "ON_NON_COMPLIANT_ENV", action_number: expect.any(Number) }),
+      ]),
+    });
+  });
+
+  it("has environments of every kind report, some of which comply", async () => {
+    const all = (await get("/environments/harborlight")) as {
+      name: string;
+      type: string;
+      state: boolean | null;
+      last_reported_at: number | null;
+    }[];
+    const reporting = all.filter(({ last_reported_at }) => last_reported_at !== null);
+    expect(new Set(reporting.map(({ type }) => type))).toEqual(
+      new Set(environmentTypes.filter((type) => type !== "logical")),
+    );
+    expect(reporting.map(({ name }) => name).sort()).toEqual(sites.map(({ name }) => name).sort());
+    const stateOf = (name: string) => all.find((each) => each.name === name)?.state;
+    expect(stateOf("assets-prod")).toBe(true);
+    expect(stateOf("shop-prod")).toBe(false);
+    expect(stateOf("shop-staging")).toBeNull();
+    expect(stateOf("production")).toBe(false);
   });
 
   it("never touches an organization that is there", async () => {
@@ -144,6 +206,15 @@ describe("waybill demo", { timeout: 120_000 }, () => {
       return all.map(({ name, type, tags }) => ({ name, type, tags }));
     };
     expect(await names("harborlight-2")).toEqual(await names("harborlight"));
+    const running = async (org: string): Promise<unknown> => {
+      const { artifacts } = (await get(`/snapshots/${org}/shop-prod/-1`)) as {
+        artifacts: { fingerprint: string; compliant: boolean | null; annotation: unknown }[];
+      };
+      return artifacts
+        .map(({ fingerprint, compliant, annotation }) => ({ fingerprint, compliant, annotation }))
+        .sort((one, other) => one.fingerprint.localeCompare(other.fingerprint));
+    };
+    expect(await running("harborlight-2")).toEqual(await running("harborlight"));
   });
 
   it("does without the server's database, and says what is missing then", async () => {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-import type { TestOrg } from "./app.ts";
+import type { TestApp, TestOrg } from "./app.ts";
 import { fingerprintOf } from "./artifacts.ts";
 import type { Answer } from "./client.ts";
 
@@ -42,4 +42,29 @@ export function annotations(snapshot: Answer["json"]): string[] {
   const artifacts: { name: string; annotation: { type: string; was: number; now: number } }[] =
     snapshot.artifacts;
   return artifacts.map(({ name, annotation: { type, was, now } }) => `${name}: ${type} ${was}>${now}`);
+}
+
+/** How many events each environment had, by counting; their numbers have to say the same. */
+export async function countEvents(app: TestApp, org: TestOrg): Promise<Record<string, number>> {
+  const { pool } = app.deps.db;
+  const { rows: misnumbered } = await pool.query(
+    `select environment_id, id, event_number, counted from (
+      select *, row_number() over (partition by environment_id order by first_index, id) as counted
+      from snapshot_artifacts where org_id = $1 and type <> 'unchanged') events
+    where event_number <> counted
+    union all
+    select s.environment_id, s.index, s.event_count, counted.count from snapshots s cross join lateral (
+      select count(*) from snapshot_artifacts a
+      where a.org_id = s.org_id and a.environment_id = s.environment_id and a.type <> 'unchanged'
+        and a.first_index <= s.index) counted
+    where s.org_id = $1 and s.event_count <> counted.count`,
+    [org.id],
+  );
+  expect(misnumbered).toEqual([]);
+  const { rows } = await pool.query<{ name: string; count: number }>(
+    `select e.name, count(*)::int from snapshot_artifacts a join environments e on e.id = a.environment_id
+    where a.org_id = $1 and a.type <> 'unchanged' group by e.name`,
+    [org.id],
+  );
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }

@@ -1,8 +1,9 @@
 import type { Environment } from "./model/environments.ts";
 import { createCalendar } from "./model/calendar.ts";
 import { makeRuns, type Run } from "./model/builds.ts";
+import { candidatesOf, type LatestRuns, remembering } from "./model/rollout.ts";
 import type { Demo } from "./plan.ts";
-import { createActions } from "./steps/actions.ts";
+import { type ActionNumbers, createActions } from "./steps/actions.ts";
 import { createEnvironments } from "./steps/environments.ts";
 import { createFlows } from "./steps/flows.ts";
 import { loadHistory } from "./steps/history.ts";
@@ -11,6 +12,7 @@ import { createPeople } from "./steps/people.ts";
 import { deliverAnalyses, type QualityHook } from "./steps/quality.ts";
 import { tagRepos } from "./steps/repos.ts";
 import { reportReleases, reportRuns } from "./steps/runs.ts";
+import { fillRuntime, type Runtime } from "./steps/runtime.ts";
 import { createServiceAccounts, type Robots } from "./steps/service-accounts.ts";
 import { createSpaces, type SpaceIds } from "./steps/spaces.ts";
 
@@ -46,8 +48,9 @@ async function fillEnvironments(demo: Demo, spaceIds: SpaceIds): Promise<Environ
 /** What the organization was filled with, as far as the reader may want to try it. */
 export interface Filled {
   robots: Robots;
-  actionNumber: number;
+  actions: ActionNumbers;
   hook: QualityHook;
+  runtime: Runtime;
 }
 
 /** Fills the new organization, one kind of record after the other, in the order they need each other. */
@@ -57,13 +60,16 @@ export async function fill(demo: Demo): Promise<Filled> {
   const robots = await createServiceAccounts(demo);
   const spaceIds = await createSpaces(demo);
   await createFlows(demo, spaceIds);
-  if (demo.beside !== undefined) await loadHistory(demo, demo.beside, past);
+  const latest: LatestRuns = new Map();
+  if (demo.beside !== undefined) await loadHistory(demo, demo.beside, remembering(past, latest));
   const environments = await fillEnvironments(demo, spaceIds);
   const pipeline: Demo = { ...demo, api: demo.api.as(robots.pipelineKey) };
   await reportRuns(pipeline, recent);
   await reportReleases(pipeline, recent);
   await tagRepos(demo);
-  const actionNumber = await createActions(demo, environments);
+  const actions = await createActions(demo, environments);
   const hook = await deliverAnalyses(demo, recent);
-  return { robots, actionNumber, hook };
+  const candidates = candidatesOf(demo.seed, latest, recent);
+  const runtime = await fillRuntime(demo, candidates, robots.reporterKey);
+  return { robots, actions, hook, runtime };
 }

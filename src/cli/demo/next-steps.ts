@@ -1,12 +1,9 @@
 import type { Robots } from "./steps/service-accounts.ts";
-import type { QualityHook } from "./steps/quality.ts";
-import { signatureHeader } from "./steps/quality.ts";
-
-/** Something to try: a command for a POSIX shell, and what it shows. */
-export interface NextStep {
-  title: string;
-  command: string;
-}
+import { runtimeSteps } from "./runtime-steps.ts";
+import { createCurl, type Curl, type NextStep, quoted } from "./shell.ts";
+import type { ActionNumbers } from "./steps/actions.ts";
+import { type QualityHook, signatureHeader } from "./steps/quality.ts";
+import type { Runtime } from "./steps/runtime.ts";
 
 /** What the commands are about. */
 export interface Tour {
@@ -14,17 +11,13 @@ export interface Tour {
   url: string;
   org: string;
   robots: Robots;
-  actionNumber: number;
+  actions: ActionNumbers;
   hook: QualityHook;
+  runtime: Runtime;
   /** A repo with builds. */
   repo: string;
   /** Unix seconds. */
   now: number;
-}
-
-/** A text as one word of a POSIX shell. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 const day = 24 * 3600;
@@ -50,55 +43,65 @@ function webhookCommand({ url, secret }: QualityHook, now: number): string {
   );
 }
 
-/** Commands that work exactly as they are, each on a line of its own. */
-export function nextSteps(tour: Tour): NextStep[] {
-  const { org, robots, hook } = tour;
-  const { key, account, keyId } = robots.explorer;
-  const name = encodeURIComponent(org);
-  const curl = (path: string, query: Record<string, string> = {}, method?: string): string => {
-    // Colons and slashes may stand in a query as they are, and read better so.
-    const search = new URLSearchParams(query).toString().replaceAll("%3A", ":").replaceAll("%2F", "/");
-    const address = `${tour.url}/api/v2${path}${search === "" ? "" : `?${search}`}`;
-    const verb = method === undefined ? "" : ` -X ${method}`;
-    return `curl -sS${verb} -H ${quoted(`Authorization: Bearer ${key}`)} ${quoted(address)}`;
-  };
-  const window = {
-    start_ts: String(Math.floor(tour.now) - 90 * day),
-    end_ts: String(Math.ceil(tour.now) + day),
-  };
-  const builds = { repo_name: tour.repo, ...window };
+function buildSteps({ repo, now }: Tour, org: string, curl: Curl): NextStep[] {
+  const window = { start_ts: String(Math.floor(now) - 90 * day), end_ts: String(Math.ceil(now) + day) };
+  const builds = { repo_name: repo, ...window };
   return [
     {
-      title: "Clusters of production, the latest change first",
-      command: curl(`/environments/${name}`, {
-        type: "K8S",
-        tag: "stage:prod",
-        sort: "last_modified_at",
-        sort_direction: "desc",
-        per_page: "5",
-      }),
+      title: `What ${repo} built in the last 90 days`,
+      command: curl(`/builds/${org}`, { query: { ...builds, per_page: "5" } }),
     },
     {
-      title: `What ${tour.repo} built in the last 90 days`,
-      command: curl(`/builds/${name}`, { ...builds, per_page: "5" }),
+      title: "When it was built, for a chart",
+      command: curl(`/builds/${org}/statistics`, { query: builds }),
     },
-    { title: "When it was built, for a chart", command: curl(`/builds/${name}/statistics`, builds) },
-    { title: "Every tag a repo has", command: curl(`/repos/${name}/tags`) },
+    { title: "Every tag a repo has", command: curl(`/repos/${org}/tags`) },
+  ];
+}
+
+function lastSteps(tour: Tour, org: string, curl: Curl): NextStep[] {
+  const { robots, hook, actions } = tour;
+  const { account, keyId } = robots.explorer;
+  const deliveries = `/integrations/${org}/quality/deliveries`;
+  return [
     {
       title: "The key these commands use",
-      command: curl(`/service-accounts/${name}/${account}/api-keys/${keyId}`),
+      command: curl(`/service-accounts/${org}/${account}/api-keys/${keyId}`),
     },
     {
       title: "Remove a notification rule nobody needs",
-      command: curl(`/actions/${name}/${tour.actionNumber}`, {}, "DELETE"),
+      command: curl(`/actions/${org}/${actions.unneeded}`, { method: "DELETE" }),
     },
     {
       title: "Process a quality delivery again",
-      command: curl(`/integrations/${name}/quality/deliveries/${hook.deliveryId}/replay`, {}, "POST"),
+      command: curl(`${deliveries}/${hook.deliveryId}/replay`, { method: "POST" }),
     },
     {
       title: "Send a quality delivery, signed here in the shell",
       command: webhookCommand(hook, tour.now),
     },
+  ];
+}
+
+/** Commands that work exactly as they are, each on a line of its own. */
+export function nextSteps(tour: Tour): NextStep[] {
+  const { url, repo, runtime, actions } = tour;
+  const org = encodeURIComponent(tour.org);
+  const curl = createCurl(url, tour.robots.explorer.key);
+  const clusters = {
+    type: "K8S",
+    tag: "stage:prod",
+    sort: "last_modified_at",
+    sort_direction: "desc",
+    per_page: "5",
+  };
+  return [
+    {
+      title: "Clusters of production, the latest change first",
+      command: curl(`/environments/${org}`, { query: clusters }),
+    },
+    ...runtimeSteps({ url, org, runtime, repo, onCall: actions.onCall }, curl),
+    ...buildSteps(tour, org, curl),
+    ...lastSteps(tour, org, curl),
   ];
 }

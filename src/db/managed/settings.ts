@@ -6,7 +6,6 @@ const defaults: Readonly<Record<string, string>> = {
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
-  wal_compression: "pglz",
   max_wal_size: "2GB",
   checkpoint_completion_target: "0.9",
   max_connections: "100",

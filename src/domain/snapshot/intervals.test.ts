@@ -6,6 +6,7 @@ import {
   chooseWindow,
   everything,
   parseBound,
+  pageOfRange,
   parseInterval,
   resolveInterval,
   type Bound,
@@ -230,6 +231,30 @@ describe("resolveInterval", () => {
         expect(range.last).toBeLessThanOrEqual(count);
         expect(range.first).toBeLessThanOrEqual(range.last);
       }),
+    );
+  });
+});
+
+describe("pageOfRange", () => {
+  it("cuts a range as a list would be cut", () => {
+    const size = fc.integer({ min: 1, max: 7 });
+    fc.assert(
+      fc.property(
+        fc.nat(5),
+        fc.nat(20),
+        fc.boolean(),
+        size,
+        size,
+        (before, count, reverse, page, per_page) => {
+          const range = { first: before + 1, last: before + count };
+          const numbers = Array.from({ length: count }, (_, at) => range.first + at);
+          const ordered = reverse ? numbers : numbers.toReversed();
+          const expected = ordered.slice((page - 1) * per_page, page * per_page);
+          const { first, last } = pageOfRange(range, { reverse, page, per_page });
+          if (expected.length === 0) expect(first).toBeGreaterThan(last);
+          else expect([first, last]).toEqual([Math.min(...expected), Math.max(...expected)]);
+        },
+      ),
     );
   });
 });

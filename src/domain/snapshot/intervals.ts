@@ -157,3 +157,19 @@ export function resolveInterval({ from, to }: Interval, count: number): Snapshot
     to: to.kind === "moment" ? to.timestamp : null,
   };
 }
+
+/** Numbers from one to another, both included; none when the first comes after the last. */
+export interface NumberRange {
+  first: number;
+  last: number;
+}
+
+/** The part of a range that is on a page, from 1. The first page has the highest numbers unless reversed. */
+export function pageOfRange(
+  { first, last }: NumberRange,
+  { reverse, page, per_page }: { reverse: boolean; page: number; per_page: number },
+): NumberRange {
+  const passed = (page - 1) * per_page;
+  if (reverse) return { first: first + passed, last: Math.min(last, first + passed + per_page - 1) };
+  return { first: Math.max(first, last - passed - per_page + 1), last: last - passed };
+}

@@ -1,4 +1,3 @@
-import type { Annotation } from "./annotate.ts";
 import type { JudgedArtifact } from "./judge.ts";
 import { artifactPage, flowPage, type SnapshotFlow } from "./provenance.ts";
 
@@ -10,6 +9,12 @@ export const addressMark = "\u0001";
 
 /** Stands for the annotation, which differs from snapshot to snapshot. */
 export const annotationMark = "\u0002";
+
+/**
+ * Between two of these a document has the flows that policies decided about, in place of what they decided; what they
+ * decided has their numbers, from 0.
+ */
+export const flowMark = "\u0003";
 
 function text(value: unknown): string {
   return JSON.stringify(value);
@@ -76,41 +81,43 @@ export function contentsText(
   ]);
 }
 
+/** An artifact as it is stored to be shown. */
+export interface PrintedArtifact {
+  /** JSON text with marks in it. */
+  doc: string;
+  /** JSON text of what policies decided, with `flowMark` in it: the same for all artifacts that they found alike. */
+  decisions: string;
+}
+
+/** What policies decided with numbers in place of flows, and the flows. Any flow may be missing: it stays where it is. */
+function shareable(policy_decisions: unknown, flows: readonly SnapshotFlow[]): [string, string[]] {
+  const places = flows.map(({ flow_name, trail_name }) => members({ flow_name, trail_name }));
+  const decisions = places.reduce(
+    (json, place, index) => json.replaceAll(place, flowMark + index + flowMark),
+    text(policy_decisions),
+  );
+  return [decisions, places];
+}
+
 /**
- * An artifact as snapshots show it, as JSON text with `addressMark` and `annotationMark` in it (contract of snapshots).
- * Trust in it is told only where there is some.
+ * An artifact as snapshots show it (contract of snapshots), but for what depends on the reader and what is stored once
+ * for many. Trust in it is told only where there is some.
  */
 export function printArtifact(
   { running, verdict, compliant }: JudgedArtifact,
   flows: readonly SnapshotFlow[],
-): string {
+): PrintedArtifact {
   const { name, fingerprint, creationTimestamp, pods, ...context } = running;
   const { policy_decisions, reasons_for_incompliance, allow_listed } = verdict;
-  const judgement = { name, compliant, deployments: [], policy_decisions, reasons_for_incompliance };
+  const [decisions, places] = shareable(policy_decisions, flows);
   const trusted = allow_listed ? { allow_listed } : {};
-  const head = members({ ...judgement, ...trusted, fingerprint, creationTimestamp, pods });
+  const before = members({ name, compliant, deployments: [] });
+  const after = members({ reasons_for_incompliance, ...trusted, fingerprint, creationTimestamp, pods });
+  const decided = flowMark + places.join(flowMark) + flowMark;
   const first = printFirst(flows[0], fingerprint);
   const all = flows.map((flow) => printFlow(flow, fingerprint)).join(",");
   const tail = Object.entries(context).map(([key, value]) => `,${text(key)}:${text(value)}`);
-  return `{${head},"annotation":${annotationMark},${first},"flows":[${all}]${tail.join("")}}`;
-}
-
-/** A stored document with the annotation it has in a snapshot. */
-export interface ArtifactDocument extends Annotation {
-  doc: string;
-}
-
-/**
- * Documents as the items of a list, without its brackets.
- * @param address the web address of the organization, as it stands in JSON without quotes.
- */
-export function joinDocuments(documents: readonly ArtifactDocument[], address: string): string {
-  const parts: string[] = [];
-  for (const { doc, type, was, now } of documents) {
-    const at = doc.indexOf(annotationMark);
-    const annotation = `{"type":"${type}","was":${was},"now":${now}}`;
-    parts.push(parts.length === 0 ? "" : ",", doc.slice(0, at), annotation, doc.slice(at + 1));
-  }
-  // In what replaces, "$" means something.
-  return parts.join("").replaceAll(addressMark, address.replaceAll("$", "$$$$"));
+  const head = `${before},"policy_decisions":${decided},${after}`;
+  const doc = `{${head},"annotation":${annotationMark},${first},"flows":[${all}]${tail.join("")}}`;
+  return { doc, decisions };
 }

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import type { PolicyVersion } from "../policy/evaluation/model.ts";
@@ -5,10 +6,18 @@ import { parsePolicy } from "../policy/parse.ts";
 import { lineageText, type Predecessor, snapshotFlows } from "./flows-of.ts";
 import { judgeRuntime, type RuntimeCase } from "./judge.ts";
 import { occurrencesOf } from "./occurrences.ts";
-import { addressMark, annotationMark, contentsText, joinDocuments, printArtifact } from "./print.ts";
-import type { FlowFact } from "./provenance.ts";
+import { ByteWriter } from "../../lib/byte-writer.ts";
+import { writeDocuments } from "./documents.ts";
+import { contentsText, printArtifact } from "./print.ts";
+import type { FlowFact, SnapshotFlow } from "./provenance.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
-import { compareVersions, planSnapshot, type StoredVersion, unknownLineage } from "./versions.ts";
+import {
+  compareVersions,
+  type NewVersion,
+  planSnapshot,
+  type StoredVersion,
+  unknownLineage,
+} from "./versions.ts";
 
 const fingerprint = "ab".repeat(32);
 const commit = "c0".repeat(20);
@@ -206,14 +215,21 @@ const artifactTree: Record<string, string> = {
   ...below(".ecs_context", { task_arn: "string", cluster_name: "null", service_name: "null" }),
 };
 
+/** A version as a snapshot shows it. */
+function shownOf({ doc, decisions, type, was, now }: NewVersion) {
+  const document = { doc: doc!, decisions_digest: "d", type, was, now };
+  const surroundings = { decisions: new Map([["d", decisions!]]), address: "https://h.test/acme" };
+  const writer = new ByteWriter(0);
+  writeDocuments(writer, [document], surroundings);
+  return JSON.parse(writer.result().toString());
+}
+
 describe("an artifact's document", () => {
   it("has exactly the keys and types of the public interface", () => {
     const ecs_context = { task_arn: "arn", cluster_name: null, service_name: null };
     const verdict = judge([running("web:1", { ecs_context })], [fact()]);
     const made = plan([], verdict, new Map([[lineageText(fact()), predecessor]]));
-    const doc = made.versions[0]!.doc!;
-    const text = doc.replaceAll(addressMark, "https://h.test/acme");
-    const shown = JSON.parse(text.replace(annotationMark, '{"type":"unchanged","was":1,"now":1}'));
+    const shown = shownOf(made.versions[0]!);
     expect(keyTree(shown)).toEqual(artifactTree);
     expect(Object.keys(shown).slice(0, 5)).toEqual([
       "name",
@@ -229,8 +245,8 @@ describe("an artifact's document", () => {
 
   it("says that no rule applies to what is trusted", () => {
     const verdict = judge([running("web:1")], [], { allowed: new Set([fingerprint]) });
-    const doc = plan([], verdict).versions[0]!.doc!;
-    expect([verdict.state, doc.includes('"allow_listed":true')]).toEqual([true, true]);
+    const shown = shownOf(plan([], verdict).versions[0]!);
+    expect([verdict.state, shown.allow_listed]).toEqual([true, true]);
   });
 });
 
@@ -345,19 +361,42 @@ describe("occurrences", () => {
   });
 });
 
-describe("documents in a list", () => {
-  it("have the annotation and the address in place of the marks", () => {
-    const doc = `{"a":${annotationMark},"links":["${addressMark}/x","${addressMark}/y"]}`;
-    const documents = [
-      { doc, type: "unchanged", was: 2, now: 2 },
-      { doc, type: "exited", was: 1, now: 0 },
-    ] as const;
-    const links = ["https://h.test/$&/x", "https://h.test/$&/y"];
-    expect(JSON.parse(`[${joinDocuments(documents, "https://h.test/$&")}]`)).toEqual([
-      { a: { type: "unchanged", was: 2, now: 2 }, links },
-      { a: { type: "exited", was: 1, now: 0 }, links },
-    ]);
-    expect(joinDocuments([], "https://h.test")).toBe("");
+describe("documents", () => {
+  it("show what policies decided, however many flows know the artifact", () => {
+    const known = [[], ["web-ci"], ["web-ci", "api-ci"], ["api-ci", "web-ci", "a$&b"]];
+    const texts = known.map((names) => {
+      const facts = names.map((name, at) =>
+        fact({ flow_id: name, flow_name: name, trail_name: `run-${at}`, attestations: [] }),
+      );
+      const verdict = judge([running("web:1"), running("web:2")], facts);
+      const { versions } = plan([], verdict);
+      const decisions = verdict.artifacts.map((artifact) => artifact.verdict.policy_decisions);
+      expect(versions.map((version) => shownOf(version).policy_decisions)).toEqual(decisions);
+      // Both are judged alike, so that their texts are the same, and hold nothing of the flows.
+      const [text, ...others] = new Set(versions.map((version) => version.decisions!));
+      expect([others, names.filter((name) => text!.includes(`"flow_name":"${name}"`))]).toEqual([[], []]);
+      return text;
+    });
+    expect(new Set(texts).size).toBe(known.length);
+  });
+
+  it("show decisions as they are, whatever they and the flows are called", () => {
+    // Names of flows are safe in links; whatever else policies tell is any text.
+    const flow_name = fc.constantFrom("a", "b", "flow_name", "trail_name", "0");
+    const word = fc.constantFrom("a", '"', "\\", "$1", "\u0003", "0", '"flow_name":"a","trail_name":"', "}]");
+    const trail_name = fc.array(word, { maxLength: 4 }).map((words) => words.join(""));
+    const context = fc.record({ flow_name, trail_name });
+    const [judged] = judge([running("web:1")], [fact()]).artifacts;
+    fc.assert(
+      fc.property(fc.array(context, { maxLength: 3 }), trail_name, (contexts, other) => {
+        const flows = contexts.map((each) => ({ ...fact(), ...each })) as unknown as SnapshotFlow[];
+        const policy_decisions = [contexts, other, contexts.toReversed(), ...contexts] as never;
+        const verdict = { ...judged!.verdict, policy_decisions };
+        const printed = printArtifact({ ...judged!, verdict }, flows);
+        const version = { ...printed, type: "unchanged", was: 1, now: 1 } as NewVersion;
+        expect(shownOf(version).policy_decisions).toEqual(policy_decisions);
+      }),
+    );
   });
 });
 
@@ -375,7 +414,8 @@ describe("contents of an artifact", () => {
             predecessors: new Map(),
             running: new Set(),
           });
-          const doc = printArtifact(judged!, flows);
+          const printed = printArtifact(judged!, flows);
+          const doc = printed.doc + printed.decisions;
           const contents = contentsText(judged!, flows);
           expect(texts.get(contents) ?? doc).toBe(doc);
           texts.set(contents, doc);

@@ -91,6 +91,8 @@ export interface NewVersion {
   facts: string | null;
   follows: string[] | null;
   doc: string | null;
+  /** What policies decided, which many documents have in common. */
+  decisions: string | null;
 }
 
 /** What a version adds to what has ever run in the environment. */
@@ -142,6 +144,7 @@ const nothingNew = {
   facts: null,
   follows: null,
   doc: null,
+  decisions: null,
 };
 
 type Contents = Omit<NewVersion, "id" | "type" | "was" | "now" | "repeats">;
@@ -162,7 +165,7 @@ function contentsOf(judged: JudgedArtifact, flows: SnapshotFlow[], digest: strin
     follows: [
       ...new Set(flows.flatMap(({ deployment_diff }) => deployment_diff?.previous_fingerprint ?? [])),
     ],
-    doc: printArtifact(judged, flows),
+    ...printArtifact(judged, flows),
   };
 }
 

@@ -6,14 +6,14 @@ import type { Actor } from "../../domain/principal.ts";
 import { type Batcher, createBatcher } from "../../lib/batcher.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { recordedTogether } from "../audit/service.ts";
-import { evaluateTrails } from "../compliance/service.ts";
+import { evaluateTrails, type FlowOrigin } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { ensureFlows } from "../flows/ensure.ts";
 import { notifyOfTrails, type TrailNews } from "../notifications/trail-service.ts";
-import { maxReportsInBatch, reportRoom } from "../report-room.ts";
+import { batchesAtOnce, maxReportsInBatch, reportRoom } from "../report-room.ts";
 import { captureRepos, type RepoInfo } from "../repos/service.ts";
 import { type EnsuredTrail, ensureTrails, trailKey } from "../trails/ensure.ts";
-import { insertArtifacts, lockNumbering, type NewArtifact } from "./store.ts";
+import { insertArtifacts, insertBuilds, type NewArtifact } from "./store.ts";
 
 /** What an artifact is called in its trail when the report does not say. */
 export const defaultTemplateReferenceName = "artifact";
@@ -86,7 +86,7 @@ function newArtifact(id: string, trailId: string, report: Placed): NewArtifact {
  * Writes reports of artifacts of one organization: creates what flows, trails and repos they need, moves the trails on,
  * judges them, and records a build for each fingerprint that is new to the organization. A handful of statements,
  * whatever the number of reports; a few thousand at a time are fine. Not idempotent by nature: each report is a record
- * of its own. Rows are locked in the order flows, repos, trails, numbering.
+ * of its own. Rows are locked in the order flows, repos, trails, activity of flows, numbering.
  * @returns ids of the reports, in their order.
  */
 export async function reportArtifacts(
@@ -131,6 +131,19 @@ function newsOf(trails: readonly EnsuredTrail[], artifacts: readonly NewArtifact
   });
 }
 
+/** Where the last artifact of each flow comes from. Ids grow from one to the next. */
+function originsOf(artifacts: readonly NewArtifact[]): FlowOrigin[] {
+  const latest = new Map<string, FlowOrigin>();
+  for (const { id, flow_id, repo_id, repo_url } of artifacts)
+    latest.set(flow_id, {
+      flow_id,
+      artifact_id: id,
+      repo_id: repo_url ? null : repo_id,
+      repo_url: repo_url || null,
+    });
+  return [...latest.values()];
+}
+
 async function writePlaced(
   deps: Pick<Deps, "ids">,
   tx: Tx,
@@ -149,14 +162,15 @@ async function writePlaced(
   const artifacts = reports.map((report, index) =>
     newArtifact(deps.ids.next(), trails.get(trailKey(wanted[index]!))!.id, report),
   );
-  await lockNumbering(tx, orgId);
   await insertArtifacts(tx, orgId, artifacts);
   const watched = await evaluateTrails(
     tx,
     orgId,
     artifacts.map(({ trail_id }) => trail_id),
+    originsOf(artifacts),
   );
   await notifyOfTrails(tx, orgId, watched, () => newsOf([...trails.values()], artifacts));
+  await insertBuilds(tx, orgId, artifacts);
   return artifacts.map(({ id }) => id);
 }
 
@@ -167,8 +181,7 @@ interface LiveReport extends ArtifactReport {
 function createReporter(deps: Deps, orgId: string): Batcher<LiveReport, string> {
   return createBatcher({
     maxItems: maxReportsInBatch,
-    // The numbering is locked to the end of a transaction: a second one would only wait for the first.
-    concurrency: 1,
+    concurrency: batchesAtOnce,
     room: reportRoom(({ artifact }) => artifact),
     isShared: isConnectionFailure,
     write: (reports) =>

@@ -28,9 +28,32 @@ export interface NewArtifact {
   created_by_name: string;
 }
 
+/** Writes reports of artifacts. */
+export async function insertArtifacts(
+  tx: Tx,
+  orgId: string,
+  artifacts: readonly NewArtifact[],
+): Promise<void> {
+  const input = JSON.stringify(artifacts.map((artifact, position) => ({ position, ...artifact })));
+  await sql`
+    /* insert-artifacts */
+    insert into artifacts (org_id, id, flow_id, trail_id, fingerprint, filename, template_reference_name, description,
+      git_commit, git_commit_info, repo_id, repo_url, commit_url, build_url, external_urls, annotations, user_data,
+      commits_list, created_at, created_by_name)
+    select ${orgId}, id, flow_id, trail_id, fingerprint, filename, template_reference_name, description, git_commit,
+      git_commit_info, repo_id, repo_url, commit_url, build_url, external_urls, annotations, user_data, commits_list,
+      to_timestamp(created_at), created_by_name
+    from json_to_recordset(${input}::json) as i (position integer, id uuid, flow_id uuid, trail_id uuid,
+      fingerprint text, filename text, template_reference_name text, description text, git_commit text,
+      git_commit_info jsonb, repo_id uuid, repo_url text, commit_url text, build_url text, external_urls jsonb,
+      annotations jsonb, user_data jsonb, commits_list jsonb, created_at float8, created_by_name text)
+    order by position`.execute(tx);
+}
+
 /**
  * Makes the organization's numbering ours until the transaction ends. Builds must be looked for after this, in a
- * statement of its own, or one made meanwhile is missed. Lock it after flows, repos and trails, as all writers do.
+ * statement of its own, or one made meanwhile is missed. All writers lock it last, after flows, repos, trails and what is
+ * kept of flows, and so wait for nothing else while others wait for them.
  */
 export async function lockNumbering(tx: Tx, orgId: string): Promise<void> {
   await sql`/* lock-numbering */ select from org_counters where org_id = ${orgId} for no key update`.execute(
@@ -39,44 +62,28 @@ export async function lockNumbering(tx: Tx, orgId: string): Promise<void> {
 }
 
 /**
- * Writes reports of artifacts, and a build for each fingerprint that the organization did not know. Builds are numbered
- * without gaps in the order of `artifacts`, in the organization and in their repo, and their times never go back: one
- * that is earlier than the build before it takes over that one's time. Needs `lockNumbering`.
+ * Writes a build for each fingerprint that the organization did not know. Builds are numbered without gaps in the order
+ * of `artifacts`, in the organization and in their repo, and their times never go back: one that is earlier than the
+ * build before it takes over that one's time. Locks the numbering.
  */
-export async function insertArtifacts(
-  tx: Tx,
-  orgId: string,
-  artifacts: readonly NewArtifact[],
-): Promise<void> {
-  const input = JSON.stringify(
-    artifacts.map((artifact, position) => ({ position, ...artifact, build_json: buildMembers(artifact) })),
-  );
+export async function insertBuilds(tx: Tx, orgId: string, artifacts: readonly NewArtifact[]): Promise<void> {
+  await lockNumbering(tx, orgId);
+  const input = artifacts.map((artifact, position) => {
+    const { id, flow_id, fingerprint, repo_id, created_at } = artifact;
+    return { position, id, flow_id, fingerprint, repo_id, created_at, json: buildMembers(artifact) };
+  });
   await sql`
-    /* insert-artifacts */ with input as materialized (
-      select i.*, to_timestamp(i.created_at) as moment
-      from jsonb_to_recordset(${input}::jsonb) as i (position integer, id uuid, flow_id uuid, trail_id uuid,
-        trail_name text, fingerprint text, filename text, template_reference_name text, description text,
-        git_commit text, git_commit_info jsonb, repo_id uuid, repo_url text, commit_url text, build_url text,
-        external_urls jsonb, annotations jsonb, user_data jsonb, commits_list jsonb, created_at float8,
-        created_by_name text, build_json text)
-    ), reported as (
-      insert into artifacts (org_id, id, flow_id, trail_id, fingerprint, filename, template_reference_name, description,
-        git_commit, git_commit_info, repo_id, repo_url, commit_url, build_url, external_urls, annotations, user_data,
-        commits_list, created_at, created_by_name)
-      select ${orgId}, id, flow_id, trail_id, fingerprint, filename, template_reference_name, description, git_commit,
-        git_commit_info, repo_id, repo_url, commit_url, build_url, external_urls, annotations, user_data, commits_list,
-        moment, created_by_name
-      from input order by position
-    ), firsts as (
-      select distinct on (i.fingerprint) i.*
-      from input i
+    /* insert-builds */ with firsts as (
+      select distinct on (i.fingerprint) i.*, to_timestamp(i.created_at) as moment
+      from json_to_recordset(${JSON.stringify(input)}::json) as i (position integer, id uuid, flow_id uuid,
+        fingerprint text, repo_id uuid, created_at float8, json text)
       -- Not "not exists": the planner would be free to read all builds for it.
       where (select b.number from builds b where b.org_id = ${orgId} and b.fingerprint = i.fingerprint) is null
       order by i.fingerprint, i.position
     ), built as (
       insert into builds (org_id, number, fingerprint, artifact_id, flow_id, repo_id, repo_number, created_at, json)
       select ${orgId}, n.number, n.fingerprint, n.id, n.flow_id, n.repo_id, n.repo_number, n.at,
-        '"created_at":' || epoch(n.at)::text || ',' || n.build_json
+        '"created_at":' || epoch(n.at)::text || ',' || n.json
       from (
         select f.*, c.build_number + row_number() over in_order as number,
           case when f.repo_id is not null then row_number() over in_repo + coalesce((

@@ -10,7 +10,7 @@ import { recordedTogether } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { storeEvidence } from "../evidence/service.ts";
 import { ensureFlows } from "../flows/ensure.ts";
-import { maxReportsInBatch, reportRoom } from "../report-room.ts";
+import { batchesAtOnce, maxReportsInBatch, reportRoom } from "../report-room.ts";
 import { captureRepos } from "../repos/service.ts";
 import { ensureTrails, trailKey } from "../trails/ensure.ts";
 import { type AttestationInput, recordAttestations } from "./service.ts";
@@ -115,8 +115,7 @@ async function writeAll(
 function createReporter(deps: Deps, org: Org): Batcher<ReportedAttestation, string> {
   return createBatcher({
     maxItems: maxReportsInBatch,
-    // The audit log is locked to the end of a transaction: a second one would only wait for the first.
-    concurrency: 1,
+    concurrency: batchesAtOnce,
     room: reportRoom(({ common, kind }) => [common, kind]),
     isShared: isConnectionFailure,
     write: (reports) =>

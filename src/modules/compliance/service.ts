@@ -6,7 +6,9 @@ import type { Template } from "../../domain/template/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { listArtifactCases, listCases } from "./deciding-store.ts";
 import { knownTemplate } from "../flows/known-templates.ts";
-import { listTrailCases, putVerdicts, type TrailCase, type Verdict } from "./store.ts";
+import { type FlowOrigin, listTrailCases, putVerdicts, type TrailCase, type Verdict } from "./store.ts";
+
+export type { FlowOrigin } from "./store.ts";
 
 function judge(trail: TrailCase): Verdict {
   const compliance = evaluateTrail(knownTemplate(trail.template), trail);
@@ -38,18 +40,20 @@ export interface WatchedTrail {
  * trail, changes its template or reports anything on it, with the trails' rows locked: the verdict is then always that
  * of the reports that can be read beside it. Its time is the trail's `last_modified_at`, the time of the report that
  * led to it (contract flows 6.2). Two or three statements, whatever the number of trails. Idempotent.
+ * @param origins where artifacts that were reported on them come from, by flow.
  * @returns the trails somebody may want to be notified of.
  */
 export async function evaluateTrails(
   tx: Tx,
   orgId: string,
   trailIds: Iterable<string>,
+  origins: readonly FlowOrigin[] = [],
 ): Promise<WatchedTrail[]> {
   const ids = [...new Set(trailIds)];
   if (ids.length === 0) return [];
   const cases = await listCases(tx, orgId, ids);
   const verdicts = cases.map(judge);
-  await putVerdicts(tx, orgId, verdicts);
+  await putVerdicts(tx, orgId, verdicts, origins);
   return cases.flatMap(({ trail_id, name, flow_id, watched_flow }, index) =>
     watched_flow === null
       ? []

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import type { Executor, Tx } from "../../db/connect.ts";
 import type { ComplianceState, KeptVerdict, TrailReports } from "../../domain/compliance/model.ts";
@@ -60,11 +60,39 @@ export interface Verdict {
   status: string;
 }
 
+/** Where the latest of some artifacts of a flow comes from. */
+export interface FlowOrigin {
+  flow_id: string;
+  artifact_id: string;
+  repo_id: string | null;
+  /** Given with the artifact, in place of its repo's. */
+  repo_url: string | null;
+}
+
+const laterTrail = sql`(excluded.last_modified_at, excluded.trail_id) >= (known.last_modified_at, known.trail_id)`;
+const laterArtifact = sql`coalesce(excluded.artifact_id > known.artifact_id, excluded.artifact_id is not null)`;
+
+/** Takes over some columns of a flow's activity when `condition` holds. */
+function columnsIf(condition: RawBuilder<unknown>, columns: readonly string[]): RawBuilder<unknown> {
+  return sql.join(
+    columns.map((name) => {
+      const column = sql.raw(name);
+      return sql`${column} = case when ${condition} then excluded.${column} else known.${column} end`;
+    }),
+  );
+}
+
 /**
- * Keeps verdicts in place of those that trails had, and notes which trail of each flow was last reported to, in one
- * statement. Rows are locked in order, so that writers of several trails do not deadlock.
+ * Keeps verdicts in place of those that trails had, and notes which trail of each flow was last reported to, and its
+ * latest artifact if it is among `origins`, in one statement. Rows are locked in order, so that writers of several
+ * trails do not deadlock, and before the organization's counter, which every write takes last.
  */
-export async function putVerdicts(tx: Tx, orgId: string, verdicts: readonly Verdict[]): Promise<void> {
+export async function putVerdicts(
+  tx: Tx,
+  orgId: string,
+  verdicts: readonly Verdict[],
+  origins: readonly FlowOrigin[],
+): Promise<void> {
   await sql`/* put-verdicts */
     with verdicts as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(verdicts)}::jsonb) 
@@ -77,15 +105,17 @@ export async function putVerdicts(tx: Tx, orgId: string, verdicts: readonly Verd
       set state = excluded.state, own_state = excluded.own_state,
         artifact_states = excluded.artifact_states, status = excluded.status
     )
-    insert into flow_activity as known (org_id, flow_id, trail_id, last_modified_at)
-    select distinct on (t.flow_id) ${orgId}::uuid, t.flow_id, t.id, t.last_modified_at
+    insert into flow_activity as known (org_id, flow_id, trail_id, last_modified_at, state, artifact_id, repo_id, repo_url)
+    select distinct on (t.flow_id) ${orgId}::uuid, t.flow_id, t.id, t.last_modified_at, v.state,
+      o.artifact_id, o.repo_id, o.repo_url
     from verdicts v cross join lateral (
       select t.id, t.flow_id, t.last_modified_at from trails t
       where t.org_id = ${orgId} and t.id = v.trail_id limit 1) t
+    left join jsonb_to_recordset(${JSON.stringify(origins)}::jsonb)
+      as o (flow_id uuid, artifact_id uuid, repo_id uuid, repo_url text) on o.flow_id = t.flow_id
     order by t.flow_id, t.last_modified_at desc, t.id desc
     on conflict (org_id, flow_id) do update
-    set trail_id = excluded.trail_id, last_modified_at = excluded.last_modified_at
-    where (excluded.last_modified_at, excluded.trail_id) > (known.last_modified_at, known.trail_id)`.execute(
-    tx,
-  );
+    set ${columnsIf(laterTrail, ["trail_id", "last_modified_at", "state"])},
+      ${columnsIf(laterArtifact, ["artifact_id", "repo_id", "repo_url"])}
+    where ${laterTrail} or ${laterArtifact}`.execute(tx);
 }

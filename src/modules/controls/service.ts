@@ -85,7 +85,7 @@ export async function listKnownControls(
   return new Set(await listIdentifiers(db, orgId, identifiers));
 }
 
-/** Makes a new version of a control; one that is like that already is left alone. */
+/** Makes a new version of a control; one that is like that already is left alone, unless it is changed anew. */
 async function changeControl(
   deps: Pick<Deps, "db" | "clock">,
   scope: OrgScope,
@@ -103,15 +103,17 @@ async function changeControl(
 }
 
 /**
- * Edits a control, archived or not; what is absent or null stays. Repeating it changes nothing.
+ * Edits a control, archived or not; what is absent or null stays. Not idempotent: every edit that says something makes
+ * a version, as clients count on. One that says nothing changes nothing.
  * @returns the control as it is now.
  */
 export function editControl(
   deps: Pick<Deps, "db" | "clock">,
   scope: OrgScope,
-  edit: Omit<ControlChange, "archived"> & { identifier: string },
+  edit: Pick<ControlChange, "name" | "description" | "links"> & { identifier: string },
 ): Promise<ControlRow> {
-  return changeControl(deps, scope, edit, "Edited");
+  const anew = [edit.name, edit.description, edit.links].some((value) => (value ?? null) !== null);
+  return changeControl(deps, scope, { ...edit, anew }, "Edited");
 }
 
 /** Archives a control, or brings it back. Repeating it changes nothing. @returns the control as it is now. */

@@ -75,16 +75,18 @@ export interface ControlChange {
   description?: string | null | undefined;
   links?: Record<string, string> | null | undefined;
   archived?: boolean | undefined;
+  /** Makes a version even of a control that is like that already. */
+  anew?: boolean;
 }
 
 /**
  * Changes a control and appends to its history.
- * @returns undefined when there is no such control or it is like that already.
+ * @returns undefined when there is no such control, or it is like that already and is not to be changed anew.
  */
 export async function updateControl(
   tx: Tx,
   orgId: string,
-  { identifier, ...change }: ControlChange & { identifier: string },
+  { identifier, anew = false, ...change }: ControlChange & { identifier: string },
   authorship: Authorship,
 ): Promise<ControlRow | undefined> {
   const next = sql`coalesce(${change.name ?? null}::text, k.name),
@@ -96,7 +98,7 @@ export async function updateControl(
       update controls as k
       set (name, description, links, archived, version) = row (${next}, k.version + 1)
       where k.org_id = ${orgId} and k.identifier = ${identifier}
-        and (k.name, k.description, k.links, k.archived) is distinct from (${next})
+        and (${anew}::boolean or (k.name, k.description, k.links, k.archived) is distinct from (${next}))
       returning k.*
     ), entry as (${historyEntry(authorship)})
     select ${shownControl} from c`.execute(tx);

@@ -36,11 +36,14 @@ export async function getJudgedSnapshot(
     select s.created_at as timestamp, s.compliant, s.type, s.applied_policies, (
       select coalesce(json_agg(json_build_object('name', a.name, 'fingerprint', a.fingerprint,
         'compliant', a.compliant, 'allow_listed', coalesce((d.doc ->> 'allow_listed')::boolean, false),
-        'policy_decisions', d.doc -> 'policy_decisions', 'flows', a.flows) order by shown.position), '[]')
+        'policy_decisions', decisions_in(a.doc, shared.decisions), 'flows', a.flows) order by shown.position), '[]')
       from unnest(s.artifacts) with ordinality as shown (id, position)
       join snapshot_artifacts a on a.org_id = s.org_id and a.environment_id = s.environment_id and a.id = shown.id
+      join snapshot_decisions shared
+        on shared.org_id = a.org_id and shared.environment_id = a.environment_id and shared.digest = a.decisions_digest
       cross join lateral (
-        select replace(replace(a.doc, E'\\x01', ''), E'\\x02', 'null')::json as doc) d
+        select replace(replace(regexp_replace(a.doc, E'\\x03.*\\x03', 'null'), E'\\x01', ''), E'\\x02', 'null')::json
+          as doc) d
       where a.type <> 'exited') as artifacts
     from snapshots s
     where s.org_id = ${orgId}::uuid and s.environment_id = ${environment_id}::uuid and s.index = ${index}::integer`.execute(

@@ -53,10 +53,12 @@ export async function insertLoadedMembers(
     where e.archived_at is null and e.type <> 'logical'`.execute(tx);
   await sql`
     update environments logical
-    set last_modified_at = greatest(logical.last_modified_at, derived.modified),
-      last_changed_at = derived.changed, state = derived.state
+    set last_modified_at = greatest(logical.last_modified_at, derived.changed),
+      -- What had changed before shows first in the snapshot that it gets when it is made.
+      last_changed_at = case when derived.changed is not null then greatest(logical.created_at, derived.changed) end,
+      state = derived.state
     from (
-      select em.logical_id, max(m.last_modified_at) as modified, max(m.last_changed_at) as changed,
+      select em.logical_id, max(m.last_changed_at) as changed,
         case when bool_or(m.state is false) then false when bool_and(m.state is true) then true end as state
       from jsonb_to_recordset(${input}::jsonb) as r (id uuid)
       join environment_members em on em.org_id = ${orgId}::uuid and em.logical_id = r.id

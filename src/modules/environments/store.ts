@@ -24,7 +24,7 @@ export async function findEnvironment(
   orgId: string,
   name: string,
 ): Promise<EnvironmentRef | undefined> {
-  const { rows } = await sql<EnvironmentRef>`
+  const { rows } = await sql<EnvironmentRef>`/* find-environment */
     select e.id, e.name, e.type, e.archived, found.by_name
     from find_environment(${orgId}::uuid, ${name}::text) found
     join environments e on e.org_id = ${orgId}::uuid and e.id = found.id`.execute(db);

@@ -1,29 +1,21 @@
 import { JsonText } from "../../contract/endpoint.ts";
 import type { flowEndpoints, FlowsQuery } from "../../contract/flows.ts";
 import { paginationOf } from "../../contract/pagination.ts";
+import { parseTagFilter } from "../../domain/tags.ts";
 import { legacyTemplateText } from "../../domain/template/stored.ts";
 import { parseWireId } from "../../lib/ids.ts";
 import type { Handlers } from "../call.ts";
-import { type FlowFilter, listFlows } from "./list-store.ts";
+import type { FlowFilter } from "./list-filters.ts";
+import { listFlowPage, listFlows } from "./list-store.ts";
 import { archiveFlow, getFlow, moveFlow, putFlow, renameFlow } from "./service.ts";
 import { complainByLocation, readTemplateFile } from "./template-text.ts";
-
-/** `key` or `key:value`; keys hold no colon. */
-function tagFilter(tags: readonly string[] | undefined): FlowFilter["tags"] {
-  if (tags === undefined) return undefined;
-  const keys = tags.filter((tag) => !tag.includes(":"));
-  const pairs = tags
-    .filter((tag) => tag.includes(":"))
-    .map((tag) => ({ [tag.slice(0, tag.indexOf(":"))]: tag.slice(tag.indexOf(":") + 1) }));
-  return { keys, pairs };
-}
 
 function filterOf(query: FlowsQuery): FlowFilter {
   return {
     search: query.search_by_name || undefined,
     case_sensitive: query.case_sensitive,
     space_ids: query.space_id?.flatMap((id) => parseWireId(id) ?? []),
-    tags: tagFilter(query.tag),
+    tags: query.tag && parseTagFilter(query.tag),
   };
 }
 
@@ -31,9 +23,12 @@ export const flowHandlers: Handlers<typeof flowEndpoints> = {
   get_flows: async (deps, { org, query }) => {
     const filter = filterOf(query);
     const { page, per_page, sort, sort_direction } = query;
-    const cut = per_page === undefined ? {} : { limit: per_page, offset: (page - 1) * per_page };
-    const { flows, total } = await listFlows(deps.db.query, org, filter, { sort, sort_direction, ...cut });
-    if (per_page === undefined) return { status: 200, body: new JsonText(flows) };
+    if (per_page === undefined) {
+      const flows = await listFlows(deps.db, org, filter, { sort, sort_direction });
+      return { status: 200, body: new JsonText(flows) };
+    }
+    const wanted = { sort, sort_direction, limit: per_page, offset: (page - 1) * per_page };
+    const { flows, total } = await listFlowPage(deps.db, org, filter, wanted);
     const pagination = JSON.stringify(paginationOf({ page, per_page }, total));
     return { status: 200, body: new JsonText(`{"data":${flows},"pagination":${pagination}}`) };
   },

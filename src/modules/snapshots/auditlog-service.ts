@@ -9,8 +9,8 @@ import type { Deps } from "../deps.ts";
 import { getReadableEnvironment, type Org } from "../environments/find-service.ts";
 import { findFlowIds } from "../flows/service.ts";
 import { getNamedRepoIds } from "../repos/service.ts";
-import { indexRange } from "./event-service.ts";
-import { type EventFilter, type EventRow, listEventsAfter } from "./event-store.ts";
+import { eventRange } from "./event-service.ts";
+import { type EventFilter, type EventRow, listMatches } from "./event-store.ts";
 import { countSnapshots } from "./read-store.ts";
 
 /** Which movements are asked for. */
@@ -121,13 +121,14 @@ export async function openAuditlog(
   const range = all && { ...all, from: from_timestamp ?? null, to: to_timestamp ?? null };
   const filter: EventFilter = {
     environment_id: id,
-    ...(await indexRange(deps, org, id, range)),
+    ...(await eventRange(deps, org, id, range)),
     repo_ids: repo_names && (await getNamedRepoIds(deps, org.id, repo_names)),
     kinds: event_types,
     flows: await flowsOf(deps, org, flow_names),
   };
-  const next = (after: EventRow | undefined): Promise<EventRow[]> =>
-    listEventsAfter(query, org.id, filter, { after, limit: batchSize });
+  const batch = { reverse: true, limit: batchSize, offset: 0 };
+  const next = (row: EventRow | undefined): Promise<EventRow[]> =>
+    listMatches(query, org.id, row === undefined ? filter : { ...filter, first: row.number + 1 }, batch);
   const page = deps.links.web(`/${org.name}/environments/${name}/snapshots`);
   const lines = linesOf(next, await next(undefined), { environment: name, page });
   return {

@@ -1,6 +1,8 @@
 import { describeChange } from "../../domain/snapshot/events.ts";
 import {
   chooseWindow,
+  type NumberRange,
+  pageOfRange,
   resolveInterval,
   type SnapshotRange,
   type WindowQuery,
@@ -10,31 +12,34 @@ import type { EnvironmentEvent } from "../../contract/environment-events.ts";
 import type { Deps } from "../deps.ts";
 import { getReadableEnvironment, type Org } from "../environments/find-service.ts";
 import { getNamedRepoIds } from "../repos/service.ts";
-import { countEvents, type EventRow, findIndexFrom, listEvents } from "./event-store.ts";
+import {
+  countMatches,
+  type EventFilter,
+  type EventRow,
+  findEventRange,
+  findIndexFrom,
+  listEvents,
+  listMatches,
+} from "./event-store.ts";
 import { countSnapshots, findIndexAt } from "./read-store.ts";
 
-/** Snapshots by their numbers, both ends included; none when the first one comes after the last. */
-export interface IndexRange {
-  first: number;
-  last: number;
-}
+const nothing: NumberRange = { first: 1, last: 0 };
 
-const nothing: IndexRange = { first: 1, last: 0 };
-
-/** The numbers of the snapshots in a range. Their order is that of their times. */
-export async function indexRange(
+/** The numbers of the events of the snapshots in a range. The order of snapshots is that of their times. */
+export async function eventRange(
   deps: Pick<Deps, "db">,
   org: Org,
   environmentId: string,
   range: SnapshotRange | undefined,
-): Promise<IndexRange> {
+): Promise<NumberRange> {
   if (range === undefined) return nothing;
   const { from, to } = range;
   const { query } = deps.db;
   const lowest = from === null ? range.first : await findIndexFrom(query, org.id, environmentId, from);
   if (lowest === undefined) return nothing;
   const highest = to === null ? range.last : await findIndexAt(query, org.id, environmentId, to);
-  return { first: Math.max(lowest, range.first), last: Math.min(highest, range.last) };
+  const indexes = { first: Math.max(lowest, range.first), last: Math.min(highest, range.last) };
+  return indexes.first > indexes.last ? nothing : findEventRange(query, org.id, environmentId, indexes);
 }
 
 function show(deps: Pick<Deps, "links">, org: Org, environment: string, row: EventRow): EnvironmentEvent {
@@ -75,6 +80,39 @@ export interface EventQuestion extends WindowQuery {
   per_page: number;
 }
 
+interface EventPage {
+  total: number;
+  rows: EventRow[];
+}
+
+/** A page of all events: again a range of numbers. */
+async function readAll(
+  deps: Pick<Deps, "db">,
+  org: Org,
+  { environment_id, first, last }: EventFilter,
+  page: Pick<EventQuestion, "reverse" | "page" | "per_page">,
+): Promise<EventPage> {
+  const total = last - first + 1;
+  const numbers = pageOfRange({ first, last }, page);
+  if (numbers.first > numbers.last) return { total, rows: [] };
+  const rows = await listEvents(deps.db.query, org.id, environment_id, numbers);
+  return { total, rows: page.reverse ? rows : rows.toReversed() };
+}
+
+/** A page of the events that match, which have to be counted. */
+async function readMatches(
+  deps: Pick<Deps, "db">,
+  org: Org,
+  filter: EventFilter,
+  { reverse, page, per_page }: Pick<EventQuestion, "reverse" | "page" | "per_page">,
+): Promise<EventPage> {
+  const { query } = deps.db;
+  const total = await countMatches(query, org.id, filter);
+  const offset = (page - 1) * per_page;
+  if (offset >= total) return { total, rows: [] };
+  return { total, rows: await listMatches(query, org.id, filter, { reverse, limit: per_page, offset }) };
+}
+
 /**
  * A page of an environment's log with the number of events in all of it, the newest first unless reversed (contract 6).
  * A logical environment has a log of its own.
@@ -89,13 +127,11 @@ export async function readEvents(
   const { query } = deps.db;
   const { id, name } = await getReadableEnvironment(query, org, environment);
   const interval = chooseWindow(question, deps.clock.now());
-  const { repo_name, reverse, page, per_page } = question;
+  const { repo_name } = question;
   const repo_ids = repo_name && (await getNamedRepoIds(deps, org.id, repo_name));
   const range = resolveInterval(interval, await countSnapshots(query, org.id, id));
-  const filter = { environment_id: id, ...(await indexRange(deps, org, id, range)), repo_ids };
-  const total = await countEvents(query, org.id, filter);
-  const offset = (page - 1) * per_page;
-  if (offset >= total) return { total, events: [] };
-  const rows = await listEvents(query, org.id, filter, { reverse, limit: per_page, offset });
+  const filter = { environment_id: id, ...(await eventRange(deps, org, id, range)), repo_ids };
+  const read = repo_ids === undefined ? readAll : readMatches;
+  const { total, rows } = await read(deps, org, filter, question);
   return { total, events: rows.map((row) => show(deps, org, name, row)) };
 }

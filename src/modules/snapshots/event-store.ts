@@ -3,15 +3,13 @@ import { type RawBuilder, sql } from "kysely";
 import { instant } from "../../db/columns.ts";
 import type { Executor } from "../../db/connect.ts";
 import type { AnnotationType } from "../../domain/snapshot/annotate.ts";
+import type { NumberRange } from "../../domain/snapshot/intervals.ts";
 import type { SnapshotFlow } from "../../domain/snapshot/provenance.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
-/** Which events of one environment. What is undefined does not matter. */
-export interface EventFilter {
+/** Which events of one environment, by their numbers and more. What is undefined does not matter. */
+export interface EventFilter extends NumberRange {
   environment_id: string;
-  /** Snapshots from one number to another, both included. */
-  first: number;
-  last: number;
   /** Of artifacts that come from any of these repos. */
   repo_ids?: readonly string[] | undefined;
   kinds?: readonly ("started" | "exited" | "changed")[] | undefined;
@@ -21,8 +19,8 @@ export interface EventFilter {
 
 /** One change of one artifact. */
 export interface EventRow {
-  /** Within the environment: events of one snapshot are in the order of their ids. */
-  id: number;
+  /** Within the environment, from 1: in the order of snapshots, and of artifacts in each. */
+  number: number;
   snapshot_index: number;
   reported_at: Timestamp;
   name: string;
@@ -35,18 +33,68 @@ export interface EventRow {
   flows: SnapshotFlow[];
 }
 
+/** The numbers of all events in snapshots. */
+export async function findEventRange(
+  db: Executor,
+  orgId: string,
+  environmentId: string,
+  { first, last }: NumberRange,
+): Promise<NumberRange> {
+  const countWith = (index: RawBuilder<unknown>): RawBuilder<unknown> => sql`coalesce((
+    select event_count from snapshots
+    where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and index = ${index}), 0)`;
+  const { rows } = await sql<NumberRange>`/* event-range */
+    select ${countWith(sql`${first}::integer - 1`)} + 1 as first, ${countWith(sql`${last}::integer`)} as last`.execute(
+    db,
+  );
+  return rows[0]!;
+}
+
+const columns = sql`a.event_number as number, a.first_index as snapshot_index, a.created_at as reported_at, a.name,
+  a.fingerprint, a.type, a.was, a.now, a.compliant, s.compliant as snapshot_compliant, a.flows`;
+
+/** The snapshot of an event `a`, looked up by its key whatever the planner expects. */
+function snapshotOf(orgId: string, environmentId: string): RawBuilder<unknown> {
+  return sql`
+    cross join lateral (
+      select compliant from snapshots
+      where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and index = a.first_index limit 1) s`;
+}
+
+/** Events that one statement lists at most, which tells the planner that it is few whatever the numbers are. */
+const largestPage = 100;
+
+/** All events of these numbers, in their order: `largestPage` at most. */
+export async function listEvents(
+  db: Executor,
+  orgId: string,
+  environmentId: string,
+  { first, last }: NumberRange,
+): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`/* events */
+    select ${columns}
+    from (
+      select * from snapshot_artifacts
+      where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid
+        and event_number between ${first}::bigint and ${last}::bigint
+      order by event_number limit ${sql.raw(String(largestPage))}) a
+    ${snapshotOf(orgId, environmentId)}
+    order by a.event_number`.execute(db);
+  return rows;
+}
+
 const kindConditions = {
   started: sql`a.type like 'started%'`,
   exited: sql`a.type = 'exited'`,
   changed: sql`not (a.type like 'started%' or a.type = 'exited')`,
 };
 
-/** The events as `a`. Without more conditions all that is asked for is in the index of events. */
+/** The events as `a`. Without more conditions, or that of repos, all that is asked for is in the index of events. */
 function matches(orgId: string, filter: EventFilter): RawBuilder<unknown> {
   const { environment_id, first, last, repo_ids, kinds, flows } = filter;
   const all = [
-    sql`a.org_id = ${orgId}::uuid and a.environment_id = ${environment_id}::uuid and a.type <> 'unchanged'
-      and a.first_index between ${first}::integer and ${last}::integer`,
+    sql`a.org_id = ${orgId}::uuid and a.environment_id = ${environment_id}::uuid
+      and a.event_number between ${first}::bigint and ${last}::bigint`,
   ];
   if (repo_ids !== undefined) all.push(sql`a.repo_ids && ${repo_ids}::uuid[]`);
   if (kinds !== undefined)
@@ -62,29 +110,27 @@ function matches(orgId: string, filter: EventFilter): RawBuilder<unknown> {
   return sql.join(all, sql` and `);
 }
 
-/** Rows by the ids that `chosen` selects, in no order: each is looked up by its key, whatever the planner expects. */
+/** Rows by the numbers that `chosen` selects, in no order: each is looked up by its key, whatever the planner expects. */
 function inFull(orgId: string, environmentId: string, chosen: RawBuilder<unknown>): RawBuilder<EventRow> {
   return sql<EventRow>`
-    select a.id, a.first_index as snapshot_index, a.created_at as reported_at, a.name, a.fingerprint, a.type, a.was,
-      a.now, a.compliant, s.compliant as snapshot_compliant, a.flows
+    select ${columns}
     from (${chosen}) chosen
     cross join lateral (
       select * from snapshot_artifacts
-      where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and id = chosen.id limit 1) a
-    cross join lateral (
-      select compliant from snapshots
-      where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and index = a.first_index limit 1) s`;
+      where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid
+        and event_number = chosen.event_number limit 1) a
+    ${snapshotOf(orgId, environmentId)}`;
 }
 
-/** How many events there are. */
-export async function countEvents(db: Executor, orgId: string, filter: EventFilter): Promise<number> {
+/** How many of the events match. */
+export async function countMatches(db: Executor, orgId: string, filter: EventFilter): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from snapshot_artifacts a where ${matches(orgId, filter)}`.execute(db);
   return rows[0]!.count;
 }
 
-/** A page of events, those of the latest snapshots first unless reversed. */
-export async function listEvents(
+/** A page of the events that match, the latest first unless reversed. */
+export async function listMatches(
   db: Executor,
   orgId: string,
   filter: EventFilter,
@@ -92,27 +138,10 @@ export async function listEvents(
 ): Promise<EventRow[]> {
   const order = page.reverse ? sql`asc` : sql`desc`;
   const chosen = sql`
-    select a.id from snapshot_artifacts a where ${matches(orgId, filter)}
-    order by a.first_index ${order}, a.id ${order} limit ${page.limit} offset ${page.offset}`;
+    select a.event_number from snapshot_artifacts a where ${matches(orgId, filter)}
+    order by a.event_number ${order} limit ${page.limit} offset ${page.offset}`;
   const { rows } = await sql<EventRow>`${inFull(orgId, filter.environment_id, chosen)}
-    order by a.first_index ${order}, a.id ${order}`.execute(db);
-  return rows;
-}
-
-/** The first events behind one, those of the earliest snapshots first. */
-export async function listEventsAfter(
-  db: Executor,
-  orgId: string,
-  filter: EventFilter,
-  { after, limit }: { after: { snapshot_index: number; id: number } | undefined; limit: number },
-): Promise<EventRow[]> {
-  const { snapshot_index, id } = after ?? { snapshot_index: 0, id: 0 };
-  const chosen = sql`
-    select a.id from snapshot_artifacts a
-    where ${matches(orgId, filter)} and (a.first_index, a.id) > (${snapshot_index}::integer, ${id}::bigint)
-    order by a.first_index, a.id limit ${limit}`;
-  const { rows } = await sql<EventRow>`${inFull(orgId, filter.environment_id, chosen)}
-    order by a.first_index, a.id`.execute(db);
+    order by a.event_number ${order}`.execute(db);
   return rows;
 }
 
@@ -123,15 +152,9 @@ export async function findIndexFrom(
   environmentId: string,
   from: Timestamp,
 ): Promise<number | undefined> {
-  const row = await db
-    .selectFrom("snapshots")
-    .select("index")
-    .where("org_id", "=", orgId)
-    .where("environment_id", "=", environmentId)
-    .where("created_at", ">=", instant(from))
-    .orderBy("created_at")
-    .orderBy("index")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.index;
+  const { rows } = await sql<{ index: number }>`/* snapshot-from */
+    select index from snapshots
+    where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and created_at >= ${instant(from)}
+    order by created_at, index limit 1`.execute(db);
+  return rows[0]?.index;
 }

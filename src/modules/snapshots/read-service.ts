@@ -1,5 +1,6 @@
-import { everything, parseInterval, resolveInterval } from "../../domain/snapshot/intervals.ts";
-import { joinDocuments } from "../../domain/snapshot/print.ts";
+import { everything, pageOfRange, parseInterval, resolveInterval } from "../../domain/snapshot/intervals.ts";
+import { documentsLength, writeDocuments } from "../../domain/snapshot/documents.ts";
+import { ByteWriter } from "../../lib/byte-writer.ts";
 import type { Deps } from "../deps.ts";
 import { getReadableEnvironment, type Org } from "../environments/find-service.ts";
 import { resolveSnapshot } from "./find-service.ts";
@@ -11,7 +12,7 @@ function inner(text: string): string {
 }
 
 /**
- * A snapshot as JSON text (contract 4.2).
+ * A snapshot as JSON text, in bytes (contract 4.2).
  * @throws AppError not_found for unknown environments and snapshots, invalid for what is no expression.
  */
 export async function readSnapshot(
@@ -19,7 +20,7 @@ export async function readSnapshot(
   org: Org,
   environment: string,
   text: string,
-): Promise<string> {
+): Promise<Buffer> {
   const found = await resolveSnapshot(deps, org, environment, text);
   const { id: environment_id, name } = found.environment;
   const { index } = found;
@@ -27,9 +28,14 @@ export async function readSnapshot(
   // Every number up to the count has its snapshot.
   const parts = (await findSnapshot(deps.db, org.id, { environment_id, index }))!;
   const page = JSON.stringify(deps.links.web(`/${org.name}/environments/${name}/snapshots/${index}`));
-  const head = parts.head.slice(0, -1);
-  const artifacts = joinDocuments(parts.documents, address);
-  return `${head},"html_url":${page},"artifacts":[${artifacts}],"applied_policies":${parts.applied_policies}}`;
+  const { documents, decisions } = parts;
+  const head = `${parts.head.slice(0, -1)},"html_url":${page},"artifacts":[`;
+  const tail = `],"applied_policies":${parts.applied_policies}}`;
+  const writer = new ByteWriter(3 * (head.length + tail.length) + documentsLength(documents, { decisions }));
+  writer.text(head);
+  writeDocuments(writer, documents, { decisions, address });
+  writer.text(tail);
+  return writer.result();
 }
 
 /** A line of the list of snapshots. */
@@ -56,11 +62,10 @@ export async function readSnapshots(
   const interval = query.interval === undefined ? everything : parseInterval(query.interval);
   const range = resolveInterval(interval, await countSnapshots(deps.db.query, org.id, found.id));
   if (range === undefined) return [];
-  const { reverse, page, per_page } = query;
-  const cut = { range, reverse, limit: per_page, offset: (page - 1) * per_page };
-  const rows = await listSnapshots(deps.db.query, org.id, found.id, cut);
+  // Intervals know no moments here, so all that matters is the numbers.
+  const rows = await listSnapshots(deps.db.query, org.id, found.id, pageOfRange(range, query));
   const now = deps.clock.now();
-  return rows.map(({ index, from, to, compliant }) => ({
+  return (query.reverse ? rows : rows.toReversed()).map(({ index, from, to, compliant }) => ({
     index,
     from,
     to: to ?? 0,

@@ -3,21 +3,18 @@ import { sql } from "kysely";
 import { instant } from "../../db/columns.ts";
 import type { Executor, PreparedExecutor } from "../../db/connect.ts";
 import type { Annotation } from "../../domain/snapshot/annotate.ts";
-import type { SnapshotRange } from "../../domain/snapshot/intervals.ts";
-import type { ArtifactDocument } from "../../domain/snapshot/print.ts";
+import type { NumberRange } from "../../domain/snapshot/intervals.ts";
+import type { ArtifactDocument } from "../../domain/snapshot/documents.ts";
 import type { SnapshotFlow } from "../../domain/snapshot/provenance.ts";
 import type { RunningArtifact } from "../../domain/snapshot/running.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** How many snapshots an environment has, which is the index of the latest. */
 export async function countSnapshots(db: Executor, orgId: string, environmentId: string): Promise<number> {
-  const row = await db
-    .selectFrom("environment_reports")
-    .select("snapshot_count")
-    .where("org_id", "=", orgId)
-    .where("environment_id", "=", environmentId)
-    .executeTakeFirst();
-  return row?.snapshot_count ?? 0;
+  const { rows } = await sql<{ snapshot_count: number }>`/* count-snapshots */
+    select snapshot_count from environment_reports
+    where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid`.execute(db);
+  return rows[0]?.snapshot_count ?? 0;
 }
 
 /** The index of the snapshot in force at a moment; 0 before the first one. */
@@ -27,17 +24,11 @@ export async function findIndexAt(
   environmentId: string,
   at: Timestamp,
 ): Promise<number> {
-  const row = await db
-    .selectFrom("snapshots")
-    .select("index")
-    .where("org_id", "=", orgId)
-    .where("environment_id", "=", environmentId)
-    .where("created_at", "<=", instant(at))
-    .orderBy("created_at", "desc")
-    .orderBy("index", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.index ?? 0;
+  const { rows } = await sql<{ index: number }>`/* snapshot-at */
+    select index from snapshots
+    where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and created_at <= ${instant(at)}
+    order by created_at desc, index desc limit 1`.execute(db);
+  return rows[0]?.index ?? 0;
 }
 
 const snapshotStatement = {
@@ -53,13 +44,19 @@ const snapshotStatement = {
 
 const documentsStatement = {
   name: "snapshot-documents",
-  text: `select a.doc, case when a.first_index = s.index then a.type else 'unchanged' end as type,
+  text: `select a.doc, a.decisions_digest, case when a.first_index = s.index then a.type else 'unchanged' end as type,
       case when a.first_index = s.index then a.was else a.now end as was, a.now
     from snapshots s
     cross join unnest(s.artifacts) with ordinality as shown (id, position)
     join snapshot_artifacts a on a.org_id = $1::uuid and a.environment_id = $2::uuid and a.id = shown.id
     where s.org_id = $1::uuid and s.environment_id = $2::uuid and s.index = $3::integer
     order by shown.position`,
+};
+
+const decisionsStatement = {
+  name: "snapshot-decisions",
+  text: `select digest, decisions from snapshot_decisions
+    where org_id = $1::uuid and environment_id = $2::uuid and digest = any($3::text[])`,
 };
 
 /** Parts of a snapshot. */
@@ -70,9 +67,11 @@ export interface SnapshotText {
   applied_policies: string;
   /** In the order in which they are shown. */
   documents: ArtifactDocument[];
+  /** What policies decided, by the digests in the documents. */
+  decisions: Map<string, string>;
 }
 
-/** A snapshot as JSON text, in two statements at once: what both read never changes. */
+/** A snapshot as JSON text, in three statements, two of them at once: what they read never changes. */
 export async function findSnapshot(
   db: PreparedExecutor,
   orgId: string,
@@ -80,10 +79,18 @@ export async function findSnapshot(
 ): Promise<SnapshotText | undefined> {
   const values = [orgId, snapshot.environment_id, snapshot.index];
   const [[row], documents] = await Promise.all([
-    db.prepared<Omit<SnapshotText, "documents">>(snapshotStatement, values),
+    db.prepared<Pick<SnapshotText, "head" | "applied_policies">>(snapshotStatement, values),
     db.prepared<ArtifactDocument>(documentsStatement, values),
   ]);
-  return row && { ...row, documents };
+  if (row === undefined) return undefined;
+  const digests = [...new Set(documents.map(({ decisions_digest }) => decisions_digest))];
+  const shared = await db.prepared<{ digest: string; decisions: string }>(decisionsStatement, [
+    orgId,
+    snapshot.environment_id,
+    digests,
+  ]);
+  const decisions = new Map(shared.map(({ digest, decisions: text }) => [digest, text]));
+  return { ...row, documents, decisions };
 }
 
 /** One snapshot in a list. */
@@ -95,28 +102,29 @@ export interface SnapshotRow {
   compliant: boolean;
 }
 
-/** A page of an environment's snapshots, the newest first unless reversed. */
+/** Snapshots that one statement lists at most, which tells the planner that it is few whatever the numbers are. */
+const largestPage = 1000;
+
+/** Snapshots by their numbers, in their order: `largestPage` at most. */
 export async function listSnapshots(
   db: Executor,
   orgId: string,
   environmentId: string,
-  page: { range: SnapshotRange; reverse: boolean; limit: number; offset: number },
+  { first, last }: NumberRange,
 ): Promise<SnapshotRow[]> {
-  const { range, reverse, limit, offset } = page;
-  const order = reverse ? sql`asc` : sql`desc`;
-  const { rows } = await sql<SnapshotRow>`
+  const { rows } = await sql<SnapshotRow>`/* snapshots */
     select s.index, s.created_at as "from", next.created_at as "to", coalesce(s.compliant, false) as compliant
     from (
       select index, created_at, compliant from snapshots
       where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid
-        and index between ${range.first}::integer and ${range.last}::integer
-        and (${range.from}::float8 is null or created_at >= to_timestamp(${range.from}::float8))
-        and (${range.to}::float8 is null or created_at <= to_timestamp(${range.to}::float8))
-      order by index ${order} limit ${limit} offset ${offset}
+        and index between ${first}::integer and ${last}::integer
+      order by index limit ${sql.raw(String(largestPage))}
     ) s
-    left join snapshots next on next.org_id = ${orgId}::uuid and next.environment_id = ${environmentId}::uuid
-      and next.index = s.index + 1
-    order by s.index ${order}`.execute(db);
+    left join lateral (
+      select created_at from snapshots
+      where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and index = s.index + 1 limit 1
+    ) next on true
+    order by s.index`.execute(db);
   return rows;
 }
 
@@ -139,7 +147,7 @@ export async function listSnapshotArtifacts(
   snapshot: { environment_id: string; index: number },
 ): Promise<SnapshotArtifactRow[]> {
   const { environment_id, index } = snapshot;
-  const { rows } = await sql<SnapshotArtifactRow>`
+  const { rows } = await sql<SnapshotArtifactRow>`/* snapshot-artifacts */
     select a.name, a.fingerprint, a.compliant, a.running, a.flows,
       case when a.first_index = s.index then json_build_object('type', a.type, 'was', a.was, 'now', a.now)
         else json_build_object('type', 'unchanged', 'was', a.now, 'now', a.now) end as annotation

@@ -7,6 +7,7 @@ import type { SnapshotFlow } from "../../domain/snapshot/provenance.ts";
 import type { RunningArtifact } from "../../domain/snapshot/running.ts";
 import type { SnapshotPlan, StoredVersion } from "../../domain/snapshot/versions.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { sha256 } from "../../lib/hash.ts";
 
 /** Where an environment's record stands. */
 export interface Standing {
@@ -224,12 +225,12 @@ export interface NewSnapshot {
 }
 
 const snapshotColumns = sql`environment_id uuid, index integer, at_seconds float8, compliant boolean, type text,
-  cause text, counts json, applied_policies json, artifacts bigint[], ended bigint[], confirmed json,
+  cause text, counts json, applied_policies json, artifacts bigint[], ended bigint[], confirmed json, events integer,
   artifact_count bigint, judged_by text, report_digest text, seen_seq bigint, report_gaps real[], learned_limit real`;
 
 const versionColumns = sql`environment_id uuid, id bigint, type text, was integer, now integer, repeats bigint,
   name text, fingerprint text, compliant boolean, running json, flows json, provenance uuid[], repo_ids uuid[],
-  findings text, digest text, facts text, follows text[], doc text`;
+  findings text, digest text, facts text, follows text[], doc text, decisions_digest text`;
 
 const lineageColumns = sql`environment_id uuid, flow_id uuid, template_reference_name text, fingerprint text,
   name text, trail_name text, git_commit text, commit_url text, compliance_state text, started boolean`;
@@ -256,6 +257,30 @@ function tellTrails(orgId: string): RawBuilder<unknown> {
     where a.type = 'exited' or a.type like 'started-%'`;
 }
 
+/** New versions with a digest in place of what policies decided, and each of those texts once for each environment. */
+function shareDecisions(snapshots: readonly NewSnapshot[]) {
+  const digests = new Map<string, string>();
+  const digestOf = (text: string): string => {
+    const digest = digests.get(text) ?? sha256(text).toString("base64");
+    digests.set(text, digest);
+    return digest;
+  };
+  const versions = snapshots.flatMap(({ environment_id, plan }) =>
+    plan.versions.map(({ decisions, ...version }) => {
+      const decisions_digest = decisions === null ? null : digestOf(decisions);
+      return { environment_id, ...version, decisions_digest };
+    }),
+  );
+  const decisions = snapshots.flatMap(({ environment_id, plan }) =>
+    [...new Set(plan.versions.flatMap((version) => version.decisions ?? []))].map((text) => ({
+      environment_id,
+      digest: digestOf(text),
+      decisions: text,
+    })),
+  );
+  return { versions, decisions };
+}
+
 /**
  * Appends one snapshot to each of these environments, with the versions of artifacts that are new in it, and gives the
  * environments the state it found; trails learn which of their artifacts started and stopped to run. One statement.
@@ -273,21 +298,23 @@ export async function insertSnapshots(
     artifacts: plan.artifacts,
     ended: plan.ended,
     confirmed: plan.confirmed,
+    events: plan.versions.filter(({ type }) => type !== "unchanged").length,
     artifact_count: plan.artifact_count,
     report_digest: report?.digest ?? null,
     seen_seq: report?.seen_seq ?? null,
     report_gaps: report?.report_gaps ?? null,
     learned_limit: report?.learned_limit ?? null,
   }));
-  const versions = snapshots.flatMap(({ environment_id, plan }) =>
-    plan.versions.map((version) => ({ environment_id, ...version })),
-  );
+  const { versions, decisions } = shareDecisions(snapshots);
   const lineage = snapshots.flatMap(({ environment_id, plan }) =>
     plan.lineage.map((entry) => ({ environment_id, ...entry })),
   );
   await sql`/* insert-snapshots */
     with s as materialized (
-      select i.*, to_timestamp(i.at_seconds) as moment
+      select i.*, to_timestamp(i.at_seconds) as moment, coalesce((
+          select event_count from snapshots before
+          where before.org_id = ${orgId}::uuid and before.environment_id = i.environment_id
+            and before.index = i.index - 1), 0) as events_before
       from json_to_recordset(${JSON.stringify(heads)}::json) as i (${snapshotColumns})
     ), ended as (
       update snapshot_artifacts a set last_index = old.index - 1
@@ -303,14 +330,16 @@ export async function insertSnapshots(
         and a.last_index is null
     ), added as (
       insert into snapshot_artifacts (org_id, environment_id, id, first_index, last_index, created_at, name, fingerprint,
-        type, was, now, compliant, running, flows, provenance, repo_ids, findings, digest, facts,
-        follows, doc)
+        type, event_number, was, now, compliant, running, flows, provenance, repo_ids, findings, digest, facts, follows,
+        doc, decisions_digest)
       select ${orgId}::uuid, v.environment_id, v.id, s.index, case when v.repeats is not null then s.index end, s.moment,
-        coalesce(v.name, o.name), coalesce(v.fingerprint, o.fingerprint), v.type, v.was, v.now,
+        coalesce(v.name, o.name), coalesce(v.fingerprint, o.fingerprint), v.type,
+        case when v.type <> 'unchanged' then s.events_before + count(*) filter (where v.type <> 'unchanged')
+          over (partition by v.environment_id order by v.id) end, v.was, v.now,
         case when v.repeats is null then v.compliant else o.compliant end, coalesce(v.running, o.running),
         coalesce(v.flows, o.flows), coalesce(v.provenance, o.provenance), coalesce(v.repo_ids, o.repo_ids),
         coalesce(v.findings, o.findings), coalesce(v.digest, o.digest), coalesce(v.facts, o.facts),
-        coalesce(v.follows, o.follows), coalesce(v.doc, o.doc)
+        coalesce(v.follows, o.follows), coalesce(v.doc, o.doc), coalesce(v.decisions_digest, o.decisions_digest)
       from json_to_recordset(${JSON.stringify(versions)}::json) as v (${versionColumns})
       join s on s.environment_id = v.environment_id
       left join lateral (
@@ -318,6 +347,11 @@ export async function insertSnapshots(
         where o.org_id = ${orgId}::uuid and o.environment_id = v.environment_id and o.id = v.repeats limit 1
       ) o on true
       returning environment_id, id, first_index, created_at, type, now, fingerprint, flows
+    ), shared as (
+      insert into snapshot_decisions (org_id, environment_id, digest, decisions)
+      select ${orgId}::uuid, d.environment_id, d.digest, d.decisions
+      from json_to_recordset(${JSON.stringify(decisions)}::json) as d (environment_id uuid, digest text, decisions text)
+      on conflict do nothing
     ), told as (
       ${tellTrails(orgId)}
     ), lineage as (
@@ -340,8 +374,9 @@ export async function insertSnapshots(
         compliance_state = excluded.compliance_state
     ), inserted as (
       insert into snapshots (org_id, environment_id, index, created_at, compliant, type, cause,
-        artifact_compliance_count, applied_policies, artifacts)
-      select ${orgId}::uuid, environment_id, index, moment, compliant, type, cause, counts, applied_policies, artifacts
+        event_count, artifact_compliance_count, applied_policies, artifacts)
+      select ${orgId}::uuid, environment_id, index, moment, compliant, type, cause, events_before + events, counts,
+        applied_policies, artifacts
       from s
     ), standings as (
       insert into environment_reports as r (org_id, environment_id, snapshot_count, artifact_count, latest_at,

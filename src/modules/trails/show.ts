@@ -6,8 +6,8 @@ import { knownTemplate } from "../flows/known-templates.ts";
 import type { TrailEventRow } from "./event-store.ts";
 import type { ReadTrailRow } from "./list-store.ts";
 
-/** A commit as trails show it. Clients print message and author as they are, so these are texts in any case. */
-export function showCommit(stored: unknown): GitCommitInfo | null {
+/** A commit as it is told of. Clients print message and author as they are, so these are texts in any case. */
+export function showCommit(stored: unknown): Pick<EventGitCommitInfo, keyof GitCommitInfo> | null {
   if (stored === null || stored === undefined) return null;
   const commit = stored as GitCommit;
   return {
@@ -18,6 +18,12 @@ export function showCommit(stored: unknown): GitCommitInfo | null {
     timestamp: commit.timestamp ?? null,
     url: commit.url ?? null,
   };
+}
+
+/** A commit as trails show it. Clients print its time as well, and take nothing but a number for one. */
+function showTrailCommit(stored: unknown): GitCommitInfo | null {
+  const shown = showCommit(stored);
+  return shown && { ...shown, timestamp: shown.timestamp ?? 0 };
 }
 
 /** A commit as events show it, with everything that is known of it. */
@@ -60,7 +66,7 @@ export function trailPrinter(
     const before = {
       name: row.name,
       description: row.description,
-      git_commit_info: showCommit(row.git_commit_info),
+      git_commit_info: showTrailCommit(row.git_commit_info),
       origin_url: row.origin_url,
       user_data: row.user_data,
       repo_ids: row.repo_ids,

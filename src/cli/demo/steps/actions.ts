@@ -15,9 +15,18 @@ function email(...emails: string[]) {
   return { type: "EMAIL" as const, emails };
 }
 
-/** Creates notification rules for environments and flows. @returns number of one that nobody will miss. */
-export function createActions(demo: Demo, environments: readonly Environment[]): Promise<number> {
+/** Numbers of rules the reader may want to look at. */
+export interface ActionNumbers {
+  /** Tells of environments that do not comply. */
+  onCall: number;
+  /** One that nobody will miss. */
+  unneeded: number;
+}
+
+/** Creates notification rules for environments and flows. */
+export function createActions(demo: Demo, environments: readonly Environment[]): Promise<ActionNumbers> {
   const { api, org } = demo;
+  // Those that report come first.
   const production = environments.filter((e) => e.tags["stage"] === "prod" && e.fate.kind === "lives");
   const names = production.slice(0, 5).map((environment) => environment.name);
   const [anyName = ""] = environments.filter((e) => e.fate.kind === "lives").map((e) => e.name);
@@ -57,6 +66,7 @@ export function createActions(demo: Demo, environments: readonly Environment[]):
     await environmentAction("old-pager", ["ON_NON_COMPLIANT_ENV"], [email(`pager@${companyDomain}`)]);
     advance();
     const actions = await api.call(actionEndpoints.list_actions, { params: { org } });
-    return actions.find((action) => action.name === "old-pager")?.number ?? 0;
+    const numberOf = (name: string) => actions.find((action) => action.name === name)?.number ?? 0;
+    return { onCall: numberOf("tell-on-call"), unneeded: numberOf("old-pager") };
   });
 }

@@ -2,6 +2,7 @@ import { environmentEndpoints } from "../../../contract/environments.ts";
 import { tagEndpoints } from "../../../contract/tags.ts";
 import { eachInParallel } from "../../../lib/parallel.ts";
 import { type Environment, makeEnvironments, makeFormerEnvironments } from "../model/environments.ts";
+import { makeSiteEnvironments } from "../model/sites.ts";
 import { concurrency, type Demo } from "../plan.ts";
 import type { SpaceIds } from "./spaces.ts";
 
@@ -24,10 +25,10 @@ async function createEnvironment(demo: Demo, environment: Environment, spaceIds:
     await api.call(environmentEndpoints.rename_environment, { params, body: { new_name: fate.to } });
 }
 
-/** The first so many environments of the demo. The renamed one counts, archived ones do not. */
+/** The first so many environments of the demo. Those that report and the renamed one count, archived ones do not. */
 function plannedEnvironments(seed: string, count: number): { live: Environment[]; archived: Environment[] } {
   const { archived, renamed } = makeFormerEnvironments(seed);
-  const live: Environment[] = [renamed];
+  const live: Environment[] = [...makeSiteEnvironments(), renamed];
   for (const environment of makeEnvironments(seed)) {
     if (live.length >= count) break;
     live.push(environment);

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { qualityEndpoints } from "../../../contract/quality.ts";
 import { hmacSha256Hex } from "../../../lib/hash.ts";
 import { eachInParallel } from "../../../lib/parallel.ts";
@@ -14,6 +16,21 @@ export interface QualityHook {
 
 /** Name of the header that carries a delivery's signature. */
 export const signatureHeader = "X-Quality-Webhook-HMAC-SHA256";
+
+/** How long deliveries may take to be processed, and how long to wait before looking again, in milliseconds. */
+const patience = { total: 60_000, step: 50 };
+
+/** Waits until all deliveries have been processed, so that what is reported next is judged by them. */
+async function untilProcessed({ api, org }: Demo): Promise<void> {
+  for (let waited = 0; waited < patience.total; waited += patience.step) {
+    const { total_count } = await api.call(qualityEndpoints.list_quality_deliveries, {
+      params: { org },
+      query: { status: "accepted", per_page: "1" },
+    });
+    if (total_count === 0) return;
+    await sleep(patience.step);
+  }
+}
 
 /** Switches the code-quality webhook on and calls it as a code-quality server does, signature included. */
 export function deliverAnalyses(demo: Demo, runs: readonly Run[]): Promise<QualityHook> {
@@ -40,6 +57,7 @@ export function deliverAnalyses(demo: Demo, runs: readonly Run[]): Promise<Quali
       });
       advance();
     });
+    await untilProcessed(demo);
     const { deliveries } = await api.call(qualityEndpoints.list_quality_deliveries, {
       params: { org },
       query: { per_page: "100" },

@@ -1,7 +1,9 @@
 import { artifactEndpoints, type CreateArtifact } from "../../../contract/artifacts.ts";
+import { attestationEndpoints } from "../../../contract/attestations.ts";
 import { trailEndpoints } from "../../../contract/trails.ts";
 import { eachInParallel } from "../../../lib/parallel.ts";
 import type { Build, Run } from "../model/builds.ts";
+import { checksOf } from "../model/checks.ts";
 import { releaseFlow, repoOf } from "../model/company.ts";
 import { companyDomain } from "../model/people.ts";
 import { concurrency, type Demo } from "../plan.ts";
@@ -35,7 +37,36 @@ export function reportOf(run: Run, build: Build): CreateArtifact {
   };
 }
 
-async function reportRun({ api, org }: Demo, run: Run): Promise<void> {
+async function reportChecks({ api, org, seed }: Demo, run: Run): Promise<void> {
+  const params = { org, flow_name: run.flow.name, trail_name: run.trail };
+  const { tests, pullRequest } = checksOf(seed, run);
+  await api.call(attestationEndpoints.post_junit_attestation, {
+    params,
+    body: {
+      attestation_name: "unit-tests",
+      origin_url: run.job_url,
+      junit_results: [{ name: run.flow.name, errors: 0, ...tests }],
+    },
+  });
+  if (pullRequest === undefined) return;
+  await api.call(attestationEndpoints.post_pull_request_attestation, {
+    params,
+    body: {
+      attestation_name: "review",
+      git_provider: "github",
+      pull_requests: [
+        {
+          url: `${repoOf(run.flow).url}/pull/${pullRequest}`,
+          state: "MERGED",
+          merge_commit: run.commit.sha1,
+        },
+      ],
+    },
+  });
+}
+
+async function reportRun(demo: Demo, run: Run): Promise<void> {
+  const { api, org } = demo;
   const params = { org, flow_name: run.flow.name };
   await api.call(trailEndpoints.create_trail, {
     params,
@@ -58,9 +89,10 @@ async function reportRun({ api, org }: Demo, run: Run): Promise<void> {
         user_data: { job: run.job },
       },
     });
+  if (run.builds.length > 0) await reportChecks(demo, run);
 }
 
-/** Reports the latest runs the way pipelines do: a trail begins, artifacts follow. */
+/** Reports the latest runs the way pipelines do: a trail begins, artifacts and checks follow. */
 export function reportRuns(demo: Demo, runs: readonly Run[]): Promise<void> {
   return demo.progress.step("Trails and artifacts of today", runs.length, (advance) =>
     eachInParallel(runs, concurrency, async (run) => {

@@ -5,6 +5,8 @@ import type { Demo } from "../plan.ts";
 export interface Robots {
   /** Key that pipelines report with. */
   pipelineKey: string;
+  /** Key that what runs is reported with. */
+  reporterKey: string;
   /** Key for trying things out, which may do everything in this organization and nothing elsewhere. */
   explorer: { account: string; keyId: string; key: string };
 }
@@ -36,7 +38,7 @@ export async function createServiceAccounts(demo: Demo): Promise<Robots> {
     const old = await newKey("cluster-reporter", "clusters");
     const dashboard = await newKey("dashboard", "the old wall");
     await newKey("dashboard", "the new wall", Math.floor(demo.now) + year);
-    await api.call(serviceAccountEndpoints.rotate_service_account_api_key, {
+    const reporter = await api.call(serviceAccountEndpoints.rotate_service_account_api_key, {
       params: { org, name: "cluster-reporter", key_id: old.id },
       body: { grace_period_hours: 72 },
     });
@@ -45,6 +47,7 @@ export async function createServiceAccounts(demo: Demo): Promise<Robots> {
     });
     return {
       pipelineKey: pipeline.key,
+      reporterKey: reporter.key,
       explorer: { account: "explorer", keyId: explorer.id, key: explorer.key },
     };
   });

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { quoted } from "./next-steps.ts";
+import { quoted } from "./shell.ts";
 
 it("quotes any text as one word of the shell", () => {
   const unit = fc.constantFrom(...Array.from("'\"\\$`!~*?;&|<>(){}[]# \n\té€a1"));
