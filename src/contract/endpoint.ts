@@ -146,34 +146,25 @@ const shortText = 4096;
 
 /** A JSON body that is ready text, for instance built by the database. */
 export class JsonText {
-  readonly #parts: readonly string[];
+  readonly #parts: readonly (string | Buffer)[];
 
-  /** @param parts what makes the text, one after the other: long ones are best not put together before. */
-  constructor(...parts: string[]) {
+  /** @param parts what makes the text, one after the other, bytes in UTF-8: long ones are best not put together before. */
+  constructor(...parts: (string | Buffer)[]) {
     this.#parts = parts;
   }
 
   /** The text, as UTF-8 when it is long: outside of the heap, where it is copied once and never moved. */
   toPayload(): string | Buffer {
+    const [first, ...more] = this.#parts;
+    if (typeof first !== "string" && more.length === 0) return first ?? "";
     const length = this.#parts.reduce((sum, part) => sum + part.length, 0);
     if (length <= shortText) return this.#parts.join("");
-    const bytes = Buffer.allocUnsafe(this.#parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0));
-    let end = 0;
-    for (const part of this.#parts) end += bytes.write(part, end);
-    return bytes;
-  }
-}
-
-/** A JSON body that is ready text in UTF-8. */
-export class JsonBytes {
-  readonly bytes: Buffer;
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
+    return Buffer.concat(this.#parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
   }
 }
 
 type ResponseBody<R> = R extends { schema: infer S extends z.ZodType }
-  ? z.output<S> | JsonText | JsonBytes
+  ? z.output<S> | JsonText
   : string | Buffer | Readable;
 
 /** One of the endpoint's declared responses. */

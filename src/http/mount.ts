@@ -7,7 +7,6 @@ import {
   type BriefBody,
   type Endpoint,
   type Endpoints,
-  JsonBytes,
   JsonText,
   type Reply,
   type RequestBody,
@@ -127,11 +126,6 @@ function pathOf(request: FastifyRequest): string {
   return request.url.split("?", 1)[0]!;
 }
 
-function payloadOf(body: unknown): string | Buffer {
-  if (body instanceof JsonBytes) return body.bytes;
-  return body instanceof JsonText ? body.toPayload() : JSON.stringify(body);
-}
-
 function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint): FastifyReply {
   const contentType = endpoint.responses[answer.status]?.contentType;
   reply.code(answer.status);
@@ -144,7 +138,8 @@ function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint):
       answer.body.once("error", (error) => reply.log.error({ err: error }, "response broke off"));
     return reply.send(answer.body);
   }
-  return reply.type("application/json; charset=utf-8").send(payloadOf(answer.body));
+  const payload = answer.body instanceof JsonText ? answer.body.toPayload() : JSON.stringify(answer.body);
+  return reply.type("application/json; charset=utf-8").send(payload);
 }
 
 function routeHandler(deps: Deps, mounted: Mounted, operationId: string): RouteHandlerMethod {

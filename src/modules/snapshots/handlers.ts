@@ -1,4 +1,4 @@
-import { JsonBytes } from "../../contract/endpoint.ts";
+import { JsonText } from "../../contract/endpoint.ts";
 import type { environmentEventEndpoints } from "../../contract/environment-events.ts";
 import type { snapshotReportEndpoints } from "../../contract/snapshot-reports.ts";
 import type { snapshotEndpoints } from "../../contract/snapshots.ts";
@@ -43,7 +43,7 @@ export const snapshotHandlers: Handlers<
   }),
   get_snapshot: async (deps, { org, params }) => ({
     status: 200,
-    body: new JsonBytes(await readSnapshot(deps, org, params.env_name, params.snapshot_expression)),
+    body: new JsonText(await readSnapshot(deps, org, params.env_name, params.snapshot_expression)),
   }),
 
   environment_diff: async (deps, { org, query }) => ({
