@@ -58,6 +58,10 @@ create table snapshot_artifacts (
   -- What is compared to find that it changed, and that anything shown of it did.
   findings text not null,
   digest text not null,
+  -- What flows knew of the fingerprint when the digest was last found to be right, as a text to compare (`factsText`).
+  facts text not null,
+  -- Fingerprints of what ran before it: whether those run is shown.
+  follows text[] not null,
   -- As snapshots show it, but for what depends on the reader: U+0001 stands for the web address of the organization,
   -- U+0002 for the annotation. In place of what policies decided there are the flows that is about, each between two
   -- U+0003. None of these occurs in JSON otherwise.
@@ -74,13 +78,14 @@ create index snapshot_artifacts_events_created on snapshot_artifacts (org_id, cr
   where type <> 'unchanged';
 create index snapshot_artifacts_fingerprint on snapshot_artifacts (org_id, fingerprint, created_at);
 create index snapshot_artifacts_running_fingerprint on snapshot_artifacts (org_id, fingerprint) where last_index is null;
-create index snapshot_artifacts_running on snapshot_artifacts (org_id, environment_id) where last_index is null;
+create index snapshot_artifacts_running on snapshot_artifacts (org_id, environment_id, fingerprint)
+  where last_index is null;
 
--- Only the end of a version is ever added to it.
+-- Only the end of a version is ever added to it; until then, facts that lead to the same contents.
 create function end_version_only() returns trigger
   language plpgsql as $$
 begin
-  if tg_op = 'DELETE' or old.last_index is not null or new.last_index is null
+  if tg_op = 'DELETE' or old.last_index is not null or (new.last_index is null and new.facts = old.facts)
     or (new.org_id, new.environment_id, new.id, new.first_index, new.created_at, new.type, new.event_number, new.digest)
       is distinct from (old.org_id, old.environment_id, old.id, old.first_index, old.created_at, old.type,
         old.event_number, old.digest) then
@@ -121,9 +126,12 @@ create table environment_reports (
   snapshot_count integer not null,
   artifact_count bigint not null,
   latest_at timestamptz not null,
-  -- What an unchanged report is recognised by: what it said, and what flows knew of it.
+  -- What an unchanged report is recognised by: what the last one said, and the number in the audit log up to which that
+  -- took into account what flows know.
   report_digest text not null,
-  facts_digest text not null,
+  seen_seq bigint not null,
+  -- The policies and trusted artifacts that the latest snapshot was judged by, as a text to compare.
+  judged_by text not null,
   primary key (org_id, environment_id),
   foreign key (org_id, environment_id) references environments (org_id, id)
 ) with (fillfactor = 70);

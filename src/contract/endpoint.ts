@@ -41,7 +41,11 @@ export interface EvidencePart {
 export type FilePart = BytesPart | EvidencePart;
 
 export type RequestBody =
-  | { kind: "json"; schema: z.ZodType }
+  /**
+   * With `brief` it comes as a `BriefBody`: what it amounts to, for bodies that are sent again and again. Of the value that
+   * the schema makes, and of nothing else.
+   */
+  | { kind: "json"; schema: z.ZodType; brief?: (value: never) => unknown }
   /** One form field holding JSON, and files. */
   | { kind: "multipart"; field: string; schema: z.ZodType; files: Record<string, FilePart> }
   /** Any bytes, handed over as received, before anybody knows who sent them: so they are few. */
@@ -113,8 +117,16 @@ export interface UploadedEvidence {
   keep(): Promise<void>;
 }
 
+/** A body that was found to be valid, now or when the very same bytes came before, in which case nobody has read it yet. */
+export interface BriefBody<Brief, Value> {
+  brief: Brief;
+  read(): Value;
+}
+
 type BodyOf<E extends Endpoint> = E["body"] extends { schema: infer S extends z.ZodType }
-  ? z.output<S>
+  ? E["body"] extends { brief: (value: never) => infer Brief }
+    ? BriefBody<Brief, z.output<S>>
+    : z.output<S>
   : undefined;
 
 type FilesOf<E extends Endpoint> = E["body"] extends { kind: "multipart"; files: infer F }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { briefReport } from "../domain/snapshot/brief.ts";
 import { organizationRole } from "./access.ts";
 import { integer, json, Ok } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
@@ -109,48 +110,48 @@ export const snapshotReportEndpoints = {
     ...common,
     path: "/environments/{org}/{env_name}/report/K8S",
     summary: "Report what runs in a Kubernetes cluster",
-    body: { kind: "json", schema: K8SReport },
+    body: { kind: "json", schema: K8SReport, brief: briefReport },
   }),
   ecs_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/ECS",
     summary: "Report what runs in Amazon ECS",
-    body: { kind: "json", schema: ECSReport },
+    body: { kind: "json", schema: ECSReport, brief: briefReport },
   }),
   s3_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/S3",
     summary: "Report what a bucket holds",
-    body: { kind: "json", schema: S3Report },
+    body: { kind: "json", schema: S3Report, brief: briefReport },
   }),
   lambda_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/lambda",
     summary: "Report what runs in AWS Lambda",
-    body: { kind: "json", schema: LambdaReport },
+    body: { kind: "json", schema: LambdaReport, brief: briefReport },
   }),
   server_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/server",
     summary: "Report what is on a server",
-    body: { kind: "json", schema: ServerReport },
+    body: { kind: "json", schema: ServerReport, brief: briefReport },
   }),
   docker_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/docker",
     summary: "Report which containers run on a host",
-    body: { kind: "json", schema: DockerReport },
+    body: { kind: "json", schema: DockerReport, brief: briefReport },
   }),
   azure_apps_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/azure-apps",
     summary: "Report which Azure apps run",
-    body: { kind: "json", schema: AzureAppsReport },
+    body: { kind: "json", schema: AzureAppsReport, brief: briefReport },
   }),
   cloud_run_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/cloud-run",
     summary: "Report which Cloud Run services and jobs run",
-    body: { kind: "json", schema: CloudRunReport },
+    body: { kind: "json", schema: CloudRunReport, brief: briefReport },
   }),
 } satisfies Endpoints;

@@ -267,12 +267,13 @@ export interface EnvironmentPolicies {
 export interface EnvironmentReports {
   artifact_count: number;
   environment_id: string;
-  facts_digest: string;
+  judged_by: string;
   latest_at: TimestampColumn;
   learned_limit: number | null;
   org_id: string;
   report_digest: string;
   report_gaps: Generated<number[]>;
+  seen_seq: number;
   snapshot_count: number;
 }
 
@@ -557,10 +558,12 @@ export interface SnapshotArtifacts {
   doc: string;
   environment_id: string;
   event_number: number | null;
+  facts: string;
   findings: string;
   fingerprint: string;
   first_index: number;
   flows: JsonColumn;
+  follows: string[];
   id: number;
   last_index: number | null;
   name: string;

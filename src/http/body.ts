@@ -2,15 +2,23 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import { AppError } from "../domain/errors.ts";
 import { JsonError, parseJson } from "../lib/json.ts";
+import { sha256 } from "../lib/hash.ts";
+import type { Brief, BriefBodies } from "./brief-bodies.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** The body as received, for digests and signatures; null until read, and for multipart. */
     rawBody: Buffer | null;
+    /** SHA-256 of `rawBody`, where it was needed already. */
+    bodyDigest: Buffer | null;
+    /** What the body amounts to, when it came before. Then it is not read. */
+    knownBrief: Brief | null;
   }
   interface FastifyContextConfig {
     /** The handler wants the bytes, not what they mean. */
     raw?: boolean;
+    /** Bodies that need not be read again. */
+    briefs?: BriefBodies | undefined;
   }
 }
 
@@ -25,6 +33,17 @@ function readJson(request: FastifyRequest, bytes: Buffer): unknown {
   if (request.routeOptions.config.raw === true) return bytes;
   if (!isUtf8(request.headers["content-type"]))
     throw new AppError("unsupported", "JSON must be encoded in UTF-8");
+  const { briefs } = request.routeOptions.config;
+  if (briefs !== undefined) {
+    request.bodyDigest = sha256(bytes);
+    request.knownBrief = briefs.find(request.bodyDigest) ?? null;
+    if (request.knownBrief !== null) return undefined;
+  }
+  return parseBody(bytes);
+}
+
+/** Parses a JSON body. @throws AppError invalid for what is none. */
+export function parseBody(bytes: Buffer): unknown {
   try {
     return parseJson(bytes);
   } catch (error) {
@@ -37,6 +56,8 @@ function readJson(request: FastifyRequest, bytes: Buffer): unknown {
 /** Teaches the server to read bodies: JSON everywhere, any type where an endpoint takes raw bytes. */
 export function registerBodyParsers(app: FastifyInstance): void {
   app.decorateRequest("rawBody", null);
+  app.decorateRequest("bodyDigest", null);
+  app.decorateRequest("knownBrief", null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(
     /^application\/(?:[\w.-]+\+)?json\b/i,

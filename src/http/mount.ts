@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod 
 import type { z } from "zod";
 
 import {
+  type BriefBody,
   type Endpoint,
   type Endpoints,
   JsonText,
@@ -20,6 +21,8 @@ import { authorize, type Caller } from "../modules/access/service.ts";
 import type { KeyUse } from "../modules/access/key-use.ts";
 import type { Call } from "../modules/call.ts";
 import type { Deps } from "../modules/deps.ts";
+import { parseBody } from "./body.ts";
+import { briefsOf } from "./brief-bodies.ts";
 import { type AnyFile, readMultipart } from "./multipart.ts";
 
 declare module "fastify" {
@@ -82,8 +85,28 @@ async function receiveBody(
   request: FastifyRequest,
 ): Promise<ReceivedBody> {
   if (spec?.kind === "multipart") return readMultipart(request, spec, deps);
-  const digest = request.rawBody === null ? null : sha256(request.rawBody);
+  const digest = request.rawBody === null ? null : (request.bodyDigest ?? sha256(request.rawBody));
   return { value: request.body ?? undefined, files: undefined, digest };
+}
+
+/** A body with what it amounts to, which is remembered with it. */
+function briefBody(
+  spec: RequestBody & { kind: "json" },
+  request: FastifyRequest,
+  value: unknown,
+): BriefBody<unknown, unknown> {
+  const { knownBrief: known, rawBody, bodyDigest } = request;
+  if (known !== null) return { brief: known.brief, read: () => parse(spec.schema, "", parseBody(rawBody!)) };
+  const report = parse(spec.schema, "", value);
+  const brief = spec.brief!(report as never);
+  if (bodyDigest !== null) request.routeOptions.config.briefs?.remember(bodyDigest, brief);
+  return { brief, read: () => report };
+}
+
+/** What the handler gets as the body. One sent where none is asked for carries nothing: clients send `null` there. */
+function bodyOf(spec: RequestBody | undefined, request: FastifyRequest, value: unknown): unknown {
+  if (spec?.kind === "json" && spec.brief !== undefined) return briefBody(spec, request, value);
+  return parse(spec?.schema, "", value);
 }
 
 function actorOf(request: FastifyRequest, operationId: string, digest: Buffer | null): Actor {
@@ -135,8 +158,7 @@ function routeHandler(deps: Deps, mounted: Mounted, operationId: string): RouteH
       const call = {
         params,
         query,
-        // A body sent where none is asked for carries nothing: clients send `null` there.
-        body: parse(endpoint.body?.schema, "", received.value),
+        body: bodyOf(endpoint.body, request, received.value),
         files: received.files,
         org: request.caller?.org,
         principal: request.caller?.principal,
@@ -168,6 +190,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
       config: {
         operationId,
         raw: endpoint.body?.kind === "raw",
+        briefs: briefsOf(endpoint.body),
         secretPath: endpoint.access.kind === "signature",
       },
       onRequest: async (request) => {

@@ -87,6 +87,27 @@ describe("what runs is judged again at once", () => {
     }
   });
 
+  it("by the latest version when a report comes before the job that applies it", async () => {
+    const org = await withRunning();
+    await createPolicy(org, "p");
+    for (const name of ["prod", "a", "b", "c", "d", "e", "f"]) {
+      if (name !== "prod") await createEnvironment(org, name, { type: "server" });
+      await attachPolicies(org, name, "p");
+      await reportServer(org, name, ["built", "bought"]);
+    }
+    await putPolicy(org.member, org.name, { name: "p" }, nothing);
+    const { index } = await getSnapshot(org, "prod");
+    expect((await reportServer(org, "prod", ["built", "bought", "new"])).status).toBe(201);
+    const snapshot = await getSnapshot(org, "prod");
+    expect([snapshot.index, snapshot.compliant]).toEqual([index + 1, true]);
+    expect(snapshot.applied_policies).toMatchObject([{ version: 2, failing_artifacts: [] }]);
+    expect(annotations(snapshot)).toContain("bought: became-compliant 1>1");
+    await runPendingJobs(app);
+    expect(annotations(await getSnapshot(org, "prod"))).toEqual(
+      expect.arrayContaining(["bought: unchanged 1>1", "new: unchanged 1>1"]),
+    );
+  });
+
   it("when an artifact is allowed or disallowed", async () => {
     const org = await withRunning();
     await createPolicy(org, "p");

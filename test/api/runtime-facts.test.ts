@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { getFacts } from "../../src/modules/snapshots/facts-service.ts";
+import { listVersionBriefs } from "../../src/modules/snapshots/standing-store.ts";
 import { listSnapshotArtifacts } from "../../src/modules/snapshots/read-store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
@@ -124,6 +125,34 @@ trail:
     });
     expect(await statesOf(org, web)).toEqual(["NON-COMPLIANT", "NON-COMPLIANT"]);
     expect(await statesOf(org, other)).toEqual(["INCOMPLETE", "INCOMPLETE"]);
+  });
+});
+
+describe("what runs, in brief", () => {
+  it("knows what flows know as judging found it", async () => {
+    const org = await app.org();
+    const names = ["web", "other", "bought", "shared"];
+    await report(org, "ci");
+    await report(org, "ci", { trail_name: "again" });
+    await report(org, "cd", { fingerprint: other });
+    for (const flow of ["e", "c", "a", "d", "b"])
+      await report(org, flow, { fingerprint: fingerprintOf("shared") });
+    await createEnvironment(org, "prod", { type: "server" });
+    expect((await reportServer(org, "prod", names)).status).toBe(201);
+    const db = app.deps.db.query;
+    const { id } = await db
+      .selectFrom("environments")
+      .select("id")
+      .where("org_id", "=", org.id)
+      .executeTakeFirstOrThrow();
+    const stale = async () =>
+      (await listVersionBriefs(db, org.id, id)).filter(({ is_stale }) => is_stale).map(({ name }) => name);
+    expect(await stale()).toEqual([]);
+    await report(org, "b", { fingerprint: fingerprintOf("shared"), template_reference_name: "x" });
+    await report(org, "cd", { fingerprint: fingerprintOf("bought"), trail_name: "elsewhere" });
+    expect((await stale()).toSorted()).toEqual(["bought", "shared"]);
+    expect((await reportServer(org, "prod", names)).status).toBe(201);
+    expect(await stale()).toEqual([]);
   });
 });
 

@@ -6,6 +6,7 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { fingerprintOf } from "../support/artifacts.ts";
 import { createEnvironment } from "../support/environments.ts";
 import { annotations, getSnapshot, reportServer } from "../support/snapshots.ts";
+import { statementsOf } from "../support/statements.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -271,31 +272,6 @@ describe("reporters at the same time", () => {
 });
 
 describe("cost", () => {
-  /** Statements of the work, without those that begin and end transactions. */
-  async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
-    const { pool } = app.deps.db;
-    const texts: string[] = [];
-    const watched = new Map<{ query: unknown }, unknown>();
-    const watch = (client: { query: unknown }): void => {
-      if (watched.has(client)) return;
-      const own = client.query as (...args: unknown[]) => unknown;
-      watched.set(client, own);
-      client.query = function (this: unknown, ...args: unknown[]) {
-        const [first] = args as [string | { text: string }];
-        texts.push(typeof first === "string" ? first : first.text);
-        return own.apply(this, args);
-      };
-    };
-    pool.on("acquire", watch);
-    try {
-      await work();
-    } finally {
-      pool.off("acquire", watch);
-      for (const [client, own] of watched) client.query = own;
-    }
-    return texts.filter((text) => !/^(?:begin|commit|start transaction|rollback)/i.test(text.trim()));
-  }
-
   it("is a handful of statements for 800 artifacts", async () => {
     const org = await app.org();
     await createEnvironment(org, "prod", { type: "server" });
@@ -303,10 +279,10 @@ describe("cost", () => {
     expect((await reportServer(org, "prod", running)).status).toBe(201);
     // One statement finds out who is calling.
     const caller = 1;
-    const unchanged = await statementsOf(() => reportServer(org, "prod", running));
+    const unchanged = await statementsOf(app, () => reportServer(org, "prod", running));
     expect(unchanged.some((text) => text.includes("unchanged-report"))).toBe(true);
     expect(unchanged.length).toBeLessThanOrEqual(3 + caller);
-    const changed = await statementsOf(() => reportServer(org, "prod", running.slice(1)));
+    const changed = await statementsOf(app, () => reportServer(org, "prod", running.slice(1)));
     expect(changed.some((text) => text.includes("insert-snapshots"))).toBe(true);
     expect(changed.length).toBeLessThanOrEqual(12 + caller);
     const snapshot = await getSnapshot(org, "prod");

@@ -60,6 +60,17 @@ export function findingsText({ policy_decisions, flows }: Findings): string {
   return JSON.stringify([decisions.toSorted(compareText), verdicts.toSorted(compareText)]);
 }
 
+const fulfilled = new Set(["rule_satisfied", "rule_not_applicable"]);
+
+/** The names of the policies that an artifact does not comply with, by its findings. */
+export function failingPolicies(findings: string): string[] {
+  const [decisions] = JSON.parse(findings) as [string[]];
+  return decisions.flatMap((text) => {
+    const [policy, rules] = JSON.parse(text) as [string, string[][]];
+    return rules.flat().every((resolution) => fulfilled.has(resolution)) ? [] : [policy];
+  });
+}
+
 function startedType(compliant: boolean | null): AnnotationType {
   if (compliant === null) return "started-unknown";
   return compliant ? "started-compliant" : "started-non-compliant";
@@ -109,10 +120,12 @@ function inOrder(left: Annotated<ComparedArtifact>, right: Annotated<ComparedArt
  * Compares what runs with what ran, and puts it in the order of snapshots: what is new or different, what is not, what
  * has exited, each with the youngest first. What has exited is shown as it was.
  * @param before what ran at the latest snapshot; what had exited by then left out.
+ * @param same what is known to run as it did, which is in neither of the others.
  */
 export function annotate<Artifact extends ComparedArtifact>(
   before: readonly Artifact[],
   after: readonly Artifact[],
+  same: readonly Artifact[] = [],
 ): Annotated<Artifact>[] {
   const known = new Map(before.map((artifact) => [artifactKey(artifact), artifact]));
   const annotated = after.map((artifact) => {
@@ -126,6 +139,7 @@ export function annotate<Artifact extends ComparedArtifact>(
       artifact,
       annotation: { type: "exited", was: artifact.creationTimestamp.length, now: 0 },
     });
+  for (const artifact of same) annotated.push({ artifact, annotation: annotateOne(artifact, artifact) });
   return annotated.sort(inOrder);
 }
 

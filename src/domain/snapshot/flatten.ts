@@ -63,9 +63,9 @@ function groupByArtifact(instances: readonly Instance[]): Group[] {
   for (const instance of instances)
     for (const [name, fingerprint] of Object.entries(instance.digests)) {
       const key = artifactKey({ fingerprint, name });
-      const group = groups.get(key) ?? { name, fingerprint, instances: [] };
-      group.instances.push(instance);
-      groups.set(key, group);
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, { name, fingerprint, instances: [instance] });
+      else group.instances.push(instance);
     }
   return [...groups.values()];
 }
@@ -80,6 +80,9 @@ function identityOf({ pod, context }: Instance): string {
 }
 
 function podsOf(instances: readonly Instance[]): Workload["pods"] {
+  const [first] = instances;
+  // Most artifacts have one.
+  if (instances.length === 1) return first?.pod === undefined ? null : { [first.pod.name]: first.pod.pod };
   const pods = new Map<string, Pod>();
   for (const { pod } of instances)
     if (pod !== undefined) pods.set(freeName(pods, pod.name, pod.pod.namespace), pod.pod);
@@ -93,7 +96,7 @@ function freeName(pods: ReadonlyMap<string, Pod>, name: string, namespace: strin
 }
 
 function toArtifact({ name, fingerprint, instances }: Group): RunningArtifact {
-  const aged = instances.toSorted(byAge);
+  const aged = instances.length === 1 ? instances : instances.toSorted(byAge);
   return {
     name,
     fingerprint,

@@ -1,13 +1,17 @@
 import { evaluateSnapshot } from "../policy/evaluation/evaluate.ts";
 import type { AppliedPolicy, ArtifactVerdict, PolicyVersion } from "../policy/evaluation/model.ts";
 import { type ComparedArtifact, findingsText } from "./annotate.ts";
-import { type FlowFact, knownFlow } from "./provenance.ts";
+import { documentFormat } from "./print.ts";
+import { factsText, type FlowFact, knownFlow } from "./provenance.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
+import type { Settled } from "./settle.ts";
 import { logicalVerdict } from "./union.ts";
 
 /** Everything that decides on what runs in an environment. */
 export interface RuntimeCase {
   running: readonly RunningArtifact[];
+  /** What of it is judged already, by `artifactKey`. */
+  settled?: ReadonlyMap<string, Settled>;
   /** By fingerprint; the flow that knew it first comes first. */
   facts: ReadonlyMap<string, readonly FlowFact[]>;
   policies: readonly PolicyVersion[];
@@ -23,6 +27,8 @@ export interface RuntimeCase {
 export interface JudgedArtifact extends ComparedArtifact {
   running: RunningArtifact;
   facts: readonly FlowFact[];
+  /** See `factsText`. */
+  facts_text: string;
   verdict: ArtifactVerdict;
   /** The versions of policies that led to the verdict, in order, by name, number and id. */
   policies: readonly string[];
@@ -31,6 +37,7 @@ export interface JudgedArtifact extends ComparedArtifact {
 export interface RuntimeVerdict {
   /** Null: unknown. */
   state: boolean | null;
+  /** Without what was judged already. */
   artifacts: JudgedArtifact[];
   applied_policies: AppliedPolicy[];
 }
@@ -57,13 +64,57 @@ function judged(
     findings: findingsText({ policy_decisions, flows }),
     running,
     facts,
+    facts_text: factsText(facts),
     verdict,
     policies,
   };
 }
 
-/** Judges what runs in an environment by its policies, and a logical one by those of its members too. */
-export function judgeRuntime({ running, facts, policies, allowed, members }: RuntimeCase): RuntimeVerdict {
+/** Everything but facts that verdicts in an environment rest on, as a text to compare. */
+export function judgedBy({ policies, allowed }: Pick<RuntimeCase, "policies" | "allowed">): string {
+  const versions = policies.map(({ id, name, version }) => [id, name, version]);
+  return JSON.stringify([documentFormat, versions, [...allowed].sort()]);
+}
+
+/** What a verdict on some of what runs comes to together with what was judged already. */
+function withSettled(
+  { running, settled }: Pick<RuntimeCase, "running"> & { settled: ReadonlyMap<string, Settled> },
+  { state, artifacts, applied_policies }: RuntimeVerdict,
+): RuntimeVerdict {
+  const failing = new Map<string, ReadonlySet<string>>();
+  for (const [key, known] of settled) failing.set(key, known.failing);
+  for (const { name, fingerprint, verdict } of artifacts) {
+    const failed = verdict.policy_decisions.filter(({ status }) => status === "NON-COMPLIANT");
+    const key = artifactKey({ name, fingerprint });
+    failing.set(key, new Set(failed.map(({ policy_name }) => policy_name)));
+  }
+  const failingOf = (policy: string): string[] => [
+    ...new Set(
+      running.flatMap((artifact) =>
+        failing.get(artifactKey(artifact))?.has(policy) === true ? artifact.fingerprint : [],
+      ),
+    ),
+  ];
+  return {
+    state: state && [...settled.values()].every(({ compliant }) => compliant === true),
+    artifacts,
+    applied_policies: applied_policies.map((policy) => ({
+      ...policy,
+      failing_artifacts: failingOf(policy.name),
+    })),
+  };
+}
+
+/** Judges what runs in an environment by its policies, as far as that was not done already. */
+export function judgeRuntime(given: RuntimeCase): RuntimeVerdict {
+  const { settled } = given;
+  if (settled === undefined || settled.size === 0) return judgeAll(given);
+  const running = given.running.filter((artifact) => !settled.has(artifactKey(artifact)));
+  return withSettled({ running: given.running, settled }, judgeAll({ ...given, running }));
+}
+
+/** Judges everything that runs, in a logical environment by the policies of its members too. */
+function judgeAll({ running, facts, policies, allowed, members }: RuntimeCase): RuntimeVerdict {
   const known = running.map(({ fingerprint }) => facts.get(fingerprint) ?? nothing);
   const subjects = running.map(({ name, fingerprint }, index) => ({
     name,

@@ -57,7 +57,7 @@ function printFirst(flow: SnapshotFlow | undefined, fingerprint: string): string
 }
 
 /** Of the documents below. To be raised when they change for the same contents. */
-const format = 1;
+export const documentFormat = 1;
 
 /**
  * Everything a document is made of, as a text to compare. Much shorter than the document, which repeats the rules of
@@ -70,7 +70,15 @@ export function contentsText(
   const resolved = verdict.policy_decisions.map(({ rule_evaluations }) =>
     rule_evaluations.map(({ resolutions }) => resolutions.map(({ type }) => type)),
   );
-  return JSON.stringify([format, running, compliant, verdict.allow_listed, policies, resolved, flows]);
+  return JSON.stringify([
+    documentFormat,
+    running,
+    compliant,
+    verdict.allow_listed,
+    policies,
+    resolved,
+    flows,
+  ]);
 }
 
 /** An artifact as it is stored to be shown. */

@@ -1,3 +1,4 @@
+import { sha256 } from "../../lib/hash.ts";
 import { wireId } from "../../lib/ids.ts";
 import type { ArtifactState, KnownFlow, ReportedAttestation } from "../policy/evaluation/model.ts";
 import type { DeploymentDiff } from "./deployment.ts";
@@ -15,6 +16,8 @@ export interface ReportedCommit {
 
 /** What one flow knows of a fingerprint: by the latest report of it there, and that report's trail. */
 export interface FlowFact {
+  /** Another one whenever anything else here may be, and never one that it had before. */
+  version: string;
   fingerprint: string;
   artifact_id: string;
   flow_id: string;
@@ -61,6 +64,15 @@ export interface SnapshotFlow {
   commit_lead_time: number | null;
   artifact_compliance_in_flow: boolean;
   compliance_state: ArtifactState;
+}
+
+/** Longer texts are kept as their digest. */
+const longestFacts = 200;
+
+/** What flows know of a fingerprint, in their order, as a text to compare: as short as may be, because many are kept. */
+export function factsText(facts: readonly Pick<FlowFact, "version">[]): string {
+  const text = facts.map(({ version }) => version).join(",");
+  return text.length > longestFacts ? sha256(text).toString("hex") : text;
 }
 
 /** The same as policies take it. */

@@ -39,6 +39,7 @@ function running(name: string, more: Partial<RunningArtifact> = {}): RunningArti
 
 function fact(more: Partial<FlowFact> = {}): FlowFact {
   return {
+    version: "1",
     fingerprint,
     artifact_id: "0199c6ff-1415-7cd1-88d0-a0dfcbcb0000",
     flow_id: "flow-1",
@@ -98,10 +99,11 @@ function plan(
 function stored(made: ReturnType<typeof plan>): StoredVersion[] {
   return made.versions.flatMap((version) => {
     if (version.repeats !== null) return [];
-    const { id, name, fingerprint: print, compliant, provenance, findings, digest, flows } = version;
+    const { id, name, fingerprint: print, compliant, provenance, findings, digest, facts, flows } = version;
     const artifact = { name: name!, fingerprint: print!, ...version.running! };
     const { creationTimestamp } = artifact;
-    const contents = { provenance: provenance!, findings: findings!, digest: digest!, flows: flows! };
+    const known = { digest: digest!, facts: facts!, flows: flows! };
+    const contents = { provenance: provenance!, findings: findings!, ...known };
     return [
       { id, name: name!, fingerprint: print!, creationTimestamp, compliant, running: artifact, ...contents },
     ];

@@ -4,6 +4,7 @@ import type { JudgedArtifact } from "./judge.ts";
 import { contentsText, printArtifact } from "./print.ts";
 import type { SnapshotFlow } from "./provenance.ts";
 import type { RunningArtifact } from "./running.ts";
+import type { Settled } from "./settle.ts";
 
 /** An artifact as the latest snapshot has it. */
 export interface StoredVersion extends ComparedArtifact {
@@ -11,14 +12,17 @@ export interface StoredVersion extends ComparedArtifact {
   id: number;
   /** What its contents are compared by. */
   digest: string;
+  /** What flows knew when that was last found to be right. */
+  facts: string;
   running: RunningArtifact;
   flows: readonly SnapshotFlow[];
 }
 
-/** An artifact of two snapshots: as it was, as it is, or both. */
+/** An artifact of two snapshots: as it was, as it is, or both; or as it is in both. */
 interface Compared extends ComparedArtifact {
   stored?: StoredVersion;
   judged?: JudgedArtifact;
+  settled?: Settled;
 }
 
 export type AnnotatedArtifact = Annotated<Compared>;
@@ -27,12 +31,20 @@ export type AnnotatedArtifact = Annotated<Compared>;
 export function compareVersions(
   before: readonly StoredVersion[],
   after: readonly JudgedArtifact[],
+  same: Iterable<Settled> = [],
 ): AnnotatedArtifact[] {
-  const known = before.map<Compared>((stored) => ({ ...comparable(stored), stored }));
   return annotate(
-    known,
+    before.map<Compared>((stored) => ({ ...comparable(stored), stored })),
     after.map<Compared>((judged) => ({ ...comparable(judged), judged })),
+    [...same].map(asBefore),
   );
+}
+
+/** It is not compared by what it was found to be, which is the same. */
+function asBefore(settled: Settled): Compared {
+  const { name, fingerprint, creationTimestamp } = settled.running;
+  const { compliant } = settled;
+  return { name, fingerprint, creationTimestamp, compliant, provenance: [], findings: "", settled };
 }
 
 function comparable(artifact: ComparedArtifact): ComparedArtifact {
@@ -76,6 +88,8 @@ export interface NewVersion {
   repo_ids: string[] | null;
   findings: string | null;
   digest: string | null;
+  facts: string | null;
+  follows: string[] | null;
   doc: string | null;
   /** What policies decided, which many documents have in common. */
   decisions: string | null;
@@ -86,6 +100,12 @@ export interface LineageEntry extends LineageKey, Omit<Predecessor, "fingerprint
   started: boolean;
 }
 
+/** A version whose contents are still right, by what flows know now. */
+export interface ConfirmedVersion {
+  id: number;
+  facts: string;
+}
+
 /** A snapshot as it is going to be written. */
 export interface SnapshotPlan {
   /** Ids of versions, in the order in which they are shown. */
@@ -93,6 +113,8 @@ export interface SnapshotPlan {
   versions: NewVersion[];
   /** Ids of versions that are not in it, or not as they were. */
   ended: number[];
+  /** Versions that hold although flows know something else now. */
+  confirmed: ConfirmedVersion[];
   lineage: LineageEntry[];
   /** The highest id of a version. */
   artifact_count: number;
@@ -119,6 +141,8 @@ const nothingNew = {
   repo_ids: null,
   findings: null,
   digest: null,
+  facts: null,
+  follows: null,
   doc: null,
   decisions: null,
 };
@@ -137,6 +161,10 @@ function contentsOf(judged: JudgedArtifact, flows: SnapshotFlow[], digest: strin
     repo_ids: [...new Set(flows.flatMap(({ repo_id }) => repo_id ?? []))],
     findings: judged.findings,
     digest,
+    facts: judged.facts_text,
+    follows: [
+      ...new Set(flows.flatMap(({ deployment_diff }) => deployment_diff?.previous_fingerprint ?? [])),
+    ],
     ...printArtifact(judged, flows),
   };
 }
@@ -166,6 +194,15 @@ function distinctLineage(entries: readonly LineageEntry[]): LineageEntry[] {
   return [...distinct.values()];
 }
 
+/** Fingerprints of everything that runs now. */
+function runningIn(annotated: readonly AnnotatedArtifact[]): Set<string> {
+  return new Set(
+    annotated.flatMap(({ artifact, annotation }) =>
+      annotation.type === "exited" ? [] : artifact.fingerprint,
+    ),
+  );
+}
+
 /**
  * What has to be written so that there is a snapshot of these artifacts. Versions of which nothing that is shown has
  * changed are used again.
@@ -178,8 +215,15 @@ export function planSnapshot({
   digestOf,
 }: PlanInput): SnapshotPlan {
   const stored = new Map(before.map((version) => [keyOf(version), version]));
-  const running = new Set(annotated.flatMap(({ artifact }) => artifact.judged?.fingerprint ?? []));
-  const plan: SnapshotPlan = { artifacts: [], versions: [], ended: [], lineage: [], artifact_count };
+  const running = runningIn(annotated);
+  const plan: SnapshotPlan = {
+    artifacts: [],
+    versions: [],
+    ended: [],
+    confirmed: [],
+    lineage: [],
+    artifact_count,
+  };
   const add = (version: Omit<NewVersion, "id">): void => {
     plan.artifact_count += 1;
     plan.versions.push({ id: plan.artifact_count, ...version });
@@ -187,7 +231,11 @@ export function planSnapshot({
   };
   for (const { artifact, annotation } of annotated) {
     const old = stored.get(keyOf(artifact));
-    const { judged } = artifact;
+    const { judged, settled } = artifact;
+    if (settled !== undefined) {
+      plan.artifacts.push(settled.version);
+      continue;
+    }
     if (judged === undefined) {
       add({ ...annotation, ...nothingNew, repeats: old!.id });
       plan.ended.push(old!.id);
@@ -197,6 +245,7 @@ export function planSnapshot({
     const digest = digestOf(contentsText(judged, flows));
     if (annotation.type === "unchanged" && old?.digest === digest) {
       plan.artifacts.push(old.id);
+      if (old.facts !== judged.facts_text) plan.confirmed.push({ id: old.id, facts: judged.facts_text });
       continue;
     }
     if (old !== undefined) plan.ended.push(old.id);

@@ -1,79 +1,19 @@
 import type { Tx } from "../../db/connect.ts";
 import { countCompliance, isNewSnapshot } from "../../domain/snapshot/annotate.ts";
-import { wantedAttestations } from "../../domain/policy/evaluation/rules.ts";
-import { judgeRuntime, type RuntimeCase, type RuntimeVerdict } from "../../domain/snapshot/judge.ts";
 import { occurrencesOf } from "../../domain/snapshot/occurrences.ts";
-import type { RunningArtifact } from "../../domain/snapshot/running.ts";
-import {
-  type AnnotatedArtifact,
-  compareVersions,
-  planSnapshot,
-  type StoredVersion,
-  unknownLineage,
-} from "../../domain/snapshot/versions.ts";
+import { planSnapshot, type SnapshotPlan, unknownLineage } from "../../domain/snapshot/versions.ts";
 import type { Predecessor } from "../../domain/snapshot/flows-of.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { wireId } from "../../lib/ids.ts";
-import { allowListed } from "../allowlists/service.ts";
 import type { Org } from "../environments/find-service.ts";
 import { notify } from "../notifications/service.ts";
-import { appliedPolicies } from "../policies/applied-service.ts";
-import { getFacts } from "./facts-service.ts";
-import {
-  insertSnapshots,
-  listPredecessors,
-  listRunningVersions,
-  type NewSnapshot,
-  type Standing,
-} from "./timeline-store.ts";
+import { type Compared, compareTargets, type Target } from "./compare-service.ts";
+import { confirmVersions } from "./standing-store.ts";
+import { insertSnapshots, listPredecessors, type NewSnapshot } from "./timeline-store.ts";
 
 /** Why a snapshot was appended. */
 export type SnapshotCause = "report" | "policy" | "allow-list" | "members";
-
-/** An environment with what runs there now. Its row is locked. */
-export interface Target {
-  standing: Standing;
-  running: readonly RunningArtifact[];
-  /** What its members say, of a logical one. */
-  members?: RuntimeCase["members"];
-  /** What the next report is recognised by; null when no report led here. */
-  report: NewSnapshot["report"];
-}
-
-interface Compared {
-  target: Target;
-  before: readonly StoredVersion[];
-  verdict: RuntimeVerdict;
-  annotated: AnnotatedArtifact[];
-}
-
-/** Judges and compares what runs in several environments: four statements. */
-async function compareTargets(tx: Tx, org: Org, targets: readonly Target[]): Promise<Compared[]> {
-  const ids = targets.map(({ standing }) => standing.id);
-  const policies = await appliedPolicies(tx, org.id, ids);
-  const allowed = await allowListed(tx, org.id, ids);
-  const before = await listRunningVersions(tx, org.id, ids);
-  const fingerprints = new Set(
-    targets.flatMap(({ running }) => running.map(({ fingerprint }) => fingerprint)),
-  );
-  fingerprints.delete("");
-  const applied = [...policies.values()].flat().map(({ policy }) => policy);
-  const wanted = applied.length === 0 ? "none" : wantedAttestations(applied);
-  const facts = await getFacts(tx, org.id, [...fingerprints], wanted);
-  return targets.map((target) => {
-    const { standing, running, members } = target;
-    const verdict = judgeRuntime({
-      running,
-      facts,
-      policies: policies.get(standing.id) ?? [],
-      allowed: allowed.get(standing.id) ?? new Set(),
-      ...(members === undefined ? {} : { members }),
-    });
-    const versions = before.get(standing.id) ?? [];
-    return { target, before: versions, verdict, annotated: compareVersions(versions, verdict.artifacts) };
-  });
-}
 
 async function predecessorsOf(
   tx: Tx,
@@ -95,32 +35,40 @@ function digestOf(contents: string): string {
   return sha256(contents).toString("base64");
 }
 
+function planOf(
+  { target, before, annotated }: Compared,
+  predecessors: ReadonlyMap<string, Predecessor>,
+): SnapshotPlan {
+  const { artifact_count } = target.standing;
+  return planSnapshot({ before, annotated, predecessors, artifact_count, digestOf });
+}
+
 function newSnapshot(
-  { target, before, verdict, annotated }: Compared,
+  compared: Compared,
   made: { cause: SnapshotCause; now: Timestamp; predecessors: ReadonlyMap<string, Predecessor> },
 ): NewSnapshot {
+  const { target, verdict, judged_by, annotated } = compared;
   const { standing, report } = target;
-  const { artifact_count, latest_at } = standing;
-  const plan = planSnapshot({
-    before,
-    annotated,
-    predecessors: made.predecessors,
-    artifact_count,
-    digestOf,
-  });
   return {
     environment_id: standing.id,
     index: standing.snapshot_count + 1,
     // The order of snapshots is that of their times, whatever the machine's clock does.
-    at: Math.max(made.now, latest_at ?? 0),
+    at: Math.max(made.now, standing.latest_at ?? 0),
     state: verdict.state,
     type: standing.type,
     cause: made.cause,
     counts: countCompliance(annotated),
     applied_policies: verdict.applied_policies.map((policy) => ({ ...policy, id: wireId(policy.id) })),
-    plan,
+    plan: planOf(compared, made.predecessors),
+    judged_by,
     report,
   };
+}
+
+/** Notes what holds in an environment that gets no new snapshot, so that it is not looked at again. */
+async function confirm(tx: Tx, org: Org, compared: Compared): Promise<void> {
+  const { confirmed } = planOf(compared, new Map());
+  if (confirmed.length > 0) await confirmVersions(tx, org.id, compared.target.standing.id, confirmed);
 }
 
 /** Whether there is anything to record: always, but for a report that brings nothing new. */
@@ -140,7 +88,9 @@ export async function appendSnapshots(
   { cause, targets, at: now }: { cause: SnapshotCause; targets: readonly Target[]; at: Timestamp },
 ): Promise<NewSnapshot[]> {
   if (targets.length === 0) return [];
-  const compared = (await compareTargets(tx, org, targets)).filter(isWorthIt);
+  const all = await compareTargets(tx, org, targets);
+  const compared = all.filter(isWorthIt);
+  for (const each of all) if (!compared.includes(each)) await confirm(tx, org, each);
   if (compared.length === 0) return [];
   const predecessors = await predecessorsOf(tx, org, compared);
   const snapshots = compared.map((each) =>

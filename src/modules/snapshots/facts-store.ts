@@ -21,40 +21,40 @@ function knownArtifacts(orgId: string, fingerprints: readonly string[]): RawBuil
       order by a.flow_id, a.id desc
     ) as known
     cross join lateral (
-      select name, tags from flows where org_id = ${orgId}::uuid and id = known.flow_id limit 1) f
+      select name, tags, xmin from flows where org_id = ${orgId}::uuid and id = known.flow_id limit 1) f
     left join lateral (
-      select own_state, artifact_states from trail_compliance
+      select own_state, artifact_states, xmin from trail_compliance
       where org_id = ${orgId}::uuid and trail_id = known.trail_id limit 1) c on true`;
 }
 
 /**
- * SQL for a text that is another one whenever what flows know of these fingerprints has changed. Whatever is reported on
- * a trail writes its verdict again, so the version of that row stands for all of it.
+ * SQL for what flows know of the fingerprint that `fingerprint` names, as a text: the `factsText` of what `listFacts` finds.
+ * Whatever is reported on a trail writes its verdict again, so the version of that row stands for all of it.
  */
-export function factsDigest(orgId: string, fingerprints: readonly string[]): RawBuilder<string> {
-  // Most reports cost nothing but this, so it carries along as little as it can, and looks at each flow once.
+export function presentFacts(orgId: string, fingerprint: RawBuilder<unknown>): RawBuilder<string> {
+  // Many reports cost little but this, so it carries along as little as it can.
   return sql<string>`(
-    with known as materialized (
-      select asked.fingerprint, a.flow_id, a.trail_id, c.version
-      from unnest(${fingerprints}::text[]) as asked (fingerprint)
-      cross join lateral (
-        select distinct on (a.flow_id) a.flow_id, a.trail_id
+    select case when length(known.text) > 200 then encode(sha256(convert_to(known.text, 'UTF8')), 'hex')
+      else coalesce(known.text, '') end
+    from (
+      select string_agg(${factVersion(sql`a.id`)}, ',' order by a.first_id) as text
+      from (
+        select distinct on (a.flow_id) a.flow_id, a.id, a.trail_id,
+          first_value(a.id) over (partition by a.flow_id order by a.id) as first_id
         from (
           select id, flow_id, trail_id from artifacts
-          where org_id = ${orgId}::uuid and fingerprint = asked.fingerprint offset 0) a
+          where org_id = ${orgId}::uuid and fingerprint = ${fingerprint} offset 0) a
         order by a.flow_id, a.id desc
       ) a
+      cross join lateral (select xmin from flows where org_id = ${orgId}::uuid and id = a.flow_id limit 1) f
       left join lateral (
-        select xmin::text as version from trail_compliance
-        where org_id = ${orgId}::uuid and trail_id = a.trail_id limit 1) c on true)
-    select encode(sha256(convert_to(concat(
-      (select string_agg(concat_ws(' ', k.fingerprint, k.flow_id, k.trail_id, k.version), E'\n'
-        order by k.fingerprint, k.flow_id) from known k), E'\n\n',
-      (select string_agg(concat_ws(' ', f.id, f.tags, f.name), E'\n' order by f.id)
-        from (select distinct flow_id from known) k
-        cross join lateral (
-          select id, tags, name from flows where org_id = ${orgId}::uuid and id = k.flow_id limit 1) f)
-      ), 'UTF8')), 'hex'))`;
+        select xmin from trail_compliance where org_id = ${orgId}::uuid and trail_id = a.trail_id limit 1) c on true
+    ) known)`;
+}
+
+/** SQL for the version of what the flow `f` knows by an artifact on a trail with the verdict `c`. */
+function factVersion(artifactId: RawBuilder<unknown>): RawBuilder<string> {
+  return sql<string>`concat_ws(' ', ${artifactId}, coalesce(c.xmin::text, ''), f.xmin::text)`;
 }
 
 /** What a flow knows of a fingerprint, with the verdicts of the trail it was reported on, where there are any. */
@@ -102,7 +102,7 @@ export async function listFacts(
       t.name as trail_name, f.tags, known.template_reference_name, known.git_commit, known.commit_url, known.build_url,
       known.git_commit_info, known.repo_id, c.own_state as trail_state,
       c.artifact_states -> known.template_reference_name as artifact_row,
-      ${attestations} as attestations
+      ${factVersion(sql`known.id`)} as version, ${attestations} as attestations
     from ${knownArtifacts(orgId, fingerprints)}
     cross join lateral (
       select name from trails where org_id = ${orgId}::uuid and id = known.trail_id limit 1) t

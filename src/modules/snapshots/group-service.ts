@@ -4,7 +4,8 @@ import { uniteRunning } from "../../domain/snapshot/union.ts";
 import type { StoredVersion } from "../../domain/snapshot/versions.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import type { Org } from "../environments/find-service.ts";
-import { appendSnapshots, type SnapshotCause, type Target } from "./append-service.ts";
+import { appendSnapshots, type SnapshotCause } from "./append-service.ts";
+import type { Target } from "./compare-service.ts";
 import {
   listMembers,
   listRunningVersions,

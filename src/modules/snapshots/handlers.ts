@@ -3,7 +3,6 @@ import type { environmentEventEndpoints } from "../../contract/environment-event
 import type { snapshotReportEndpoints } from "../../contract/snapshot-reports.ts";
 import type { snapshotEndpoints } from "../../contract/snapshots.ts";
 import type { Actor, OrgAccess } from "../../domain/principal.ts";
-import type { Report } from "../../domain/snapshot/report.ts";
 import { pageHeaders } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import type { Deps } from "../deps.ts";
@@ -11,14 +10,14 @@ import { openAuditlog } from "./auditlog-service.ts";
 import { compareSnapshots } from "./diff-service.ts";
 import { readEvents } from "./event-service.ts";
 import { readSnapshot, readSnapshots } from "./read-service.ts";
-import { reportSnapshot } from "./report-service.ts";
+import { type ReceivedReport, reportSnapshot } from "./report-service.ts";
 
 /** A request with a report of any kind. */
 interface ReportCall {
   org: OrgAccess;
   actor: Actor;
   params: { env_name: string };
-  body: Report;
+  body: ReceivedReport;
 }
 
 async function report(deps: Deps, call: ReportCall) {

@@ -1,16 +1,24 @@
 import type { Tx } from "../../db/connect.ts";
 import { archivedEnvironment, unknownEnvironment } from "../../domain/environments.ts";
 import { invalid, invalidInput, notFound } from "../../domain/errors.ts";
-import { flattenReport, reportedFingerprints, reportedKeys } from "../../domain/snapshot/flatten.ts";
+import type { ReportBrief } from "../../domain/snapshot/brief.ts";
+import { flattenReport } from "../../domain/snapshot/flatten.ts";
 import type { Report } from "../../domain/snapshot/report.ts";
-import { sha256 } from "../../lib/hash.ts";
+import type { Timestamp } from "../../lib/clock.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import type { Org } from "../environments/find-service.ts";
 import { appendSnapshots } from "./append-service.ts";
 import { refreshGroups } from "./group-service.ts";
 import { continueRhythm } from "../silence/report-service.ts";
-import { getReportStanding, lockReportedEnvironment, updateReported } from "./timeline-store.ts";
+import {
+  getReportStanding,
+  listVersionBriefs,
+  type Reported,
+  type ReportStanding,
+  updateReported,
+} from "./standing-store.ts";
+import { lockReportedEnvironment } from "./timeline-store.ts";
 
 interface OrgScope extends Scope {
   org: Org;
@@ -19,17 +27,18 @@ interface OrgScope extends Scope {
 /** Different artifacts in a report at most: what one transaction can write in reasonable time. */
 const maxArtifacts = 10_000;
 
-/**
- * What a report is recognised by: which artifacts run. Times, numbers of instances and places do not count.
- * @throws AppError invalid for too many artifacts.
- */
-function digestOf(report: Report): string {
-  const keys = reportedKeys(report);
-  if (keys.size > maxArtifacts)
+/** A report, which is read only where what it amounts to does not tell enough. */
+export interface ReceivedReport {
+  brief: ReportBrief;
+  read(): Report;
+}
+
+/** @throws AppError invalid for too many artifacts. */
+function checkSize({ artifacts }: ReportBrief): void {
+  if (artifacts > maxArtifacts)
     throw invalidInput({
-      artifacts: `Report should name at most ${maxArtifacts} artifacts [input: ${keys.size}]`,
+      artifacts: `Report should name at most ${maxArtifacts} artifacts [input: ${artifacts}]`,
     });
-  return sha256(JSON.stringify([...keys].sort())).toString("base64");
 }
 
 /**
@@ -47,6 +56,31 @@ async function lockTarget(tx: Tx, org: Org, name: string, type: string): Promise
   return found.id;
 }
 
+/** What is done with a report in an environment whose row is locked. */
+interface Reporting {
+  tx: Tx;
+  org: Org;
+  standing: ReportStanding;
+  report: ReceivedReport;
+  at: Timestamp;
+  /** What is kept of it. */
+  kept: Omit<Reported, "environment_id" | "at">;
+}
+
+/**
+ * Judges what a report brings that was not judged before.
+ * @returns the number of the new snapshot; undefined when there is nothing to record.
+ */
+async function judgeReport({ tx, org, standing, report, at, kept }: Reporting): Promise<number | undefined> {
+  const isSame = standing.snapshot_count > 0 && standing.report_digest === kept.digest;
+  if (isSame && !standing.has_news) return undefined;
+  const briefs = await listVersionBriefs(tx, org.id, standing.id);
+  if (isSame && !briefs.some(({ is_stale }) => is_stale)) return undefined;
+  const target = { standing, running: flattenReport(report.read()), briefs, report: kept };
+  const [snapshot] = await appendSnapshots(tx, org, { cause: "report", targets: [target], at });
+  return snapshot?.index;
+}
+
 /**
  * Takes a report of everything that runs in an environment (contract 3). It makes a snapshot when it is the first one,
  * when something started or exited, or when what is known of something that runs has changed. Idempotent: repeating it
@@ -59,32 +93,24 @@ export async function reportSnapshot(
   deps: Pick<Deps, "db" | "clock">,
   scope: OrgScope,
   name: string,
-  report: Report,
+  report: ReceivedReport,
 ): Promise<boolean> {
   const { org } = scope;
-  const digest = digestOf(report);
-  const fingerprints = reportedFingerprints(report);
+  const { type, digest } = report.brief;
+  checkSize(report.brief);
   return recorded(deps, scope, async (tx, record) => {
-    const environment_id = await lockTarget(tx, org, name, report.type);
-    const standing = await getReportStanding(tx, org.id, environment_id, [...fingerprints]);
-    const facts_digest = standing.present_facts_digest;
+    const environment_id = await lockTarget(tx, org, name, type);
+    const standing = await getReportStanding(tx, org.id, environment_id);
     const at = deps.clock.now();
     const rhythm = await continueRhythm(tx, org, standing, at);
-    const known = { environment_id, at, digest, facts_digest, ...rhythm };
-    const isKnown = standing.report_digest === digest && standing.facts_digest === facts_digest;
-    if (standing.snapshot_count > 0 && isKnown) {
-      await updateReported(tx, org.id, known);
-      return false;
-    }
-    const running = flattenReport(report);
-    const target = { standing, running, report: { digest, facts_digest, ...rhythm } };
-    const [snapshot] = await appendSnapshots(tx, org, { cause: "report", targets: [target], at });
-    if (snapshot === undefined) {
-      await updateReported(tx, org.id, known);
+    const kept = { digest, seen_seq: standing.audit_seq, ...rhythm };
+    const index = await judgeReport({ tx, org, standing, report, at, kept });
+    if (index === undefined) {
+      await updateReported(tx, org.id, { environment_id, at, ...kept });
       return false;
     }
     await refreshGroups(tx, org, [environment_id], at);
-    record("snapshot", `${standing.name}#${snapshot.index}`);
+    record("snapshot", `${standing.name}#${index}`);
     return true;
   });
 }

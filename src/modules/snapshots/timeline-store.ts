@@ -8,7 +8,6 @@ import type { RunningArtifact } from "../../domain/snapshot/running.ts";
 import type { SnapshotPlan, StoredVersion } from "../../domain/snapshot/versions.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { sha256 } from "../../lib/hash.ts";
-import { factsDigest } from "./facts-store.ts";
 
 /** Where an environment's record stands. */
 export interface Standing {
@@ -23,12 +22,8 @@ export interface Standing {
   /** When the latest snapshot was made; null without one. */
   latest_at: Timestamp | null;
   report_digest: string;
-  facts_digest: string;
-}
-
-/** What a report is measured against: the record, and what flows know now of what it names. */
-export interface ReportStanding extends Standing, ReportRhythm {
-  present_facts_digest: string;
+  /** What the latest snapshot was judged by, but for what flows knew. */
+  judged_by: string;
 }
 
 /** How often an environment is reported on, and whether it was missed. */
@@ -63,27 +58,10 @@ export async function lockReportedEnvironment(
   return rows[0];
 }
 
-const standing = sql`e.id, e.name, e.type, e.state, coalesce(r.snapshot_count, 0) as snapshot_count,
+/** SQL for a `Standing`, of the environment `e` with the record `r`. */
+export const standing = sql`e.id, e.name, e.type, e.state, coalesce(r.snapshot_count, 0) as snapshot_count,
   coalesce(r.artifact_count, 0) as artifact_count, r.latest_at, coalesce(r.report_digest, '') as report_digest,
-  coalesce(r.facts_digest, '') as facts_digest`;
-
-/** Where the record of an environment stands, and what flows know of these fingerprints. Needs its row locked. */
-export async function getReportStanding(
-  tx: Tx,
-  orgId: string,
-  environmentId: string,
-  fingerprints: readonly string[],
-): Promise<ReportStanding> {
-  const { rows } = await sql<ReportStanding>`/* report-standing */
-    select ${standing}, e.created_at, e.last_reported_at, coalesce(r.report_gaps, '{}') as report_gaps,
-      e.silence_limit, r.learned_limit, exists (
-        select from environment_silences s
-        where s.org_id = e.org_id and s.environment_id = e.id and s.ended_at is null) as is_silent,
-      ${factsDigest(orgId, fingerprints)} as present_facts_digest
-    from environments e left join environment_reports r on r.org_id = e.org_id and r.environment_id = e.id
-    where e.org_id = ${orgId}::uuid and e.id = ${environmentId}::uuid`.execute(tx);
-  return rows[0]!;
-}
+  coalesce(r.judged_by, '') as judged_by`;
 
 /** Locks environments in order of their ids, and tells where the records of the living ones stand: two statements. */
 export async function lockStandings(
@@ -107,6 +85,9 @@ interface VersionRow extends Omit<StoredVersion, "running" | "creationTimestamp"
   flows: SnapshotFlow[];
 }
 
+const versionRow = sql`environment_id, id, name, fingerprint, compliant, provenance, findings, digest, facts, running,
+  flows`;
+
 /** What runs in environments by their latest snapshots, in no order. */
 export async function listRunningVersions(
   db: Executor,
@@ -114,10 +95,29 @@ export async function listRunningVersions(
   environmentIds: readonly string[],
 ): Promise<Map<string, StoredVersion[]>> {
   const { rows } = await sql<VersionRow>`/* running-versions */
-    select environment_id, id, name, fingerprint, compliant, provenance, findings, digest, running, flows
-    from snapshot_artifacts
+    select ${versionRow} from snapshot_artifacts
     where org_id = ${orgId}::uuid and environment_id = any(${environmentIds}::uuid[])
       and last_index is null`.execute(db);
+  return byEnvironment(rows);
+}
+
+/** Some versions in an environment, by their ids, in no order. */
+export async function listVersions(
+  db: Executor,
+  orgId: string,
+  environmentId: string,
+  ids: readonly number[],
+): Promise<StoredVersion[]> {
+  const { rows } = await sql<VersionRow>`/* some-versions */
+    select a.* from unnest(${ids}::bigint[]) as asked (id)
+    cross join lateral (
+      select ${versionRow} from snapshot_artifacts
+      where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and id = asked.id limit 1
+    ) a`.execute(db);
+  return byEnvironment(rows).get(environmentId) ?? [];
+}
+
+function byEnvironment(rows: readonly VersionRow[]): Map<string, StoredVersion[]> {
   const versions = new Map<string, StoredVersion[]>();
   for (const { environment_id, ...row } of rows) {
     const { name, fingerprint } = row;
@@ -219,18 +219,18 @@ export interface NewSnapshot {
   counts: Record<string, number>;
   applied_policies: AppliedPolicy[];
   plan: SnapshotPlan;
+  judged_by: string;
   /** Of the report that led to it; null for what no report led to. */
-  report: ({ digest: string; facts_digest: string } & NewRhythm) | null;
+  report: ({ digest: string; seen_seq: number } & NewRhythm) | null;
 }
 
 const snapshotColumns = sql`environment_id uuid, index integer, at_seconds float8, compliant boolean, type text,
-  cause text, counts json, applied_policies json, artifacts bigint[], ended bigint[], events integer,
-  artifact_count bigint,
-  report_digest text, facts_digest text, report_gaps real[], learned_limit real`;
+  cause text, counts json, applied_policies json, artifacts bigint[], ended bigint[], confirmed json, events integer,
+  artifact_count bigint, judged_by text, report_digest text, seen_seq bigint, report_gaps real[], learned_limit real`;
 
 const versionColumns = sql`environment_id uuid, id bigint, type text, was integer, now integer, repeats bigint,
   name text, fingerprint text, compliant boolean, running json, flows json, provenance uuid[], repo_ids uuid[],
-  findings text, digest text, doc text, decisions_digest text`;
+  findings text, digest text, facts text, follows text[], doc text, decisions_digest text`;
 
 const lineageColumns = sql`environment_id uuid, flow_id uuid, template_reference_name text, fingerprint text,
   name text, trail_name text, git_commit text, commit_url text, compliance_state text, started boolean`;
@@ -297,10 +297,11 @@ export async function insertSnapshots(
     compliant: state,
     artifacts: plan.artifacts,
     ended: plan.ended,
+    confirmed: plan.confirmed,
     events: plan.versions.filter(({ type }) => type !== "unchanged").length,
     artifact_count: plan.artifact_count,
     report_digest: report?.digest ?? null,
-    facts_digest: report?.facts_digest ?? null,
+    seen_seq: report?.seen_seq ?? null,
     report_gaps: report?.report_gaps ?? null,
     learned_limit: report?.learned_limit ?? null,
   }));
@@ -320,17 +321,25 @@ export async function insertSnapshots(
       from (select s.environment_id, s.index, unnest(s.ended) as id from s) old
       where a.org_id = ${orgId}::uuid and a.environment_id = old.environment_id and a.id = old.id
         and a.last_index is null
+    ), confirmed as (
+      update snapshot_artifacts a set facts = known.facts
+      from (
+        select s.environment_id, c.id, c.facts from s, json_to_recordset(s.confirmed) as c (id bigint, facts text)
+      ) known
+      where a.org_id = ${orgId}::uuid and a.environment_id = known.environment_id and a.id = known.id
+        and a.last_index is null
     ), added as (
       insert into snapshot_artifacts (org_id, environment_id, id, first_index, last_index, created_at, name, fingerprint,
-        type, event_number, was, now, compliant, running, flows, provenance, repo_ids, findings, digest, doc, decisions_digest)
+        type, event_number, was, now, compliant, running, flows, provenance, repo_ids, findings, digest, facts, follows,
+        doc, decisions_digest)
       select ${orgId}::uuid, v.environment_id, v.id, s.index, case when v.repeats is not null then s.index end, s.moment,
         coalesce(v.name, o.name), coalesce(v.fingerprint, o.fingerprint), v.type,
         case when v.type <> 'unchanged' then s.events_before + count(*) filter (where v.type <> 'unchanged')
           over (partition by v.environment_id order by v.id) end, v.was, v.now,
         case when v.repeats is null then v.compliant else o.compliant end, coalesce(v.running, o.running),
         coalesce(v.flows, o.flows), coalesce(v.provenance, o.provenance), coalesce(v.repo_ids, o.repo_ids),
-        coalesce(v.findings, o.findings), coalesce(v.digest, o.digest), coalesce(v.doc, o.doc),
-        coalesce(v.decisions_digest, o.decisions_digest)
+        coalesce(v.findings, o.findings), coalesce(v.digest, o.digest), coalesce(v.facts, o.facts),
+        coalesce(v.follows, o.follows), coalesce(v.doc, o.doc), coalesce(v.decisions_digest, o.decisions_digest)
       from json_to_recordset(${JSON.stringify(versions)}::json) as v (${versionColumns})
       join s on s.environment_id = v.environment_id
       left join lateral (
@@ -371,14 +380,14 @@ export async function insertSnapshots(
       from s
     ), standings as (
       insert into environment_reports as r (org_id, environment_id, snapshot_count, artifact_count, latest_at,
-        report_digest, facts_digest, report_gaps, learned_limit)
-      select ${orgId}::uuid, environment_id, index, artifact_count, moment, coalesce(report_digest, ''),
-        coalesce(facts_digest, ''), coalesce(report_gaps, '{}'), learned_limit from s
+        judged_by, report_digest, seen_seq, report_gaps, learned_limit)
+      select ${orgId}::uuid, environment_id, index, artifact_count, moment, judged_by, coalesce(report_digest, ''),
+        coalesce(seen_seq, 0), coalesce(report_gaps, '{}'), learned_limit from s
       on conflict (org_id, environment_id) do update
       set snapshot_count = excluded.snapshot_count, artifact_count = excluded.artifact_count,
-        latest_at = excluded.latest_at,
+        latest_at = excluded.latest_at, judged_by = excluded.judged_by,
         report_digest = coalesce(nullif(excluded.report_digest, ''), r.report_digest),
-        facts_digest = coalesce(nullif(excluded.facts_digest, ''), r.facts_digest),
+        seen_seq = greatest(excluded.seen_seq, r.seen_seq),
         -- Whether a report led here or something else, it is the report that has a rhythm.
         report_gaps = case when excluded.report_digest = '' then r.report_gaps else excluded.report_gaps end,
         learned_limit = case when excluded.report_digest = '' then r.learned_limit else excluded.learned_limit end
@@ -387,21 +396,4 @@ export async function insertSnapshots(
     set state = s.compliant, last_changed_at = s.moment, last_modified_at = s.moment,
       last_reported_at = case when s.report_digest is null then e.last_reported_at else s.moment end
     from s where e.org_id = ${orgId}::uuid and e.id = s.environment_id`.execute(tx);
-}
-
-/** Notes that an environment was reported on and nothing had changed. */
-export async function updateReported(
-  tx: Tx,
-  orgId: string,
-  report: { environment_id: string; at: Timestamp; digest: string; facts_digest: string } & NewRhythm,
-): Promise<void> {
-  const { environment_id, at, digest, facts_digest, report_gaps, learned_limit } = report;
-  await sql`/* unchanged-report */
-    with known as (
-      update environment_reports set report_digest = ${digest}, facts_digest = ${facts_digest},
-        report_gaps = ${report_gaps}::real[], learned_limit = ${learned_limit}::real
-      where org_id = ${orgId}::uuid and environment_id = ${environment_id}::uuid
-    )
-    update environments set last_reported_at = to_timestamp(${at}::float8), last_modified_at = to_timestamp(${at}::float8)
-    where org_id = ${orgId}::uuid and id = ${environment_id}::uuid`.execute(tx);
 }

@@ -1,0 +1,90 @@
+import { failingPolicies } from "./annotate.ts";
+import { artifactKey, type RunningArtifact } from "./running.ts";
+
+/** A version of an artifact in the latest snapshot, as far as is needed to see that it still holds. */
+export interface VersionBrief {
+  /** Numbered within the environment. */
+  id: number;
+  name: string;
+  fingerprint: string;
+  compliant: boolean | null;
+  /** See `runningText`. */
+  running: string;
+  /** Fingerprints of what ran before it. */
+  follows: readonly string[];
+  /** Null unless it does not comply. */
+  findings: string | null;
+  /** Whether flows know something else of it than when its contents were last found to be right. */
+  is_stale: boolean;
+}
+
+/** An artifact of which a new snapshot shows the version that the latest one shows. */
+export interface Settled {
+  version: number;
+  running: RunningArtifact;
+  compliant: boolean | null;
+  /** Names of the policies it does not comply with. */
+  failing: ReadonlySet<string>;
+}
+
+/** What runs now, parted into what has to be judged and what need not. */
+export interface Parted {
+  /** By `artifactKey`. */
+  settled: Map<string, Settled>;
+  open: RunningArtifact[];
+  /** Versions of what has to be judged, and of what does not run any more. */
+  replaced: number[];
+}
+
+/** Where an artifact runs, as the record keeps it. */
+export function runningText({ name: _name, fingerprint: _fingerprint, ...running }: RunningArtifact): string {
+  return JSON.stringify(running);
+}
+
+/** Fingerprints that have begun to run, or do no longer. */
+function movedFingerprints(
+  running: readonly RunningArtifact[],
+  versions: readonly VersionBrief[],
+): Set<string> {
+  const now = new Set(running.map(({ fingerprint }) => fingerprint));
+  const then = new Set(versions.map(({ fingerprint }) => fingerprint));
+  return new Set([
+    ...[...now].filter((fingerprint) => !then.has(fingerprint)),
+    ...[...then].filter((fingerprint) => !now.has(fingerprint)),
+  ]);
+}
+
+const none: ReadonlySet<string> = new Set();
+
+function settledAs(running: RunningArtifact, { id, compliant, findings }: VersionBrief): Settled {
+  const failing = findings === null ? none : new Set(failingPolicies(findings));
+  return { version: id, running, compliant, failing };
+}
+
+/**
+ * Finds what need not be judged again: what runs as it did, of which flows know what they knew, beside what is shown with
+ * it as running or not. The policies and the trusted artifacts have to be those of the latest snapshot: then the verdict,
+ * and everything that is shown, would come out as they are in the record.
+ */
+export function settle(running: readonly RunningArtifact[], versions: readonly VersionBrief[]): Parted {
+  const known = new Map(versions.map((version) => [artifactKey(version), version]));
+  const moved = movedFingerprints(running, versions);
+  const parted: Parted = { settled: new Map(), open: [], replaced: [] };
+  for (const artifact of running) {
+    const key = artifactKey(artifact);
+    const version = known.get(key);
+    const holds =
+      version !== undefined &&
+      !version.is_stale &&
+      !version.follows.some((fingerprint) => moved.has(fingerprint)) &&
+      version.running === runningText(artifact);
+    if (!holds) {
+      parted.open.push(artifact);
+      continue;
+    }
+    parted.settled.set(key, settledAs(artifact, version));
+    known.delete(key);
+  }
+  parted.replaced = [...known.values()].map(({ id }) => id);
+  return parted;
+}

@@ -1,0 +1,26 @@
+import type { TestApp } from "./app.ts";
+
+/** Statements of the work, without those that begin and end transactions. */
+export async function statementsOf(app: TestApp, work: () => Promise<unknown>): Promise<string[]> {
+  const { pool } = app.deps.db;
+  const texts: string[] = [];
+  const watched = new Map<{ query: unknown }, unknown>();
+  const watch = (client: { query: unknown }): void => {
+    if (watched.has(client)) return;
+    const own = client.query as (...args: unknown[]) => unknown;
+    watched.set(client, own);
+    client.query = function (this: unknown, ...args: unknown[]) {
+      const [first] = args as [string | { text: string }];
+      texts.push(typeof first === "string" ? first : first.text);
+      return own.apply(this, args);
+    };
+  };
+  pool.on("acquire", watch);
+  try {
+    await work();
+  } finally {
+    pool.off("acquire", watch);
+    for (const [client, own] of watched) client.query = own;
+  }
+  return texts.filter((text) => !/^(?:begin|commit|start transaction|rollback)/i.test(text.trim()));
+}
