@@ -25,8 +25,11 @@ export interface LoadJob {
   paths?: string[];
   /** Puts these in turn instead. */
   puts?: readonly Sent[];
-  /** Reports something new below this address instead of reading it. Another seed makes other reports. */
-  reports?: { kind: ReportKind; seed: string };
+  /**
+   * Reports something new below this address instead of reading it. Another seed makes other reports. With `again`, the
+   * same ones are sent once more when they are used up.
+   */
+  reports?: { kind: ReportKind; seed: string; again?: boolean };
 }
 
 /** A moment of load that does not count: it fills caches and lets the compilers see what is hot. */
@@ -128,12 +131,12 @@ export function requestsOf(job: LoadJob): Generator<Buffer, never> {
     return inTurn(job.puts.map(({ path, body }) => requestOf(job, "PUT", path, body)));
   if (job.reports === undefined)
     return inTurn((job.paths ?? [pathname + search]).map((path) => requestOf(job, "GET", path)));
-  const { kind, seed } = job.reports;
+  const { kind, seed, again = false } = job.reports;
   const reports = kind === "artifact" ? newArtifacts(seed) : newAttestations(seed);
   const count = (job.seconds + warmUpSeconds) * reportsEachSecond;
   const requests = Array.from({ length: count }, () => {
     const { path, body } = reports.next().value;
     return requestOf(job, "POST", pathname + path, body);
   });
-  return once(requests);
+  return again ? inTurn(requests) : once(requests);
 }
