@@ -130,11 +130,13 @@ async function postgresPids(dataDir: string): Promise<number[]> {
 /** Clock ticks a second that the kernel counts processor time in, on every Linux there is. */
 const ticks = 100;
 
+/** What a process used, with what those of its children used that have ended: connections come and go. */
 async function cpuSecondsOf(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // The name in parentheses may contain anything; user and system time are the 12th and 13th field after it.
+  // The name in parentheses may contain anything; these are the 12th to 15th field after it.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / ticks;
+  const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number);
+  return ((user ?? 0) + (system ?? 0) + (childrenUser ?? 0) + (childrenSystem ?? 0)) / ticks;
 }
 
 /** Processor time used so far, in seconds; zero where this machine does not tell. */

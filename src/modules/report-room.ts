@@ -4,12 +4,6 @@ import type { Room } from "../lib/batcher.ts";
 /** Reports written in one transaction at most: enough to spread its cost, few enough to keep it short. */
 export const maxReportsInBatch = 200;
 
-/**
- * Transactions that write reports of one organization at the same time. The organization's counter is locked last, so one
- * prepares what it writes while the other reaches the disk; a third would only wait for its turn.
- */
-export const batchesAtOnce = 2;
-
 const megabyte = 1024 * 1024;
 
 /**

@@ -10,7 +10,8 @@ import { evaluateTrails, type FlowOrigin } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { ensureFlows } from "../flows/ensure.ts";
 import { notifyOfTrails, type TrailNews } from "../notifications/trail-service.ts";
-import { batchesAtOnce, maxReportsInBatch, reportRoom } from "../report-room.ts";
+import { createReportQueues } from "../report-queues.ts";
+import { maxReportsInBatch, reportRoom } from "../report-room.ts";
 import { captureRepos, type RepoInfo } from "../repos/service.ts";
 import { type EnsuredTrail, ensureTrails, trailKey } from "../trails/ensure.ts";
 import { insertArtifacts, insertBuilds, type NewArtifact } from "./store.ts";
@@ -178,10 +179,10 @@ interface LiveReport extends ArtifactReport {
   actor: Actor;
 }
 
-function createReporter(deps: Deps, orgId: string): Batcher<LiveReport, string> {
+function createQueue(deps: Deps, { id: orgId }: { id: string }): Batcher<LiveReport, string> {
   return createBatcher({
     maxItems: maxReportsInBatch,
-    concurrency: batchesAtOnce,
+    concurrency: 1,
     room: reportRoom(({ artifact }) => artifact),
     isShared: isConnectionFailure,
     write: (reports) =>
@@ -193,8 +194,7 @@ function createReporter(deps: Deps, orgId: string): Batcher<LiveReport, string> 
   });
 }
 
-/** One for each organization that reports, for as long as the program runs. */
-const reporters = new WeakMap<Deps, Map<string, Batcher<LiveReport, string>>>();
+const queueFor = createReportQueues(createQueue);
 
 /**
  * Reports one artifact. Reports that arrive while others of the organization are being written share a transaction;
@@ -202,9 +202,5 @@ const reporters = new WeakMap<Deps, Map<string, Batcher<LiveReport, string>>>();
  * @returns the report's id.
  */
 export function reportArtifact(deps: Deps, orgId: string, report: LiveReport): Promise<string> {
-  const ofDeps = reporters.get(deps) ?? new Map<string, Batcher<LiveReport, string>>();
-  reporters.set(deps, ofDeps);
-  const reporter = ofDeps.get(orgId) ?? createReporter(deps, orgId);
-  ofDeps.set(orgId, reporter);
-  return reporter.submit(report);
+  return queueFor(deps, { id: orgId }, trailNameOf(report.artifact)).submit(report);
 }

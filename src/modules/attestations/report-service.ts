@@ -10,7 +10,8 @@ import { recordedTogether } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { storeEvidence } from "../evidence/service.ts";
 import { ensureFlows } from "../flows/ensure.ts";
-import { batchesAtOnce, maxReportsInBatch, reportRoom } from "../report-room.ts";
+import { createReportQueues } from "../report-queues.ts";
+import { maxReportsInBatch, reportRoom } from "../report-room.ts";
 import { captureRepos } from "../repos/service.ts";
 import { ensureTrails, trailKey } from "../trails/ensure.ts";
 import { type AttestationInput, recordAttestations } from "./service.ts";
@@ -112,10 +113,10 @@ async function writeAll(
   return recordAttestations(deps, tx, org.id, placed);
 }
 
-function createReporter(deps: Deps, org: Org): Batcher<ReportedAttestation, string> {
+function createQueue(deps: Deps, org: Org): Batcher<ReportedAttestation, string> {
   return createBatcher({
     maxItems: maxReportsInBatch,
-    concurrency: batchesAtOnce,
+    concurrency: 1,
     room: reportRoom(({ common, kind }) => [common, kind]),
     isShared: isConnectionFailure,
     write: (reports) =>
@@ -127,8 +128,7 @@ function createReporter(deps: Deps, org: Org): Batcher<ReportedAttestation, stri
   });
 }
 
-/** One for each organization that reports, for as long as the program runs. */
-const reporters = new WeakMap<Deps, Map<string, Batcher<ReportedAttestation, string>>>();
+const queueFor = createReportQueues(createQueue);
 
 /**
  * Reports one attestation: flow, trail and repo are made as needed, the trail is judged anew. Reports that arrive while
@@ -141,9 +141,5 @@ export async function reportAttestation(deps: Deps, org: Org, report: ReportedAt
   checkBinding(report);
   // Bytes before rows: a crash in between leaves at most bytes that nothing refers to.
   await report.attachment?.keep();
-  const ofDeps = reporters.get(deps) ?? new Map<string, Batcher<ReportedAttestation, string>>();
-  reporters.set(deps, ofDeps);
-  const reporter = ofDeps.get(org.id) ?? createReporter(deps, org);
-  ofDeps.set(org.id, reporter);
-  return reporter.submit(report);
+  return queueFor(deps, org, report.trail_name).submit(report);
 }
