@@ -9,11 +9,19 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-it("no table gathers statistics of organizations, which would make plans for new ones bad", async () => {
-  const { rows } = await app.deps.db.pool.query<{ name: string; target: number | null }>(`
-    select c.relname as name, nullif(a.attstattarget, -1) as target
-    from pg_attribute a join pg_class c on c.oid = a.attrelid
-    where a.attname = 'org_id' and c.relkind = 'r' and c.relnamespace = 'public'::regnamespace`);
-  expect(rows.length).toBeGreaterThan(30);
-  expect(rows.filter(({ target }) => target !== 0)).toEqual([]);
+const reportedTo = [
+  "artifacts",
+  "attestation_heads",
+  "attestations",
+  "trail_compliance",
+  "trail_events",
+  "trails",
+];
+
+it("what pipelines report gathers no statistics of organizations, which make bad plans for new ones", async () => {
+  const { rows } = await app.deps.db.pool.query<{ name: string }>(`
+    select c.relname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+    where a.attname = 'org_id' and a.attstattarget = 0 and c.relnamespace = 'public'::regnamespace
+    order by c.relname`);
+  expect(rows.map(({ name }) => name)).toEqual(reportedTo);
 });
