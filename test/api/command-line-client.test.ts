@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { commitOf, fingerprintOf } from "../support/artifacts.ts";
 import type { Answer, Client, Parts } from "../support/client.ts";
+import { sampleTemplate } from "../support/flows.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -41,17 +42,6 @@ async function ok(method: string, path: string, body?: Body, client?: Client) {
 const file = (filename: string, content: string) => ({ filename, content });
 const form = (data: unknown, files: Parts = {}): Parts => ({ data_json: JSON.stringify(data), ...files });
 
-const template = `version: 1
-trail:
-  attestations:
-    - name: bar
-      type: junit
-  artifacts:
-    - name: cli
-      attestations:
-        - name: foo
-          type: generic
-`;
 const sha1 = commitOf("head");
 const fingerprint = fingerprintOf("cli");
 const commit = {
@@ -65,7 +55,10 @@ const commit = {
 const repo = { url: "https://github.com/acme/cli", name: "acme/cli", id: "42", provider: "github" };
 
 async function beginTrail(): Promise<void> {
-  const flow = form({ name: "cli-ci", description: "" }, { template_file: file("template.yml", template) });
+  const flow = form(
+    { name: "cli-ci", description: "" },
+    { template_file: file("template.yml", sampleTemplate) },
+  );
   await ok("PUT", `/flows/${org.name}/template_file`, flow);
   await ok(
     "PUT",
@@ -263,7 +256,10 @@ describe("the process side", () => {
     const trails = await ok("GET", `/trails/${org.name}?page=1&per_page=20&flow=cli-ci`);
     expect(trails.data).toMatchObject([{ name: "run", description: "", compliance_state: "INCOMPLETE" }]);
     await ok("PUT", `/flows/${org.name}/cli-ci/rename`, { new_name: "cli" });
-    expect(await ok("GET", `/flows/${org.name}/cli-ci`)).toMatchObject({ name: "cli", template });
+    expect(await ok("GET", `/flows/${org.name}/cli-ci`)).toMatchObject({
+      name: "cli",
+      template: sampleTemplate,
+    });
     await ok("PUT", `/flows/${org.name}/cli/archive`);
   });
 

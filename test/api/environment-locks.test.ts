@@ -1,5 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -7,6 +5,7 @@ import type { Answer } from "../support/client.ts";
 import { createEnvironment } from "../support/environments.ts";
 import { attachPolicies, createPolicy, policyText, putPolicy } from "../support/policies.ts";
 import { getSnapshot, reportServer } from "../support/snapshots.ts";
+import { untilWaiting } from "../support/locks.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -27,17 +26,6 @@ async function grouped(): Promise<TestOrg> {
 }
 
 const both = ["a", "b"];
-
-/** Waits until somebody waits for a lock, or has no need to. */
-async function untilWaiting(request: Promise<Answer>): Promise<void> {
-  const settled = request.then(
-    () => true,
-    () => true,
-  );
-  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((await app.deps.db.pool.query(waiting)).rowCount === 0)
-    if (await Promise.race([settled, turn(false)])) break;
-}
 
 describe("a logical environment and its members", () => {
   it.each<[string, (org: TestOrg, path: string) => Promise<Answer>]>([
@@ -71,7 +59,7 @@ describe("a logical environment and its members", () => {
       await report.query("begin");
       await report.query(lock, [org.id, both]);
       const request = change(org, `/environments/${org.name}`);
-      await untilWaiting(request);
+      await untilWaiting(app, request);
       expect((await report.query(lock, [org.id, ["all"]])).rowCount).toBe(1);
       await report.query("commit");
       expect([200, 201]).toContain((await request).status);

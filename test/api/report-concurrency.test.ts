@@ -1,5 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
-
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -7,6 +5,7 @@ import { artifactBody, commitOf, fingerprintOf, repoInfo } from "../support/arti
 import { attest, commitInfo } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 import { putTrail } from "../support/flows.ts";
+import { untilWaiting } from "../support/locks.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -62,17 +61,6 @@ it("many first reports of every kind at once make one flow and one trail, and lo
   expect(json.compliance_state).toBe("NON-COMPLIANT");
 });
 
-/** Waits until somebody waits for a lock, or has no need to. */
-async function untilWaiting(request: Promise<Answer>): Promise<void> {
-  const settled = request.then(
-    () => true,
-    () => true,
-  );
-  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((await app.deps.db.pool.query(waiting)).rowCount === 0)
-    if (await Promise.race([settled, turn(false)])) break;
-}
-
 it.each<[string, (org: TestOrg) => Promise<Answer>]>([
   ["a trail", (org) => putTrail(org.member, `${org.name}/web-ci`, { name: "second" })],
   ["a trail again", (org) => putTrail(org.member, `${org.name}/web-ci`, { name: "run", description: "new" })],
@@ -88,7 +76,7 @@ it.each<[string, (org: TestOrg) => Promise<Answer>]>([
       await other.query("begin");
       await other.query("select from flow_activity where org_id = $1 for no key update", [org.id]);
       const request = report(org);
-      await untilWaiting(request);
+      await untilWaiting(app, request);
       const { rowCount } = await other.query(
         "select from org_counters where org_id = $1 for no key update nowait",
         [org.id],

@@ -67,7 +67,7 @@ export interface SnapshotFlow {
 }
 
 /** Longer texts are kept as their digest. */
-const longestFacts = 200;
+export const longestFacts = 200;
 
 /** What flows know of a fingerprint, in their order, as a text to compare: as short as may be, because many are kept. */
 export function factsText(facts: readonly Pick<FlowFact, "version">[]): string {

@@ -1,3 +1,4 @@
+// One file, although a long one: half of it makes the case that all of these tests look at.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 

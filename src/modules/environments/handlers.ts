@@ -6,7 +6,7 @@ import { archivedEnvironment, unknownEnvironment } from "../../domain/environmen
 import { notFound } from "../../domain/errors.ts";
 import { parseTagFilter } from "../../domain/tags.ts";
 import { parseWireId } from "../../lib/ids.ts";
-import { pageLinks } from "../../lib/links.ts";
+import { pageHead } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import type { EnvironmentQuery } from "./list-statements.ts";
 import { type EnvironmentPage, listEnvironmentPage, listEnvironments } from "./list-store.ts";
@@ -39,15 +39,8 @@ interface PageNumbers {
 }
 
 /** The list object (interface spec 2) around environments that are JSON already. */
-function pageReply(url: string, { page, per_page }: PageNumbers, found: EnvironmentPage): JsonText {
-  const total_pages = Math.ceil(found.total / per_page);
-  const head = JSON.stringify({
-    _links: pageLinks(url, page, total_pages),
-    page,
-    per_page,
-    total_pages,
-    total_count: found.total,
-  });
+function pageReply(url: string, page: PageNumbers, found: EnvironmentPage): JsonText {
+  const head = JSON.stringify(pageHead(url, page, found.total));
   return new JsonText(`${head.slice(0, -1)},"environments":`, found.environments, "}");
 }
 

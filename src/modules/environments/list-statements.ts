@@ -1,4 +1,5 @@
 import type { PreparedStatement } from "../../db/connect.ts";
+import { type Bound, Parameters, spacesBelow, tagCondition } from "../../db/list-statement.ts";
 import type { EnvironmentSort, SortDirection } from "../../domain/environments.ts";
 import type { TagFilter } from "../../domain/tags.ts";
 import { containsPattern } from "../../lib/like.ts";
@@ -30,15 +31,6 @@ const largestPage = 50;
 /** The trigram index helps from three characters on. */
 const shortestIndexedText = 3;
 
-/** Gathers the values of a statement and hands out their places. */
-class Parameters {
-  readonly values: unknown[] = [];
-  add(value: unknown, type: string): string {
-    this.values.push(value);
-    return `$${this.values.length}::${type}`;
-  }
-}
-
 interface Filters {
   /** Conditions on the row `e`, but for its type. */
   where: string;
@@ -60,15 +52,6 @@ function nameCondition(parameters: Parameters, text: string): string {
     : `lower(e.name) like ${parameters.add(containsPattern(text), "text")}`;
 }
 
-function tagCondition(parameters: Parameters, tags: TagFilter): string {
-  const keys = parameters.add(tags.keys, "text[]");
-  const pairs = parameters.add(
-    tags.pairs.map(([key, value]) => JSON.stringify({ [key]: value })),
-    "jsonb[]",
-  );
-  return `(e.tags ?| ${keys} or e.tags @> any(${pairs}))`;
-}
-
 /** Everything is looked up by the row's key: nothing is indexed for it that reports would have to keep. */
 function staleCondition(parameters: Parameters, stale: { is: boolean; at: number }): string {
   const at = parameters.add(stale.at, "float8");
@@ -77,14 +60,6 @@ function staleCondition(parameters: Parameters, stale: { is: boolean; at: number
       (select w.since from silence_watch w)) + make_interval(secs => coalesce(e.silence_limit, (
         select r.learned_limit from environment_reports r where r.org_id = e.org_id and r.environment_id = e.id)))
     < to_timestamp(${at}), false)) = ${stale.is}`;
-}
-
-function spacesBelow(org: string, roots: string): string {
-  return `below (id) as (
-    select s.id from spaces s where s.org_id = ${org} and s.id = any(${roots})
-    union
-    select s.id from spaces s join below on s.org_id = ${org} and s.parent_id = below.id
-  ),`;
 }
 
 function filtersOf(parameters: Parameters, org: string, query: EnvironmentQuery): Filters {
@@ -114,7 +89,7 @@ function filtersOf(parameters: Parameters, org: string, query: EnvironmentQuery)
     shape.push(query.name.length < shortestIndexedText ? "short" : "name");
   }
   if (query.tags !== undefined) {
-    where.push(tagCondition(parameters, query.tags));
+    where.push(tagCondition(parameters, "e", query.tags));
     shape.push("tag");
   }
   if (query.spaces !== undefined) {
@@ -250,12 +225,6 @@ function statement(
   const sort = query.sort.replace(/^last_|_at$/g, "");
   // The database tells names apart by their first 63 characters.
   return { name: `envs-${part}-${sort}-${query.direction}-${occurring}-${shape}`, text };
-}
-
-/** A statement with its values, for running it or for looking at its plan. */
-export interface Bound {
-  statement: PreparedStatement;
-  values: unknown[];
 }
 
 /** Whose environments, and what the replies call it. */

@@ -30,7 +30,7 @@ export const flowHandlers: Handlers<typeof flowEndpoints> = {
     const wanted = { sort, sort_direction, limit: per_page, offset: (page - 1) * per_page };
     const { flows, total } = await listFlowPage(deps.db, org, filter, wanted);
     const pagination = JSON.stringify(paginationOf({ page, per_page }, total));
-    return { status: 200, body: new JsonText(`{"data":${flows},"pagination":${pagination}}`) };
+    return { status: 200, body: new JsonText(`{"data":`, flows, `,"pagination":${pagination}}`) };
   },
   create_flow: async (deps, call) => {
     const { template, visibility, ...rest } = call.body;

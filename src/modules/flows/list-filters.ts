@@ -1,3 +1,4 @@
+import { Parameters, spacesBelow, tagCondition } from "../../db/list-statement.ts";
 import type { TagFilter } from "../../domain/tags.ts";
 
 /** Which flows. A filter that is absent lets everything through, an empty list nothing. */
@@ -16,16 +17,9 @@ export interface Org {
   name: string;
 }
 
-/** Gathers the values of a statement and hands out their places. The organization comes first. */
-export class Parameters {
-  readonly values: unknown[];
-  constructor(org: Org) {
-    this.values = [org.id, JSON.stringify(org.name)];
-  }
-  add(value: unknown, type: string): string {
-    this.values.push(value);
-    return `$${this.values.length}::${type}`;
-  }
+/** A statement's parameters. The organization comes first. */
+export function parametersOf(org: Org): Parameters {
+  return new Parameters(org.id, JSON.stringify(org.name));
 }
 
 /** The organization's id and, as it stands in JSON, its name. */
@@ -48,20 +42,6 @@ function searchCondition(search: string, caseSensitive: boolean): string {
   return caseSensitive ? `strpos(f.name, ${search}) > 0` : `strpos(lower(f.name), lower(${search})) > 0`;
 }
 
-function spacesBelow(roots: string): string {
-  return `below (id) as (
-    select s.id from spaces s where s.org_id = ${orgId} and s.id = any(${roots})
-    union
-    select s.id from spaces s join below on s.org_id = ${orgId} and s.parent_id = below.id
-  ),`;
-}
-
-function tagCondition(parameters: Parameters, tags: TagFilter): string {
-  const keys = parameters.add(tags.keys, "text[]");
-  const pairs = tags.pairs.map(([key, value]) => JSON.stringify({ [key]: value }));
-  return `(f.tags ?| ${keys} or f.tags @> any(${parameters.add(pairs, "jsonb[]")}))`;
-}
-
 /** The conditions on living flows, with their values added to the parameters. */
 export function filtersOf(parameters: Parameters, filter: FlowFilter): Filters {
   const where = [living];
@@ -76,12 +56,12 @@ export function filtersOf(parameters: Parameters, filter: FlowFilter): Filters {
     shape.push("space");
   }
   if (tags !== undefined) {
-    where.push(tagCondition(parameters, tags));
+    where.push(tagCondition(parameters, "f", tags));
     shape.push("tag");
   }
   return {
     where: where.join(" and "),
-    with: space_ids === undefined ? "" : spacesBelow(parameters.add(space_ids, "uuid[]")),
+    with: space_ids === undefined ? "" : spacesBelow(orgId, parameters.add(space_ids, "uuid[]")),
     shape: shape.join("-"),
   };
 }

@@ -1,4 +1,5 @@
 import type { PreparedStatement } from "../../db/connect.ts";
+import type { Bound } from "../../db/list-statement.ts";
 import {
   type FlowFilter,
   type Filters,
@@ -7,7 +8,7 @@ import {
   type Org,
   orgId,
   orgName,
-  Parameters,
+  parametersOf,
 } from "./list-filters.ts";
 
 export interface FlowOrder {
@@ -19,12 +20,6 @@ export interface FlowOrder {
 export interface PageOf {
   limit: number;
   offset: number;
-}
-
-/** A statement with its values, for running it or for looking at its plan. */
-export interface Bound {
-  statement: PreparedStatement;
-  values: unknown[];
 }
 
 /**
@@ -72,7 +67,7 @@ function named(part: string, order: FlowOrder, { shape }: Filters, text: string)
 
 /** The statement for all flows that match. */
 export function allStatement(org: Org, filter: FlowFilter, order: FlowOrder): Bound {
-  const parameters = new Parameters(org);
+  const parameters = parametersOf(org);
   const filters = filtersOf(parameters, filter);
   const ordering = orderBy(order, { name: "f.name", active: "a.last_modified_at" });
   const rows = `flows f left join flow_activity a on a.org_id = ${orgId} and a.flow_id = f.id
@@ -194,7 +189,7 @@ export function pageStatement(
   filter: FlowFilter,
   { limit, offset, ...order }: FlowOrder & PageOf,
 ): Bound {
-  const parameters = new Parameters(org);
+  const parameters = parametersOf(org);
   const filters = filtersOf(parameters, filter);
   const plan = planPage(filters, order, {
     limit: parameters.add(limit, "bigint"),

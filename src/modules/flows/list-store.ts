@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 
 import type { Executor, PreparedExecutor } from "../../db/connect.ts";
+import type { Bound } from "../../db/list-statement.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import type { FlowFilter, Org } from "./list-filters.ts";
-import { allStatement, type Bound, type FlowOrder, type PageOf, pageStatement } from "./list-statements.ts";
+import { allStatement, type FlowOrder, type PageOf, pageStatement } from "./list-statements.ts";
 
 /** A flow as it is shown, but for the organization's name. */
 export interface ShownFlowRow {

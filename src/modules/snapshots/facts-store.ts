@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Executor } from "../../db/connect.ts";
 import type { KeptVerdict } from "../../domain/compliance/model.ts";
 import type { WantedAttestations } from "../../domain/policy/evaluation/rules.ts";
-import type { FlowFact } from "../../domain/snapshot/provenance.ts";
+import { type FlowFact, longestFacts } from "../../domain/snapshot/provenance.ts";
 
 /**
  * SQL for the rows of `artifacts` that count at run time: of each fingerprint, in each flow, the latest report, with the
@@ -34,7 +34,7 @@ function knownArtifacts(orgId: string, fingerprints: readonly string[]): RawBuil
 export function presentFacts(orgId: string, fingerprint: RawBuilder<unknown>): RawBuilder<string> {
   // Many reports cost little but this, so it carries along as little as it can.
   return sql<string>`(
-    select case when length(known.text) > 200 then encode(sha256(convert_to(known.text, 'UTF8')), 'hex')
+    select case when length(known.text) > ${sql.lit(longestFacts)} then encode(sha256(convert_to(known.text, 'UTF8')), 'hex')
       else coalesce(known.text, '') end
     from (
       select string_agg(${factVersion(sql`a.id`)}, ',' order by a.first_id) as text

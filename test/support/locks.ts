@@ -1,0 +1,15 @@
+import { setImmediate as turn } from "node:timers/promises";
+
+import type { TestApp } from "./app.ts";
+
+const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+/** Waits until somebody in the database waits for a lock, or the request that should has no need to. */
+export async function untilWaiting(app: TestApp, request: Promise<unknown>): Promise<void> {
+  const settled = request.then(
+    () => true,
+    () => true,
+  );
+  while ((await app.deps.db.pool.query(waiting)).rowCount === 0)
+    if (await Promise.race([settled, turn(false)])) break;
+}
