@@ -112,7 +112,7 @@ async function becomesReady(request: PostmasterRequest, child: ChildProcess): Pr
     try {
       await sleep(poll, undefined, { signal: request.signal });
     } catch (error) {
-      if (child.pid !== undefined) await terminate(child.pid, request.layout, request.log);
+      await terminateChild(child, request.log);
       throw error;
     }
   }
@@ -185,8 +185,19 @@ const escalation: readonly (readonly [NodeJS.Signals, number])[] = [
  * @param layout guards against signalling a process that merely inherited the process id.
  */
 export async function terminate(pid: number, layout: Layout, log: Logger): Promise<void> {
+  await insist(pid, () => isPostgresOf(pid, layout.cluster), log);
+}
+
+/** Ends one that we started, which has perhaps not even entered its directory, by which others are known, yet. */
+async function terminateChild(child: ChildProcess, log: Logger): Promise<void> {
+  const { pid } = child;
+  if (pid === undefined) return;
+  await insist(pid, async () => child.exitCode === null && child.signalCode === null, log);
+}
+
+async function insist(pid: number, isStillOurs: () => Promise<boolean>, log: Logger): Promise<void> {
   for (const [signal, limit] of escalation) {
-    if (!(await isPostgresOf(pid, layout.cluster))) return;
+    if (!(await isStillOurs())) return;
     if (signal !== "SIGINT") log.warn({ pid, signal }, "PostgreSQL does not stop, insisting");
     sendSignal(pid, signal);
     const end = Date.now() + limit;

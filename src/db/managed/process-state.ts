@@ -30,18 +30,26 @@ export async function isPostgresOf(pid: number, cluster: string): Promise<boolea
   return process.platform === "linux" ? isPostgresByProc(pid, cluster) : isPostgresByPs(pid, cluster);
 }
 
-/** Every PostgreSQL process has the cluster as its working directory. */
+/**
+ * Every PostgreSQL process has the cluster as its working directory. A killed one loses it some moments before it is
+ * gone: whoever waits for its end must not take that for another's.
+ */
 async function isPostgresByProc(pid: number, cluster: string): Promise<boolean> {
   try {
     const [name, cwd, own] = await Promise.all([
       readFile(`/proc/${pid}/comm`, "utf8"),
-      stat(`/proc/${pid}/cwd`),
+      stat(`/proc/${pid}/cwd`).catch((error: unknown) => lostDirectory(error)),
       stat(cluster),
     ]);
-    return name.trim() === "postgres" && cwd.ino === own.ino && cwd.dev === own.dev;
+    if (name.trim() !== "postgres") return false;
+    return cwd === undefined ? await isAlive(pid) : cwd.ino === own.ino && cwd.dev === own.dev;
   } catch {
     return false;
   }
+}
+
+function lostDirectory(error: unknown): undefined {
+  if (codeOf(error) !== "ENOENT") throw error;
 }
 
 async function isPostgresByPs(pid: number, cluster: string): Promise<boolean> {
@@ -53,17 +61,20 @@ async function isPostgresByPs(pid: number, cluster: string): Promise<boolean> {
   }
 }
 
+/** The process ids of all PostgreSQL processes working on the cluster; none where /proc does not exist. */
+export async function postgresProcessesOf(cluster: string): Promise<number[]> {
+  const entries = await readdir("/proc").catch(() => []);
+  const pids = entries.filter((entry) => /^\d+$/.test(entry)).map(Number);
+  const ours = await Promise.all(pids.map((pid) => isPostgresOf(pid, cluster)));
+  return pids.filter((_, index) => ours[index]);
+}
+
 /**
  * Ends the backends that a killed postmaster left behind: until they are gone no new one can start. They have nothing
  * to lose, since recovery discards their work in any case. Only possible where /proc exists; elsewhere we can but wait.
  */
-export async function killLeftoverBackends(cluster: string): Promise<number> {
-  const entries = await readdir("/proc").catch(() => []);
-  const pids = entries.filter((entry) => /^\d+$/.test(entry)).map(Number);
-  const ours = await Promise.all(pids.map((pid) => isPostgresOf(pid, cluster)));
-  const victims = pids.filter((_, index) => ours[index]);
-  for (const pid of victims) sendSignal(pid, "SIGQUIT");
-  return victims.length;
+export async function killLeftoverBackends(cluster: string): Promise<void> {
+  for (const pid of await postgresProcessesOf(cluster)) sendSignal(pid, "SIGQUIT");
 }
 
 /** Sends a signal; a process that is already gone is fine. */

@@ -1,5 +1,6 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { expect, test } from "vitest";
 import {
@@ -9,7 +10,7 @@ import {
   removeTemplateAfterwards,
   usedDataDir,
 } from "../../../test/support/managed-postgres.ts";
-import { isAlive } from "./process-state.ts";
+import { isAlive, postgresProcessesOf } from "./process-state.ts";
 
 interface Signal {
   readonly happened: Promise<void>;
@@ -93,12 +94,18 @@ test("a PostgreSQL that cannot come back is reported once, with its last words",
   await managed.stop();
 });
 
-test("stop while PostgreSQL is being restarted ends both", async () => {
-  const dataDir = await usedDataDir();
-  const managed = await start(dataDir);
-  const pid = await postmasterPid(dataDir);
-  process.kill(pid, "SIGKILL");
-  await managed.stop();
-  const after = await postmasterPid(dataDir).catch(() => pid);
-  expect(await isAlive(after)).toBe(false);
-});
+// Milliseconds after the kill: before it is noticed, while the next one comes up, and when it is there.
+test.for([0, 5, 10, 15, 20, 30, 40, 60, 100])(
+  "stop while PostgreSQL is being restarted ends both, after %i ms",
+  async (pause) => {
+    const dataDir = await usedDataDir();
+    const managed = await start(dataDir);
+    const pid = await postmasterPid(dataDir);
+    process.kill(pid, "SIGKILL");
+    await sleep(pause);
+    await managed.stop();
+    expect(await isAlive(pid)).toBe(false);
+    // Backends of the killed one notice it a moment later; a postmaster that nobody stopped would stay.
+    await expect.poll(() => postgresProcessesOf(join(dataDir, "postgres")), { timeout: 5000 }).toEqual([]);
+  },
+);
