@@ -26,6 +26,14 @@ begin
 end
 $$;
 
+-- Guards tables whose rows others name without a foreign key: what is there when it is named stays there.
+create function forbid_removal() returns trigger
+  language plpgsql as $$
+begin
+  raise exception 'rows of table % are never removed', tg_table_name using errcode = 'restrict_violation';
+end
+$$;
+
 -- Facts about this installation as a whole.
 create table instance_settings (
   name text primary key,

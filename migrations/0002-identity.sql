@@ -25,6 +25,8 @@ create table organizations (
   created_at timestamptz not null,
   last_modified_at timestamptz not null
 );
+create trigger organizations_stay before delete on organizations
+  for each row execute function forbid_removal();
 -- Every user has one.
 create unique index organizations_personal on organizations (owner_user_id) where kind = 'personal';
 alter table users add foreign key (default_org_id) references organizations (id);

@@ -1,7 +1,8 @@
 -- Who did what, on which resource, when. Dense and totally ordered within an organization.
 
+-- No foreign key: each entry would lock the organization's row again.
 create table audit_log (
-  org_id uuid not null references organizations (id),
+  org_id uuid not null,
   seq bigint not null,
   occurred_at timestamptz not null,
   actor_kind text not null check (actor_kind in ('user', 'service_account', 'integration', 'system')),

@@ -21,8 +21,7 @@ create table artifacts (
   commits_list jsonb,
   created_at timestamptz not null,
   created_by_name text not null,
-  primary key (org_id, id),
-  foreign key (org_id, trail_id) references trails (org_id, id)
+  primary key (org_id, id)
 );
 create index artifacts_fingerprint on artifacts (org_id, fingerprint, id);
 create index artifacts_flow on artifacts (org_id, flow_id, id);

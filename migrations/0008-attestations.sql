@@ -27,8 +27,7 @@ create table attestations (
   type_data jsonb not null default '{}',
   created_at timestamptz not null,
   created_by_name text not null,
-  primary key (org_id, id),
-  foreign key (org_id, trail_id) references trails (org_id, id)
+  primary key (org_id, id)
 );
 create index attestations_trail_name on attestations (org_id, trail_id, name, id);
 create index attestations_fingerprint on attestations (org_id, artifact_fingerprint, name, id) where artifact_fingerprint is not null;

@@ -91,7 +91,7 @@ export function connect(options: ConnectOptions): Database {
   const { max, lanes: laneCount = 0 } = options;
   const lanes =
     laneCount === 0 ? undefined : createLanes({ client, count: laneCount, onConnectionError: report });
-  const pool = new pg.Pool({ ...client, max: max - laneCount, idleTimeoutMillis: 60_000 });
+  const pool = new pg.Pool({ ...client, pipeline: true, max: max - laneCount, idleTimeoutMillis: 60_000 });
   pool.on("error", report);
   pool.on("connect", (client) => client.on("error", report));
   const nameFor = createStatementBook((name) => options.onVaryingStatement?.(name));

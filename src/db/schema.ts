@@ -320,10 +320,10 @@ export interface Evidence {
 }
 
 export interface FlowActivity {
-  active_minute: Generated<Timestamp>;
+  active_minute: Timestamp;
   artifact_id: string | null;
   flow_id: string;
-  json: Generated<string>;
+  json: string;
   last_modified_at: TimestampColumn;
   org_id: string;
   repo_id: string | null;

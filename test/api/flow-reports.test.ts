@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { lockNumbering } from "../../src/modules/artifacts/store.ts";
@@ -130,7 +131,8 @@ describe("a flow made by a report", () => {
     const { query, pool } = app.deps.db;
     let reporting: Promise<{ status: number }> | undefined;
     await transaction(query, async (tx) => {
-      await lockNumbering(tx, org.id);
+      lockNumbering(tx, org.id);
+      await sql`select 'it is locked'`.execute(tx);
       reporting = report("web", { trail_name: "t" });
       // For the numbering.
       await untilSomebodyWaits();
@@ -138,6 +140,15 @@ describe("a flow made by a report", () => {
       await expect(flow).rejects.toMatchObject({ code: "55P03" });
     });
     expect((await reporting)?.status).toBe(201);
+  });
+});
+
+describe("what reports belong to", () => {
+  it.each(["organizations", "flows", "trails"])("is never removed from %s", async (table) => {
+    await report("web", { trail_name: "t" });
+    await expect(app.deps.db.pool.query(`delete from ${table}`)).rejects.toThrow(
+      `rows of table ${table} are never removed`,
+    );
   });
 });
 

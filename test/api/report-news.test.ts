@@ -142,7 +142,7 @@ describe("an unchanged report", () => {
       await tx.updateTable("flows").set({ name: "late" }).where("id", "=", rows[0]!.id).execute();
       wrote();
       await held;
-      await appendRecord(app.deps, tx, { org, actor }, { resource_type: "flow", resource: "ci" });
+      appendRecord(app.deps, tx, { org, actor }, { resource_type: "flow", resource: "ci" });
     });
     await written;
     expect(await looks(org)).toBe(false);

@@ -5,7 +5,7 @@ import { gitCommitPattern } from "../../domain/names.ts";
 import type { Actor } from "../../domain/principal.ts";
 import { type Batcher, createBatcher } from "../../lib/batcher.ts";
 import type { Timestamp } from "../../lib/clock.ts";
-import { recordedTogether } from "../audit/service.ts";
+import { recordedTogether, type SharedRecorder } from "../audit/service.ts";
 import { evaluateTrails, type FlowOrigin } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { ensureFlows } from "../flows/ensure.ts";
@@ -98,17 +98,15 @@ export async function reportArtifacts(
 ): Promise<string[]> {
   if (reports.length === 0) return [];
   const now = deps.clock.now();
-  const flows = await ensureFlows(
-    deps,
-    tx,
-    orgId,
-    reports.map(({ flow_name, actor, created_at }) => ({
-      name: flow_name,
-      created_by_name: actor.name,
-      created_at: created_at ?? now,
-    })),
-  );
-  const repoIds = await repoIdsOf(deps, tx, { orgId, reports });
+  const wanted = reports.map(({ flow_name, actor, created_at }) => ({
+    name: flow_name,
+    created_by_name: actor.name,
+    created_at: created_at ?? now,
+  }));
+  const [flows, repoIds] = await Promise.all([
+    ensureFlows(deps, tx, orgId, wanted),
+    repoIdsOf(deps, tx, { orgId, reports }),
+  ]);
   const placed = reports.map<Placed>((report, index) => ({
     ...report,
     flow_id: flows.get(report.flow_name)!,
@@ -163,7 +161,7 @@ async function writePlaced(
   const artifacts = reports.map((report, index) =>
     newArtifact(deps.ids.next(), trails.get(trailKey(wanted[index]!))!.id, report),
   );
-  await insertArtifacts(tx, orgId, artifacts);
+  insertArtifacts(tx, orgId, artifacts);
   const watched = await evaluateTrails(
     tx,
     orgId,
@@ -171,7 +169,7 @@ async function writePlaced(
     originsOf(artifacts),
   );
   await notifyOfTrails(tx, orgId, watched, () => newsOf([...trails.values()], artifacts));
-  await insertBuilds(tx, orgId, artifacts);
+  insertBuilds(tx, orgId, artifacts);
   return artifacts.map(({ id }) => id);
 }
 
@@ -185,12 +183,14 @@ function createQueue(deps: Deps, { id: orgId }: { id: string }): Batcher<LiveRep
     concurrency: 1,
     room: reportRoom(({ artifact }) => artifact),
     isShared: isConnectionFailure,
-    write: (reports) =>
-      recordedTogether(deps, orgId, async (tx, record) => {
+    write: (reports) => {
+      const write = async (tx: Tx, record: SharedRecorder): Promise<string[]> => {
         const ids = await reportArtifacts(deps, tx, orgId, reports);
         for (const { actor, artifact } of reports) record(actor, "artifact", artifact.fingerprint);
         return ids;
-      }),
+      };
+      return recordedTogether(deps, orgId, write, { beginsWithReads: true });
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { PreparedExecutor, Tx } from "../../db/connect.ts";
+import { later } from "../../db/transaction.ts";
 import { type BuildFacts, buildMembers } from "../../domain/builds.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
@@ -29,13 +30,11 @@ export interface NewArtifact {
 }
 
 /** Writes reports of artifacts. */
-export async function insertArtifacts(
-  tx: Tx,
-  orgId: string,
-  artifacts: readonly NewArtifact[],
-): Promise<void> {
+export function insertArtifacts(tx: Tx, orgId: string, artifacts: readonly NewArtifact[]): void {
   const input = JSON.stringify(artifacts.map((artifact, position) => ({ position, ...artifact })));
-  await sql`
+  later(
+    tx,
+    sql`
     /* insert-artifacts */
     insert into artifacts (org_id, id, flow_id, trail_id, fingerprint, filename, template_reference_name, description,
       git_commit, git_commit_info, repo_id, repo_url, commit_url, build_url, external_urls, annotations, user_data,
@@ -47,7 +46,8 @@ export async function insertArtifacts(
       fingerprint text, filename text, template_reference_name text, description text, git_commit text,
       git_commit_info jsonb, repo_id uuid, repo_url text, commit_url text, build_url text, external_urls jsonb,
       annotations jsonb, user_data jsonb, commits_list jsonb, created_at float8, created_by_name text)
-    order by position`.execute(tx);
+    order by position`,
+  );
 }
 
 /**
@@ -55,10 +55,8 @@ export async function insertArtifacts(
  * statement of its own, or one made meanwhile is missed. All writers lock it last, after flows, repos, trails and what is
  * kept of flows, and so wait for nothing else while others wait for them.
  */
-export async function lockNumbering(tx: Tx, orgId: string): Promise<void> {
-  await sql`/* lock-numbering */ select from org_counters where org_id = ${orgId} for no key update`.execute(
-    tx,
-  );
+export function lockNumbering(tx: Tx, orgId: string): void {
+  later(tx, sql`/* lock-numbering */ select from org_counters where org_id = ${orgId} for no key update`);
 }
 
 /**
@@ -66,13 +64,15 @@ export async function lockNumbering(tx: Tx, orgId: string): Promise<void> {
  * of `artifacts`, in the organization and in their repo, and their times never go back: one that is earlier than the
  * build before it takes over that one's time. Locks the numbering.
  */
-export async function insertBuilds(tx: Tx, orgId: string, artifacts: readonly NewArtifact[]): Promise<void> {
-  await lockNumbering(tx, orgId);
+export function insertBuilds(tx: Tx, orgId: string, artifacts: readonly NewArtifact[]): void {
+  lockNumbering(tx, orgId);
   const input = artifacts.map((artifact, position) => {
     const { id, flow_id, fingerprint, repo_id, created_at } = artifact;
     return { position, id, flow_id, fingerprint, repo_id, created_at, json: buildMembers(artifact) };
   });
-  await sql`
+  later(
+    tx,
+    sql`
     /* insert-builds */ with firsts as (
       select distinct on (i.fingerprint) i.*, to_timestamp(i.created_at) as moment
       from json_to_recordset(${JSON.stringify(input)}::json) as i (position integer, id uuid, flow_id uuid,
@@ -103,7 +103,8 @@ export async function insertBuilds(tx: Tx, orgId: string, artifacts: readonly Ne
     )
     update org_counters set build_number = newest.number, last_build_at = newest.created_at
     from (select max(number) as number, max(created_at) as created_at from built having count(*) > 0) newest
-    where org_id = ${orgId}`.execute(tx);
+    where org_id = ${orgId}`,
+  );
 }
 
 const latestCommit = {

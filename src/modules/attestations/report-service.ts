@@ -6,7 +6,7 @@ import { invalid } from "../../domain/errors.ts";
 import type { Actor } from "../../domain/principal.ts";
 import { type Batcher, createBatcher } from "../../lib/batcher.ts";
 import { wireId } from "../../lib/ids.ts";
-import { recordedTogether } from "../audit/service.ts";
+import { recordedTogether, type SharedRecorder } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { storeEvidence } from "../evidence/service.ts";
 import { ensureFlows } from "../flows/ensure.ts";
@@ -56,17 +56,15 @@ async function repoIdsOf(deps: Deps, tx: Tx, org: Org, reports: readonly Reporte
 /** The flows and trails of reports, made where they are missing (contract flows 3.8). */
 async function placesOf(deps: Deps, tx: Tx, org: Org, reports: readonly ReportedAttestation[]) {
   const now = deps.clock.now();
-  const flows = await ensureFlows(
-    deps,
-    tx,
-    org.id,
-    reports.map(({ flow_name, actor }) => ({
-      name: flow_name,
-      created_by_name: actor.name,
-      created_at: now,
-    })),
-  );
-  const repoIds = await repoIdsOf(deps, tx, org, reports);
+  const flowsOfReports = reports.map(({ flow_name, actor }) => ({
+    name: flow_name,
+    created_by_name: actor.name,
+    created_at: now,
+  }));
+  const [flows, repoIds] = await Promise.all([
+    ensureFlows(deps, tx, org.id, flowsOfReports),
+    repoIdsOf(deps, tx, org, reports),
+  ]);
   const wanted = reports.map(({ flow_name, trail_name, common, actor }, index) => ({
     flow_id: flows.get(flow_name)!,
     name: trail_name,
@@ -119,12 +117,14 @@ function createQueue(deps: Deps, org: Org): Batcher<ReportedAttestation, string>
     concurrency: 1,
     room: reportRoom(({ common, kind }) => [common, kind]),
     isShared: isConnectionFailure,
-    write: (reports) =>
-      recordedTogether(deps, org.id, async (tx, record) => {
+    write: (reports) => {
+      const write = async (tx: Tx, record: SharedRecorder): Promise<string[]> => {
         const ids = await writeAll(deps, tx, org, reports);
         for (const [index, { actor }] of reports.entries()) record(actor, "attestation", wireId(ids[index]!));
         return ids;
-      }),
+      };
+      return recordedTogether(deps, org.id, write, { beginsWithReads: true });
+    },
   });
 }
 

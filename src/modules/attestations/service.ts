@@ -130,7 +130,7 @@ export async function recordAttestations(
 ): Promise<string[]> {
   const nameOf = await artifactNames(tx, orgId, attestations);
   const rows = attestations.map((one) => newAttestation(deps, one, nameOf(one)));
-  await insertAttestations(tx, orgId, rows);
+  insertAttestations(tx, orgId, rows);
   const watched = await evaluateTrails(
     tx,
     orgId,

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { Tx } from "../../db/connect.ts";
+import { later } from "../../db/transaction.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** An attestation as it is stored. Whatever is bound to a fingerprint names its artifact in `target_artifacts`. */
@@ -36,13 +37,11 @@ export interface NewAttestation {
  * Inserts attestations in one statement; decisions keep the version that their control has now. Their trails must exist
  * and be locked, and their artifacts, if any, must be on the trails. Keeps the heads that trails are judged by.
  */
-export async function insertAttestations(
-  tx: Tx,
-  orgId: string,
-  attestations: readonly NewAttestation[],
-): Promise<void> {
+export function insertAttestations(tx: Tx, orgId: string, attestations: readonly NewAttestation[]): void {
   const input = JSON.stringify(attestations);
-  await sql`/* insert-attestations */ with reported as (
+  later(
+    tx,
+    sql`/* insert-attestations */ with reported as (
     insert into attestations (org_id, id, flow_id, trail_id, name, type, is_compliant, is_override,
       artifact_fingerprint, target_artifacts, git_commit, git_commit_info, repo_id, description, origin_url,
       external_urls, annotations, user_data, type_data, control_identifier, control_version, evidence_id, created_at,
@@ -67,7 +66,8 @@ export async function insertAttestations(
     order by a.trail_id, p.kind, p.place, a.name, a.type
     on conflict (org_id, trail_id, kind, place, name, type) do update set
       first_id = least(h.first_id, excluded.first_id), latest_id = greatest(h.latest_id, excluded.latest_id),
-      latest_plain_id = greatest(h.latest_plain_id, excluded.latest_plain_id)`.execute(tx);
+      latest_plain_id = greatest(h.latest_plain_id, excluded.latest_plain_id)`,
+  );
 }
 
 /** An artifact on a trail. */

@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/connect.ts";
-import { transaction } from "../../db/transaction.ts";
+import { type TransactionOptions, transaction } from "../../db/transaction.ts";
 import type { Actor } from "../../domain/principal.ts";
 import type { Deps } from "../deps.ts";
 import { type AuditedResource, type AuditEntry, insertAuditEntries } from "./store.ts";
@@ -24,15 +24,17 @@ export function recordedTogether<T>(
   deps: Pick<Deps, "db" | "clock">,
   orgId: string,
   work: (tx: Tx, record: SharedRecorder) => Promise<T>,
+  options?: TransactionOptions,
 ): Promise<T> {
-  return transaction(deps.db.query, async (tx) => {
+  const recording = async (tx: Tx): Promise<T> => {
     const entries: AuditEntry[] = [];
     const result = await work(tx, (actor, resource_type, resource) =>
       entries.push({ actor, resource_type, resource }),
     );
-    await insertAuditEntries(tx, orgId, entries, deps.clock.now());
+    insertAuditEntries(tx, orgId, entries, deps.clock.now());
     return result;
-  });
+  };
+  return transaction(deps.db.query, recording, options);
 }
 
 /**
@@ -58,6 +60,6 @@ export function appendRecord(
   tx: Tx,
   scope: Scope,
   resource: AuditedResource,
-): Promise<void> {
-  return insertAuditEntries(tx, scope.org.id, [{ actor: scope.actor, ...resource }], deps.clock.now());
+): void {
+  insertAuditEntries(tx, scope.org.id, [{ actor: scope.actor, ...resource }], deps.clock.now());
 }

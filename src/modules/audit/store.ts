@@ -3,6 +3,7 @@ import { type ExpressionBuilder, sql } from "kysely";
 import { instant } from "../../db/columns.ts";
 import type { DB } from "../../db/schema.ts";
 import type { Executor, Tx } from "../../db/connect.ts";
+import { later } from "../../db/transaction.ts";
 import type { Actor } from "../../domain/principal.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
@@ -21,15 +22,12 @@ export interface AuditEntry extends AuditedResource {
  * Appends to the organization's audit log, in this order and without gaps. The organization's counter stays locked
  * until the transaction ends, which is what makes the order total: append last.
  */
-export async function insertAuditEntries(
-  tx: Tx,
-  orgId: string,
-  entries: AuditEntry[],
-  at: Timestamp,
-): Promise<void> {
+export function insertAuditEntries(tx: Tx, orgId: string, entries: AuditEntry[], at: Timestamp): void {
   if (entries.length === 0) return;
   const column = <T>(read: (entry: AuditEntry) => T): T[] => entries.map(read);
-  await sql`
+  later(
+    tx,
+    sql`
     /* insert-audit-entries */ with counter as (
       update org_counters set audit_seq = audit_seq + ${entries.length} where org_id = ${orgId} returning audit_seq
     )
@@ -44,7 +42,8 @@ export async function insertAuditEntries(
       ${column((e) => e.resource)}::text[], ${column((e) => e.actor.request_id)}::text[],
       ${column((e) => e.actor.request_digest)}::bytea[]
     ) with ordinality as entry (actor_kind, actor_id, actor_name, api_key_id, action, resource_type, resource,
-      request_id, request_digest, position)`.execute(tx);
+      request_id, request_digest, position)`,
+  );
 }
 
 /** Which entries: exact matches, and inclusive bounds in Unix seconds. */

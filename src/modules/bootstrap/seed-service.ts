@@ -30,11 +30,11 @@ async function plantUser(deps: SeedDeps, { tx, actor }: Garden, user: SeedUser):
   const { name, email, display_name, instance_admin = false } = user;
   const { user_id, org_id } = await createUser(deps, tx, { name, email, display_name, instance_admin, by });
   const scope = { org: { id: org_id }, actor };
-  await appendRecord(deps, tx, scope, { resource_type: "user", resource: name });
+  appendRecord(deps, tx, scope, { resource_type: "user", resource: name });
   for (const value of user.api_keys) {
     const key = { owner: { user_id }, description: "seed", created_by_name: actor.name, value };
     const { id } = await issueKey(deps, tx, key);
-    await appendRecord(deps, tx, scope, { resource_type: "api_key", resource: id });
+    appendRecord(deps, tx, scope, { resource_type: "api_key", resource: id });
   }
   return user_id;
 }
@@ -48,18 +48,13 @@ async function plantShared(
   const known = shared.get(owner.organization);
   if (known !== undefined) {
     await addMember(deps, tx, { org_id: known, user_id: owner.id, user: owner.name, role: "admin", ...by });
-    await appendRecord(
-      deps,
-      tx,
-      { org: { id: known }, actor },
-      { resource_type: "member", resource: owner.name },
-    );
+    appendRecord(deps, tx, { org: { id: known }, actor }, { resource_type: "member", resource: owner.name });
     return;
   }
   const name = owner.organization;
   const id = await createOrganization(deps, tx, { name, kind: "shared", owner, by });
   shared.set(name, id);
-  await appendRecord(deps, tx, { org: { id }, actor }, { resource_type: "organization", resource: name });
+  appendRecord(deps, tx, { org: { id }, actor }, { resource_type: "organization", resource: name });
 }
 
 /**

@@ -59,10 +59,10 @@ export function bootstrap(
     const description = "Made at the first start";
     const issued = await issueKey(deps, tx, { owner, description, created_by_name: actor.name, value: key });
     const personal = { org: { id: org_id }, actor };
-    await appendRecord(deps, tx, personal, { resource_type: "user", resource: names.user });
-    await appendRecord(deps, tx, personal, { resource_type: "api_key", resource: issued.id });
+    appendRecord(deps, tx, personal, { resource_type: "user", resource: names.user });
+    appendRecord(deps, tx, personal, { resource_type: "api_key", resource: issued.id });
     const main = { org: { id: main_id }, actor };
-    await appendRecord(deps, tx, main, { resource_type: "organization", resource: names.organization });
+    appendRecord(deps, tx, main, { resource_type: "organization", resource: names.organization });
     await keep(key);
     return { ...names, key };
   });

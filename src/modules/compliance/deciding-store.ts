@@ -22,7 +22,8 @@ function trailColumns(orgId: string) {
 /** The trails of these ids as `t`. */
 function askedTrails(orgId: string, trailIds: readonly string[]) {
   return sql`
-    from unnest(${trailIds}::uuid[]) as asked (id)
+    -- Not the parameter itself: its length would count in the plan, which would be made each time.
+    from unnest((select ${trailIds}::uuid[])) as asked (id)
     cross join lateral (
       select t.id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at from trails t
       where t.org_id = ${orgId} and t.id = asked.id limit 1) t`;

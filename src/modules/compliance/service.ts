@@ -53,7 +53,7 @@ export async function evaluateTrails(
   if (ids.length === 0) return [];
   const cases = await listCases(tx, orgId, ids);
   const verdicts = cases.map(judge);
-  await putVerdicts(tx, orgId, verdicts, origins);
+  putVerdicts(tx, orgId, verdicts, origins);
   return cases.flatMap(({ trail_id, name, flow_id, watched_flow }, index) =>
     watched_flow === null
       ? []

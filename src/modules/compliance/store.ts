@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Executor, Tx } from "../../db/connect.ts";
+import { later } from "../../db/transaction.ts";
 import type { ComplianceState, KeptVerdict, TrailReports } from "../../domain/compliance/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
@@ -87,13 +88,15 @@ function columnsIf(condition: RawBuilder<unknown>, columns: readonly string[]): 
  * latest artifact if it is among `origins`, in one statement. Rows are locked in order, so that writers of several
  * trails do not deadlock, and before the organization's counter, which every write takes last.
  */
-export async function putVerdicts(
+export function putVerdicts(
   tx: Tx,
   orgId: string,
   verdicts: readonly Verdict[],
   origins: readonly FlowOrigin[],
-): Promise<void> {
-  await sql`/* put-verdicts */
+): void {
+  later(
+    tx,
+    sql`/* put-verdicts */
     with verdicts as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(verdicts)}::jsonb) 
         as v (trail_id uuid, state text, own_state text, artifact_states jsonb, status text)
@@ -105,8 +108,11 @@ export async function putVerdicts(
       set state = excluded.state, own_state = excluded.own_state,
         artifact_states = excluded.artifact_states, status = excluded.status
     )
-    insert into flow_activity as known (org_id, flow_id, trail_id, last_modified_at, state, artifact_id, repo_id, repo_url)
+    insert into flow_activity as known (org_id, flow_id, trail_id, last_modified_at, state, active_minute, json,
+      artifact_id, repo_id, repo_url)
     select distinct on (t.flow_id) ${orgId}::uuid, t.flow_id, t.id, t.last_modified_at, v.state,
+      date_trunc('minute', t.last_modified_at at time zone 'UTC'),
+      epoch(t.last_modified_at)::text || ',"latest_state":"' || v.state || '"}',
       o.artifact_id, o.repo_id, o.repo_url
     from verdicts v cross join lateral (
       select t.id, t.flow_id, t.last_modified_at from trails t
@@ -115,7 +121,8 @@ export async function putVerdicts(
       as o (flow_id uuid, artifact_id uuid, repo_id uuid, repo_url text) on o.flow_id = t.flow_id
     order by t.flow_id, t.last_modified_at desc, t.id desc
     on conflict (org_id, flow_id) do update
-    set ${columnsIf(laterTrail, ["trail_id", "last_modified_at", "state"])},
+    set ${columnsIf(laterTrail, ["trail_id", "last_modified_at", "state", "active_minute", "json"])},
       ${columnsIf(laterArtifact, ["artifact_id", "repo_id", "repo_url"])}
-    where ${laterTrail} or ${laterArtifact}`.execute(tx);
+    where ${laterTrail} or ${laterArtifact}`,
+  );
 }

@@ -21,7 +21,8 @@ export interface NamedFlow {
 export async function listFlowsByName(tx: Tx, orgId: string, names: readonly string[]): Promise<NamedFlow[]> {
   const { rows } = await sql<NamedFlow>`
     /* flows-by-name */ select asked.name, flow.id, flow.name = asked.name as by_name, flow.archived
-    from unnest(${names}::text[]) as asked (name)
+    -- Not the parameter itself: its length would count in the plan, which would be made each time.
+    from unnest((select ${names}::text[])) as asked (name)
     cross join lateral (
       select f.id, f.name, f.archived_at is not null as archived from flows f
       where f.org_id = ${orgId} and f.id = coalesce(

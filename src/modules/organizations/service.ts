@@ -66,7 +66,7 @@ export function createSharedOrganization(
     const by = { changed_by: actor.name, source };
     const id = await createOrganization(deps, tx, { ...organization, kind: "shared", owner, by });
     const made = { resource_type: "organization", resource: input.name };
-    await appendRecord(deps, tx, { org: { id }, actor }, made);
+    appendRecord(deps, tx, { org: { id }, actor }, made);
     return getOrganization(tx, id);
   });
 }

@@ -10,50 +10,21 @@ export interface TrailKey {
   name: string;
 }
 
-export interface StoredTrail extends TrailKey {
+interface StoredTrail extends TrailKey {
   id: string;
 }
 
-/** News about a trail. */
-export interface TrailTouch extends TrailKey {
+/** A trail that there is now. */
+export interface KeptTrail extends StoredTrail {
+  /** Whether it was begun by this statement. */
+  begun: boolean;
+}
+
+/** News about a trail, and what it begins with if it does not exist. */
+export interface ReportedTrail extends TrailKey {
   /** Internal ids of the repos that reports came from. */
   repo_ids: string[];
   last_modified_at: Timestamp;
-}
-
-/**
- * Moves `last_modified_at` of trails on and adds repos to them. Rows are locked in the order of flow and name, so that
- * writers of several trails do not deadlock.
- * @returns those of the trails that exist.
- */
-export async function touchTrails(
-  tx: Tx,
-  orgId: string,
-  trails: readonly TrailTouch[],
-): Promise<StoredTrail[]> {
-  const { rows } = await sql<StoredTrail>`
-    /* touch-trails */ with input as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(trails)}::jsonb)
-        as i (flow_id uuid, name text, repo_ids uuid[], last_modified_at float8)
-    ), locked as materialized (
-      select t.id, i.repo_ids, i.last_modified_at as at
-      from (select * from input order by flow_id, name collate "C") i
-      cross join lateral (
-        select t.id from trails t where t.org_id = ${orgId} and t.flow_id = i.flow_id and t.name = i.name
-        limit 1 for no key update) t
-    )
-    update trails t set last_modified_at = greatest(t.last_modified_at, to_timestamp(l.at)),
-      repo_ids = t.repo_ids || array(
-        select added.id from unnest(l.repo_ids) with ordinality as added (id, position)
-        where added.id <> all (t.repo_ids) order by added.position)
-    from locked l
-    -- The array says what the join says; with it the rows are looked up, however little is known about the table.
-    where t.org_id = ${orgId} and t.id = l.id and t.id = any (array(select id from locked))
-    returning t.id, t.flow_id, t.name`.execute(tx);
-  return rows;
-}
-
-export interface NewTrail extends TrailTouch {
   id: string;
   event_id: string;
   description: string;
@@ -67,20 +38,36 @@ export interface NewTrail extends TrailTouch {
 }
 
 /**
- * Begins trails with the template their flow has now, and records that they were reported. Trails that somebody else
- * has begun meanwhile are passed over.
- * @returns those begun.
+ * Moves `last_modified_at` of trails on and adds repos to them; begins those that do not exist with the template their flow
+ * has now, and records that they were reported. Rows are locked in the order of flow and name, so that writers of several
+ * trails do not deadlock. Trails that somebody else has begun meanwhile are passed over: call it again for them.
+ * @returns those moved on or begun.
  */
-export async function insertMissingTrails(
+export async function keepTrails(
   tx: Tx,
   orgId: string,
-  trails: readonly NewTrail[],
-): Promise<StoredTrail[]> {
-  const { rows } = await sql<StoredTrail>`
-    /* insert-trails */ with input as materialized (
+  trails: readonly ReportedTrail[],
+): Promise<KeptTrail[]> {
+  const { rows } = await sql<KeptTrail>`
+    /* keep-trails */ with input as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(trails)}::jsonb)
         as i (id uuid, event_id uuid, flow_id uuid, name text, description text, git_commit_info jsonb,
           shown_commit jsonb, repo_ids uuid[], created_at float8, last_modified_at float8, created_by_name text, creating_user_id text)
+    ), locked as materialized (
+      select t.id, i.repo_ids, i.last_modified_at as at
+      from (select * from input order by flow_id, name collate "C") i
+      cross join lateral (
+        select t.id from trails t where t.org_id = ${orgId} and t.flow_id = i.flow_id and t.name = i.name
+        limit 1 for no key update) t
+    ), moved as (
+      update trails t set last_modified_at = greatest(t.last_modified_at, to_timestamp(l.at)),
+        repo_ids = t.repo_ids || array(
+          select added.id from unnest(l.repo_ids) with ordinality as added (id, position)
+          where added.id <> all (t.repo_ids) order by added.position)
+      from locked l
+      -- The array says what the join says; with it the rows are looked up, however little is known about the table.
+      where t.org_id = ${orgId} and t.id = l.id and t.id = any (array(select id from locked))
+      returning t.id, t.flow_id, t.name
     ), begun as (
       insert into trails as t (org_id, id, flow_id, name, description, git_commit_info, template, template_id, repo_ids, created_at,
         created_by_name, last_modified_at)
@@ -89,6 +76,7 @@ export async function insertMissingTrails(
       from input i
       cross join lateral (
         select template, template_id from flows where org_id = ${orgId} and id = i.flow_id limit 1) f
+      where not exists (select from moved m where m.flow_id = i.flow_id and m.name = i.name)
       order by i.flow_id, i.name collate "C"
       on conflict (org_id, flow_id, name) do nothing
       returning t.id, t.flow_id, t.name, t.template_id, t.repo_ids
@@ -105,6 +93,8 @@ export async function insertMissingTrails(
           'repo_ids', (select coalesce(jsonb_agg(wire_id(id)), '[]') from unnest(b.repo_ids) as id)))
       from begun b join input i on i.id = b.id
     )
-    select id, flow_id, name from begun`.execute(tx);
+    select id, flow_id, name, false as begun from moved
+    union all
+    select id, flow_id, name, true from begun`.execute(tx);
   return rows;
 }

@@ -2,7 +2,7 @@ import type { Tx } from "../../db/connect.ts";
 import { type Timestamp } from "../../lib/clock.ts";
 import { wireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
-import { insertMissingTrails, type StoredTrail, touchTrails, type TrailKey } from "./ensure-store.ts";
+import { keepTrails, type ReportedTrail, type TrailKey } from "./ensure-store.ts";
 import { showCommit } from "./show.ts";
 
 /** A trail that a report belongs to. */
@@ -58,8 +58,8 @@ function groupByTrail(reports: readonly WantedTrail[]): Map<string, TrailReports
 
 /**
  * Finds the trails that reports belong to, begins those that do not exist (contract flows 3.8), moves their
- * `last_modified_at` on and links the reports' repos. Works for any number of reports in at most three statements and
- * writes each trail once.
+ * `last_modified_at` on and links the reports' repos. One statement for any number of reports, two when somebody else
+ * begins one of the trails at the same time; writes each trail once.
  * @returns the trails by `trailKey`.
  */
 export async function ensureTrails(
@@ -70,32 +70,30 @@ export async function ensureTrails(
 ): Promise<Map<string, EnsuredTrail>> {
   const trails = groupByTrail(reports);
   const found = new Map<string, EnsuredTrail>();
-  const keep = (stored: readonly StoredTrail[], begun: boolean): void => {
-    for (const trail of stored) found.set(trailKey(trail), { id: trail.id, begun });
+  const keep = async (): Promise<void> => {
+    const missing = [...trails].filter(([key]) => !found.has(key)).map(([, trail]) => trail);
+    if (missing.length === 0) return;
+    for (const trail of await keepTrails(tx, orgId, missing.map(reportedTrail(deps))))
+      found.set(trailKey(trail), { id: trail.id, begun: trail.begun });
   };
-  const missing = (): TrailReports[] =>
-    [...trails].filter(([key]) => !found.has(key)).map(([, trail]) => trail);
-  const touch = async (): Promise<void> => keep(await touchTrails(tx, orgId, missing().map(touchOf)), false);
-  await touch();
-  if (missing().length > 0) keep(await insertMissingTrails(tx, orgId, missing().map(newTrail(deps))), true);
-  if (missing().length > 0) await touch();
+  await keep();
+  await keep();
   return found;
 }
 
-function touchOf({ first, repo_ids, last_modified_at }: TrailReports) {
-  return { flow_id: first.flow_id, name: first.name, repo_ids: [...repo_ids], last_modified_at };
-}
-
-function newTrail(deps: Pick<Deps, "ids">) {
-  return (trail: TrailReports) => ({
-    ...touchOf(trail),
+function reportedTrail(deps: Pick<Deps, "ids">) {
+  return ({ first, repo_ids, created_at, last_modified_at }: TrailReports): ReportedTrail => ({
+    flow_id: first.flow_id,
+    name: first.name,
+    repo_ids: [...repo_ids],
+    last_modified_at,
     id: deps.ids.next(),
     event_id: deps.ids.next(),
-    description: trail.first.description ?? "",
-    git_commit_info: trail.first.git_commit_info,
-    shown_commit: showCommit(trail.first.git_commit_info),
-    created_at: trail.created_at,
-    created_by_name: trail.first.created_by.name,
-    creating_user_id: trail.first.created_by.id === null ? null : wireId(trail.first.created_by.id),
+    description: first.description ?? "",
+    git_commit_info: first.git_commit_info,
+    shown_commit: showCommit(first.git_commit_info),
+    created_at,
+    created_by_name: first.created_by.name,
+    creating_user_id: first.created_by.id === null ? null : wireId(first.created_by.id),
   });
 }

@@ -82,7 +82,7 @@ export function registerUser(deps: UserDeps, actor: Actor, input: UserInput): Pr
   return transaction(deps.db.query, async (tx) => {
     const created = await createUser(deps, tx, input);
     const resource = { resource_type: "user", resource: input.name };
-    await appendRecord(deps, tx, { org: { id: created.org_id }, actor }, resource);
+    appendRecord(deps, tx, { org: { id: created.org_id }, actor }, resource);
     return created;
   });
 }
