@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 
+import { GatheringSocket } from "./gathering-socket.ts";
 import { createLanes } from "./lanes.ts";
 import { createStatementBook, withNamedStatements } from "./named-statements.ts";
 import { runQuery } from "./run-query.ts";
@@ -79,6 +80,7 @@ export function connect(options: ConnectOptions): Database {
       : { ...options.connection };
   const client: pg.ClientConfig = {
     ...target,
+    stream: () => new GatheringSocket(),
     types,
     application_name: "waybill",
     options:

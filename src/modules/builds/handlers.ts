@@ -4,8 +4,8 @@ import { timeWindow, type TimeWindow } from "../../domain/time-window.ts";
 import { pageLinks } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import type { Deps } from "../deps.ts";
-import { findRepoIds } from "../repos/service.ts";
-import { listBuilds, listBuildTimes, type RepoIds } from "./store.ts";
+import { findRepoIds, repoParts, type RepoFilter } from "../repos/service.ts";
+import { type BuildPage, listBuilds, listBuildTimes } from "./store.ts";
 
 interface Filters {
   repo_id?: string | undefined;
@@ -23,28 +23,33 @@ function windowOf(deps: Deps, query: Filters): TimeWindow {
   return timeWindow({ start_ts, end_ts }, deps.clock.now());
 }
 
-/** Which repos the filters mean. Names and external ids may be those of several. An empty filter is none. */
-async function repoIdsOf(deps: Deps, orgId: string, query: Filters): Promise<RepoIds> {
+/** Which repos the filters mean; undefined for any. Names and external ids may be those of several. An empty filter is none. */
+function repoFilterOf(query: Filters): RepoFilter | undefined {
   const filter = {
     repo_id: query.repo_id || undefined,
     name: query.repo_name || undefined,
     id: query.repo_inner_id || undefined,
   };
-  if (Object.values(filter).every((value) => value === undefined)) return undefined;
-  return findRepoIds(deps.db, orgId, filter);
+  return Object.values(filter).every((value) => value === undefined) ? undefined : filter;
 }
+
+/** The page of a repo that cannot be. */
+const nothing: BuildPage = { total_count: 0, has_builds_ever: false, builds: "[]" };
 
 export const buildHandlers: Handlers<typeof buildEndpoints> = {
   list_builds: async (deps, call) => {
     const { page, per_page } = call.query;
     const window = windowOf(deps, call.query);
-    const { total_count, has_builds_ever, builds } = await listBuilds(deps.db, call.org.id, {
+    const filter = repoFilterOf(call.query);
+    const repos = filter && repoParts(filter);
+    const asked = {
       ...window,
-      repo_ids: await repoIdsOf(deps, call.org.id, call.query),
       offset: (page - 1) * per_page,
       limit: per_page,
       artifacts_url: deps.links.api(`/artifacts/${call.org.name}`),
-    });
+    };
+    const { total_count, has_builds_ever, builds } =
+      repos === null ? nothing : await listBuilds(deps.db, call.org.id, { ...asked, repos });
     const total_pages = per_page === 0 ? 0 : Math.ceil(total_count / per_page);
     const links = JSON.stringify(pageLinks(call.url, page, total_pages));
     const head = JSON.stringify({ page, per_page, total_pages, total_count, has_builds_ever });
@@ -54,7 +59,8 @@ export const buildHandlers: Handlers<typeof buildEndpoints> = {
 
   build_statistics: async (deps, call) => {
     const window = windowOf(deps, call.query);
-    const repo_ids = await repoIdsOf(deps, call.org.id, call.query);
+    const filter = repoFilterOf(call.query);
+    const repo_ids = filter && (await findRepoIds(deps.db, call.org.id, filter));
     const { times, total_count } = await listBuildTimes(deps.db, call.org.id, { ...window, repo_ids });
     const head = JSON.stringify({ ...window, total_count, _links: { self: { href: call.url } } });
     return { status: 200, body: new JsonText(`${head.slice(0, -1)},"build_timestamps":[`, times, "]}") };

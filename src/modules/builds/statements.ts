@@ -7,8 +7,11 @@ import type { PreparedStatement } from "../../db/connect.ts";
  *
  * Parameters of all lists: $1 organization, $2 and $3 the window's ends as Unix seconds, $4 builds to pass over,
  * $5 builds on the page, $6 URL below which artifacts are found, as it stands between the
- * quotes of JSON; $7 repo or repos.
+ * quotes of JSON; $7 and on what repos are known by.
  */
+
+/** How many parameters all lists have. */
+export const sharedParameters = 6;
 
 /**
  * Builds on a page at most. The page is a range of numbers already, but the planner cannot see the values of
@@ -74,25 +77,32 @@ const repoBounds = `
         (select repo_number from builds where org_id = $1 and repo_id = repo.id and created_at <= to_timestamp($3::float8)
           order by created_at desc, number desc limit 1) as last`;
 
-/** The builds of one repo. */
-export const repoList: PreparedStatement = {
-  name: "list-repo-builds",
-  brief: true,
-  text: `
-    with bounds as materialized (${repoBounds}
-      from (select $7::uuid as id) repo
+/**
+ * The builds of the one repo that is asked for, and the ids of all that fit what was asked: there are no builds with them
+ * unless it is one.
+ * @param repos SQL for those ids, and a name for it.
+ */
+export function repoList(repos: { sql: string; shape: string }): PreparedStatement {
+  const name = `list-repo-builds-${repos.shape}`;
+  return { name, brief: true, text: repoListText(repos.sql) };
+}
+
+const repoListText = (repos: string): string => `
+    with found as materialized (
+      select coalesce(array_agg(id), '{}') as ids from (${repos}) repos
+    ), bounds as materialized (${repoBounds}
+      from (select ids[1] as id from found where cardinality(ids) = 1) repo
     ), page as materialized (
       select b.* from bounds cross join lateral (
-        select ${columns} from builds where org_id = $1 and repo_id = $7::uuid
+        select ${columns} from builds where org_id = $1 and repo_id = bounds.repo_id
           and repo_number >= bounds.first and repo_number <= bounds.last - $4::bigint
           and repo_number > bounds.last - $4::bigint - $5::bigint
         order by repo_number desc limit ${largestPage}) b
     ), ${named}
-    select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
-      exists (select from repo_counters where org_id = $1 and repo_id = $7::uuid) as has_builds_ever,
+    select found.ids as repo_ids, coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
+      exists (select from repo_counters where org_id = $1 and repo_id = bounds.repo_id) as has_builds_ever,
       ${pageText} as builds
-    from bounds`,
-};
+    from found left join bounds on true`;
 
 /** How many builds of the repos, within the window, have this number in the organization or a higher one. */
 const countFrom = (number: string): string => `(

@@ -1,12 +1,12 @@
-import type { PreparedExecutor } from "../../db/connect.ts";
+import type { PreparedExecutor, PreparedStatement } from "../../db/connect.ts";
+import { Parameters } from "../../db/list-statement.ts";
 import type { TimeWindow } from "../../domain/time-window.ts";
-import { organizationList, repoList, reposList, statistics } from "./statements.ts";
-
-/** Builds of which repos; `undefined` means whatever repo, or none. */
-export type RepoIds = readonly string[] | undefined;
+import { type RepoParts, reposWith } from "../repos/store.ts";
+import { organizationList, repoList, reposList, sharedParameters, statistics } from "./statements.ts";
 
 export interface BuildQuery extends TimeWindow {
-  repo_ids: RepoIds;
+  /** Builds of which repos; undefined means whatever repo, or none. */
+  repos: RepoParts | undefined;
   offset: number;
   limit: number;
   /** URL of the organization's artifacts. */
@@ -20,25 +20,27 @@ export interface BuildPage {
   builds: string;
 }
 
-/** One page of builds, newest first, with the number of builds in the window. */
+/** One page of builds, newest first, with the number of builds in the window. One statement, unless several repos fit. */
 export async function listBuilds(db: PreparedExecutor, orgId: string, query: BuildQuery): Promise<BuildPage> {
-  const { repo_ids, start_ts, end_ts, offset, limit, artifacts_url } = query;
-  if (repo_ids?.length === 0) return { total_count: 0, has_builds_ever: false, builds: "[]" };
-  const values: unknown[] = [
-    orgId,
-    start_ts,
-    end_ts,
-    offset,
-    limit,
-    JSON.stringify(artifacts_url).slice(1, -1),
-  ];
-  const [statement, repos] =
-    repo_ids === undefined
-      ? [organizationList, []]
-      : repo_ids.length === 1
-        ? [repoList, [repo_ids[0]]]
-        : [reposList, [repo_ids]];
-  const [page] = await db.prepared<BuildPage & Record<string, unknown>>(statement, [...values, ...repos]);
+  const { repos, start_ts, end_ts, offset, limit, artifacts_url } = query;
+  const link = JSON.stringify(artifacts_url).slice(1, -1);
+  const parameters = new Parameters(orgId, start_ts, end_ts, offset, limit, link);
+  if (repos === undefined) return getPage(db, organizationList, parameters.values);
+  const { repo_ids, ...page } = await getPage<BuildPage & { repo_ids: string[] }>(
+    db,
+    repoList(reposWith(repos, parameters)),
+    parameters.values,
+  );
+  if (repo_ids.length < 2) return page;
+  return getPage(db, reposList, [...parameters.values.slice(0, sharedParameters), repo_ids]);
+}
+
+async function getPage<Page extends BuildPage>(
+  db: PreparedExecutor,
+  statement: PreparedStatement,
+  values: unknown[],
+): Promise<Page> {
+  const [page] = await db.prepared<Page & Record<string, unknown>>(statement, values);
   if (page === undefined) throw new Error("the list of builds answered no row");
   return page;
 }
@@ -47,7 +49,7 @@ export async function listBuilds(db: PreparedExecutor, orgId: string, query: Bui
 export async function listBuildTimes(
   db: PreparedExecutor,
   orgId: string,
-  query: TimeWindow & { repo_ids: RepoIds },
+  query: TimeWindow & { repo_ids: readonly string[] | undefined },
 ): Promise<{ times: string; total_count: number }> {
   const [row] = await db.prepared<{ times: string; total_count: number }>(statistics, [
     orgId,

@@ -30,17 +30,17 @@ const largestPage = 100;
 
 /**
  * SQL for the JSON of the flow `f` with its activity `a`, keys in the published order. All but the URL of a repo stands
- * ready in the rows.
+ * ready in the rows. Short texts are put together first: each time a long one is added to, it is copied.
  */
-const flowJson = `f.json_head || ${orgName} || f.json_template || case
+const flowJson = `(f.json_head || ${orgName}) || (f.json_template || (case
     when a.repo_url is not null then to_json(a.repo_url)::text
     when a.repo_id is not null then coalesce((
       select to_json(r.url)::text from repos r where r.org_id = ${orgId} and r.id = a.repo_id), '""')
-    else '""' end || f.json_tail || coalesce(a.json, 'null,"latest_state":null}')`;
+    else '""' end || (f.json_tail || coalesce(a.json, 'null,"latest_state":null}'))))`;
 
 /**
  * SQL for the texts of some flows, each after a comma but the first; null when there are none. The brackets are left to
- * the reader: each time such a long text is added to, it is copied.
+ * the reader: adding them would copy it all.
  */
 function joined(from: string): string {
   return `(select string_agg(shown.json, ',') from (select ${flowJson} as json from ${from}) as shown)`;
@@ -197,8 +197,10 @@ export function pageStatement(
   });
   const text = `${plan.with === "" ? "" : `with recursive ${plan.with}`}
     select coalesce(${plan.total}, 0) as total, ${plan.flows} as flows, ${plan.rest ?? "null"} as rest`;
+  const isFirst = offset === 0;
+  const statement = named(isFirst ? "first" : "page", order, filters, text);
   return {
-    statement: named(offset === 0 ? "first" : "page", order, filters, text),
+    statement: isFirst && filters.shape === "" ? { ...statement, brief: true } : statement,
     values: parameters.values,
   };
 }

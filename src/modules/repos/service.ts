@@ -5,7 +5,7 @@ import { parseWireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
 import type { PreparedExecutor, Tx } from "../../db/connect.ts";
 import { insertRepos, listKnownRepos, type ReportedRepo, updateRepos } from "./capture-store.ts";
-import { findRepos, listRepoIds, listReposNamed, type RepoIdentity } from "./store.ts";
+import { findRepos, listRepoIds, listReposNamed, type RepoIdentity, type RepoParts } from "./store.ts";
 
 /** `repo_info` of a report (contract flows 4.3). */
 export type RepoInfo = RepoInfoPostInput;
@@ -99,11 +99,14 @@ async function storeRepos(
   return new Map(known.map(({ id, position }) => [wanted[position]![0], id]));
 }
 
-/** Any part of what identifies repos; parts that are undefined do not matter. `id` is the internal one from the wire. */
-export interface RepoFilter {
-  id: string | undefined;
-  repo_id: string | undefined;
-  name: string | undefined;
+/** Any part of what identifies repos, as it comes over the wire. */
+export type RepoFilter = RepoParts;
+
+/** The same parts with the internal id; null when no repo can have it. */
+export function repoParts(filter: RepoFilter): RepoParts | null {
+  if (filter.id === undefined) return filter;
+  const id = parseWireId(filter.id);
+  return id === undefined ? null : { ...filter, id };
 }
 
 /** Internal ids of the repos that every given part fits: several may share a name, or an id at different providers. */
@@ -112,9 +115,8 @@ export async function findRepoIds(
   orgId: string,
   filter: RepoFilter,
 ): Promise<string[]> {
-  const id = filter.id === undefined ? undefined : parseWireId(filter.id);
-  if (filter.id !== undefined && id === undefined) return [];
-  return listRepoIds(db, orgId, { ...filter, id });
+  const parts = repoParts(filter);
+  return parts === null ? [] : listRepoIds(db, orgId, parts);
 }
 
 /**

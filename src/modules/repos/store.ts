@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Executor, PreparedExecutor, PreparedStatement } from "../../db/connect.ts";
+import { Parameters } from "../../db/list-statement.ts";
 
 /** Which repos; undefined matches all. */
 export interface RepoListFilter {
@@ -98,24 +99,34 @@ export interface RepoIdentity {
   provider: string | null;
 }
 
-const repoIds: PreparedStatement = {
-  name: "list-repo-ids",
-  brief: true,
-  text: `
-    select id from repos
-    where org_id = $1 and ($2::uuid is null or id = $2) and ($3::text is null or repo_id = $3)
-      and ($4::text is null or name = $4)
-    order by id`,
-};
+/** Parts of what identifies repos; parts that are undefined do not matter. `id` is the internal one. */
+export interface RepoParts {
+  id: string | undefined;
+  repo_id: string | undefined;
+  name: string | undefined;
+}
+
+const partTypes = { id: "uuid", repo_id: "text", name: "text" } as const;
+
+/**
+ * SQL for the ids of the repos of the organization $1 that every given part fits, and a name for it: which parts are
+ * given, since each text finds them by an index.
+ */
+export function reposWith(parts: RepoParts, parameters: Parameters): { sql: string; shape: string } {
+  const given = (["id", "repo_id", "name"] as const).filter((part) => parts[part] !== undefined);
+  const conditions = given.map((part) => ` and ${part} = ${parameters.add(parts[part], partTypes[part])}`);
+  return {
+    sql: `select id from repos where org_id = $1${conditions.join("")} order by id`,
+    shape: given.join("-").replace("_", "-"),
+  };
+}
 
 /** Ids of the repos that every given part fits. */
-export async function listRepoIds(
-  db: PreparedExecutor,
-  orgId: string,
-  filter: { id: string | undefined; repo_id: string | undefined; name: string | undefined },
-): Promise<string[]> {
-  const values = [orgId, filter.id ?? null, filter.repo_id ?? null, filter.name ?? null];
-  return (await db.prepared<{ id: string }>(repoIds, values)).map(({ id }) => id);
+export async function listRepoIds(db: PreparedExecutor, orgId: string, parts: RepoParts): Promise<string[]> {
+  const parameters = new Parameters(orgId);
+  const { sql: text, shape } = reposWith(parts, parameters);
+  const statement = { name: `list-repo-ids-${shape}`, text, brief: true } as const;
+  return (await db.prepared<{ id: string }>(statement, parameters.values)).map(({ id }) => id);
 }
 
 const reposByName: PreparedStatement = {
