@@ -8,7 +8,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type Filling, listsFilling, orgs, prepareData } from "./data.ts";
 import { type Setting, warmUp } from "./measure.ts";
 import { processFilling, processOrgs } from "./process-data.ts";
-import { startServer, stopAll } from "./processes.ts";
+import { type Server, startServer, stopAll } from "./processes.ts";
 import { asMarkdown, asText, type Report } from "./report.ts";
 import { runtimeFilling, runtimeOrgs } from "./runtime-data.ts";
 import type { Scenario } from "./scenario.ts";
@@ -52,6 +52,7 @@ interface Options {
   data: string;
   fresh: boolean;
   seconds: number;
+  rounds: number;
   only: string[];
   out?: string;
 }
@@ -63,10 +64,21 @@ function seconds(text: string): number {
   return value;
 }
 
+function odd(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 9 || value % 2 === 0)
+    throw new InvalidArgumentError("It is an odd number from 1 to 9.");
+  return value;
+}
+
+function settingOf(server: Server, { seconds, rounds }: Options): Setting {
+  return { server, url: server.url, key: server.key, seconds, rounds };
+}
+
 async function measureRunning(dataDir: string, options: Options, report: Report): Promise<void> {
   const server = await startServer(dataDir);
   try {
-    const setting: Setting = { server, url: server.url, key: server.key, seconds: options.seconds };
+    const setting = settingOf(server, options);
     if (options.only.includes("memory")) report.verdicts.push(...(await measureMemoryAtRest(setting)));
     await warmUp(setting, [
       `/api/v2/environments/${orgs.large}?per_page=50`,
@@ -100,7 +112,7 @@ async function measureLists(folder: string, options: Options, report: Report): P
 async function measurePart(part: Part, folder: string, options: Options, report: Report): Promise<void> {
   const server = await startServer(await prepareData(folder, part.filling, options.fresh));
   try {
-    const setting: Setting = { server, url: server.url, key: server.key, seconds: options.seconds };
+    const setting = settingOf(server, options);
     await warmUp(setting, [part.warmUp]);
     await runScenario(part.scenario, setting, report);
   } finally {
@@ -111,7 +123,13 @@ async function measurePart(part: Part, folder: string, options: Options, report:
 async function bench(options: Options): Promise<void> {
   const folder = resolve(options.data);
   await mkdir(folder, { recursive: true });
-  const report: Report = { figures: [], verdicts: [], remarks: [legend], secondsEach: options.seconds };
+  const report: Report = {
+    figures: [],
+    verdicts: [],
+    remarks: [legend],
+    secondsEach: options.seconds,
+    rounds: options.rounds,
+  };
   if (options.only.some((name) => !partNames.includes(name))) await measureLists(folder, options, report);
   for (const part of parts.filter(({ scenario }) => options.only.includes(scenario.name)))
     await measurePart(part, folder, options, report);
@@ -127,6 +145,9 @@ const command = new Command("bench")
   .option("--data <folder>", "where the data is kept between runs", join(tmpdir(), "waybill-bench"))
   .option("--fresh", "make the data anew", false)
   .addOption(new Option("--seconds <n>", "how long each measurement takes").argParser(seconds).default(4))
+  .addOption(
+    new Option("--rounds <n>", "how many of each, of which the middle one counts").argParser(odd).default(3),
+  )
   .addOption(new Option("--only <names...>", "what to measure").choices(names).default(names))
   .option("--out <file>", "write the figures to a Markdown file, too")
   .action((options: Options) => bench(options));

@@ -81,6 +81,19 @@ export interface Setting {
   url: string;
   key: string;
   seconds: number;
+  /** How many times everything is measured; an odd number. */
+  rounds: number;
+}
+
+/** Measures several times and keeps the round in the middle: single ones tell as much of the machine as of the program. */
+async function middleOf<T>(
+  rounds: number,
+  measureOnce: () => Promise<T>,
+  rank: (result: T) => number,
+): Promise<T> {
+  const results: T[] = [];
+  for (let round = 0; round < rounds; round += 1) results.push(await measureOnce());
+  return results.sort((a, b) => rank(a) - rank(b))[(rounds - 1) / 2]!;
 }
 
 /**
@@ -100,12 +113,12 @@ export async function measureAlone(
 ): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const count of connections) {
-    const job = jobFor(setting, subject, count);
-    figures.push({
-      scenario: subject.scenario,
-      connections: count,
-      own: await loadOwn(setting, subject, job),
-    });
+    const own = await middleOf(
+      setting.rounds,
+      () => loadOwn(setting, subject, jobFor(setting, subject, count)),
+      ({ p50 }) => p50,
+    );
+    figures.push({ scenario: subject.scenario, connections: count, own });
   }
   return figures;
 }
@@ -143,21 +156,26 @@ async function objectsAt(setting: Setting, path: string): Promise<unknown> {
 
 /**
  * Measures an address with so many connections each, and a bare server that answers the very same objects, one after
- * the other.
+ * the other. Of reports the round with the middle throughput counts, of reads the one with the middle share of the bare
+ * server's.
  */
 export async function measure(setting: Setting, subject: Subject, connections: number[]): Promise<Figure[]> {
   const objects = subject.report !== undefined ? "OK" : await objectsAt(setting, subject.path);
   return withBareServer(objects, async (bareUrl, barePid) => {
     const figures: Figure[] = [];
-    for (const count of connections) {
+    const measureOnce = async (count: number): Promise<Required<Figure>> => {
       const job = jobFor(setting, subject, count);
       const own = await loadOwn(setting, subject, job);
       // To a server that keeps nothing every report is new.
       const reports = job.reports === undefined ? {} : { reports: { ...job.reports, again: true } };
       const bareJob = { ...job, ...reports, url: bareUrl + subject.path };
       const bare = await loadAddress(bareJob, () => cpuOfNode(barePid));
-      figures.push({ scenario: subject.scenario, connections: count, own, bare });
-    }
+      return { scenario: subject.scenario, connections: count, own, bare };
+    };
+    const rank = ({ own, bare }: Required<Figure>): number =>
+      own.throughput / (subject.report === undefined ? bare.throughput : 1);
+    for (const count of connections)
+      figures.push(await middleOf(setting.rounds, () => measureOnce(count), rank));
     return figures;
   });
 }

@@ -9,6 +9,7 @@ export interface Report {
   verdicts: Verdict[];
   remarks: string[];
   secondsEach: number;
+  rounds: number;
 }
 
 type Row = string[];
@@ -54,7 +55,7 @@ function circumstances(report: Report): string {
   const date = new Date().toISOString().slice(0, 10);
   return (
     `Measured on ${date} with Node.js ${process.versions.node} on ${process.platform} ${process.arch}, ` +
-    `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}), ${gigabytes} GB of memory, ${report.secondsEach} seconds each.`
+    `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}), ${gigabytes} GB of memory, the middle one of ${report.rounds} rounds of ${report.secondsEach} seconds.`
   );
 }
 
