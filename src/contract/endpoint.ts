@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import type { z } from "zod";
 
 import type { Role } from "../domain/roles.ts";
+import type { ByteWriter } from "../lib/byte-writer.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -142,24 +143,39 @@ export interface Input<E extends Endpoint> {
 }
 
 /** Text up to this length is put together with the headers; longer text is not copied again. */
-const shortText = 4096;
+const shortLength = 4096;
+
+/** A long text that is written as bytes when it is sent. */
+export interface WrittenText {
+  /** About how many bytes it takes. */
+  length: number;
+  writeTo(writer: ByteWriter): void;
+}
 
 /** A JSON body that is ready text, for instance built by the database. */
-export class JsonText {
-  readonly #parts: readonly (string | Buffer)[];
+export class JsonText implements WrittenText {
+  readonly #parts: readonly (string | WrittenText)[];
 
-  /** @param parts what makes the text, one after the other, bytes in UTF-8: long ones are best not put together before. */
-  constructor(...parts: (string | Buffer)[]) {
+  /** @param parts what makes the text, one after the other: long ones are best not put together before. */
+  constructor(...parts: (string | WrittenText)[]) {
     this.#parts = parts;
   }
 
-  /** The text, as UTF-8 when it is long: outside of the heap, where it is never moved. */
-  toPayload(): string | Buffer {
-    const [first, ...more] = this.#parts;
-    if (typeof first !== "string" && more.length === 0) return first ?? "";
-    const length = this.#parts.reduce((sum, part) => sum + part.length, 0);
-    if (length <= shortText) return this.#parts.join("");
-    return Buffer.concat(this.#parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
+  get length(): number {
+    return this.#parts.reduce((sum, part) => sum + part.length, 0);
+  }
+
+  /** The text if it is not worth writing as bytes. */
+  short(): string | undefined {
+    if (this.length > shortLength) return undefined;
+    const texts = this.#parts.filter((part) => typeof part === "string");
+    return texts.length === this.#parts.length ? texts.join("") : undefined;
+  }
+
+  writeTo(writer: ByteWriter): void {
+    for (const part of this.#parts)
+      if (typeof part === "string") writer.text(part);
+      else part.writeTo(writer);
   }
 }
 

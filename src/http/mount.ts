@@ -15,6 +15,7 @@ import { inputErrors } from "../contract/input-errors.ts";
 import { safeParse } from "../contract/safe-parse.ts";
 import { invalidInput } from "../domain/errors.ts";
 import type { Actor } from "../domain/principal.ts";
+import { ByteWriter } from "../lib/byte-writer.ts";
 import { sha256 } from "../lib/hash.ts";
 import { isStorable } from "../lib/json.ts";
 import { authorize, type Caller } from "../modules/access/service.ts";
@@ -138,8 +139,21 @@ function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint):
       answer.body.once("error", (error) => reply.log.error({ err: error }, "response broke off"));
     return reply.send(answer.body);
   }
-  const payload = answer.body instanceof JsonText ? answer.body.toPayload() : JSON.stringify(answer.body);
-  return reply.type("application/json; charset=utf-8").send(payload);
+  reply.type("application/json; charset=utf-8");
+  return answer.body instanceof JsonText
+    ? sendText(reply, answer.body)
+    : reply.send(JSON.stringify(answer.body));
+}
+
+/** Sends it, as bytes if it is long: those are outside of the heap, where they are never moved, and used again. */
+function sendText(reply: FastifyReply, text: JsonText): FastifyReply {
+  const short = text.short();
+  if (short !== undefined) return reply.send(short);
+  const writer = new ByteWriter(text.length);
+  text.writeTo(writer);
+  // Handed over to the kernel. Of an answer that breaks off before, nobody knows who still looks at its bytes.
+  reply.raw.once("finish", () => writer.release());
+  return reply.send(writer.result());
 }
 
 function routeHandler(deps: Deps, mounted: Mounted, operationId: string): RouteHandlerMethod {

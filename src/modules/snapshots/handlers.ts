@@ -1,4 +1,3 @@
-import { JsonText } from "../../contract/endpoint.ts";
 import type { environmentEventEndpoints } from "../../contract/environment-events.ts";
 import type { snapshotReportEndpoints } from "../../contract/snapshot-reports.ts";
 import type { snapshotEndpoints } from "../../contract/snapshots.ts";
@@ -43,7 +42,7 @@ export const snapshotHandlers: Handlers<
   }),
   get_snapshot: async (deps, { org, params }) => ({
     status: 200,
-    body: new JsonText(await readSnapshot(deps, org, params.env_name, params.snapshot_expression)),
+    body: await readSnapshot(deps, org, params.env_name, params.snapshot_expression),
   }),
 
   environment_diff: async (deps, { org, query }) => ({

@@ -1,6 +1,7 @@
+import { JsonText } from "../../contract/endpoint.ts";
 import { everything, pageOfRange, parseInterval, resolveInterval } from "../../domain/snapshot/intervals.ts";
 import { documentsLength, writeDocuments } from "../../domain/snapshot/documents.ts";
-import { ByteWriter } from "../../lib/byte-writer.ts";
+import type { ByteWriter } from "../../lib/byte-writer.ts";
 import type { Deps } from "../deps.ts";
 import { getReadableEnvironment, type Org } from "../environments/find-service.ts";
 import { resolveSnapshot } from "./find-service.ts";
@@ -12,7 +13,7 @@ function inner(text: string): string {
 }
 
 /**
- * A snapshot as JSON text, in bytes (contract 4.2).
+ * A snapshot as JSON text (contract 4.2).
  * @throws AppError not_found for unknown environments and snapshots, invalid for what is no expression.
  */
 export async function readSnapshot(
@@ -20,7 +21,7 @@ export async function readSnapshot(
   org: Org,
   environment: string,
   text: string,
-): Promise<Buffer> {
+): Promise<JsonText> {
   const found = await resolveSnapshot(deps, org, environment, text);
   const { id: environment_id, name } = found.environment;
   const { index } = found;
@@ -31,11 +32,11 @@ export async function readSnapshot(
   const { documents, decisions } = parts;
   const head = `${parts.head.slice(0, -1)},"html_url":${page},"artifacts":[`;
   const tail = `],"applied_policies":${parts.applied_policies}}`;
-  const writer = new ByteWriter(3 * (head.length + tail.length) + documentsLength(documents, { decisions }));
-  writer.text(head);
-  writeDocuments(writer, documents, { decisions, address });
-  writer.text(tail);
-  return writer.result();
+  const artifacts = {
+    length: documentsLength(documents, { decisions }),
+    writeTo: (writer: ByteWriter) => writeDocuments(writer, documents, { decisions, address }),
+  };
+  return new JsonText(head, artifacts, tail);
 }
 
 /** A line of the list of snapshots. */
