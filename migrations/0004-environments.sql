@@ -50,6 +50,8 @@ create table environments (
   constraint environments_space foreign key (org_id, space_id) references spaces (org_id, id),
   check ((archived_at is null) = (original_name is null))
 );
+create trigger environments_stay before delete on environments
+  for each row execute function forbid_removal();
 create unique index environments_name on environments (org_id, name);
 create index environments_original_name on environments (org_id, original_name, archived_at) where archived_at is not null;
 

@@ -47,7 +47,8 @@ create table builds (
   json text not null,
   primary key (org_id, number)
 );
-create unique index builds_fingerprint on builds (org_id, fingerprint);
+-- No index by fingerprint: that is random, and an entry costs a page of its own. Who numbers builds looks whether the
+-- fingerprint was reported before, with the numbering locked.
 create index builds_created on builds (org_id, created_at, number);
 create unique index builds_repo_number on builds (org_id, repo_id, repo_number) where repo_id is not null;
 -- Finds where a moment, or a build of another repo, falls in a repo's own numbering.

@@ -7,6 +7,7 @@ import { transaction } from "../../src/db/transaction.ts";
 import { insertMissingFlows } from "../../src/modules/flows/ensure-store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, repoInfo } from "../support/artifacts.ts";
+import { createEnvironment } from "../support/environments.ts";
 import { putFlow, putTrail } from "../support/flows.ts";
 import { analysisWith, processed, rowsOf, switchOn } from "../support/quality-server.ts";
 
@@ -144,8 +145,9 @@ describe("a flow made by a report", () => {
 });
 
 describe("what reports belong to", () => {
-  it.each(["organizations", "flows", "trails"])("is never removed from %s", async (table) => {
+  it.each(["organizations", "flows", "trails", "environments"])("is never removed from %s", async (table) => {
     await report("web", { trail_name: "t" });
+    await createEnvironment(org, "prod");
     await expect(app.deps.db.pool.query(`delete from ${table}`)).rejects.toThrow(
       `rows of table ${table} are never removed`,
     );

@@ -60,7 +60,7 @@ export function lockNumbering(tx: Tx, orgId: string): void {
 }
 
 /**
- * Writes a build for each fingerprint that the organization did not know. Builds are numbered without gaps in the order
+ * Writes a build for each fingerprint of these artifacts, which were inserted before, that the organization did not know. Builds are numbered without gaps in the order
  * of `artifacts`, in the organization and in their repo, and their times never go back: one that is earlier than the
  * build before it takes over that one's time. Locks the numbering.
  */
@@ -77,8 +77,9 @@ export function insertBuilds(tx: Tx, orgId: string, artifacts: readonly NewArtif
       select distinct on (i.fingerprint) i.*, to_timestamp(i.created_at) as moment
       from json_to_recordset(${JSON.stringify(input)}::json) as i (position integer, id uuid, flow_id uuid,
         fingerprint text, repo_id uuid, created_at float8, json text)
-      -- Not "not exists": the planner would be free to read all builds for it.
-      where (select b.number from builds b where b.org_id = ${orgId} and b.fingerprint = i.fingerprint) is null
+      -- Not "not exists": the planner would be free to read all artifacts for it.
+      where (select a.id from artifacts a where a.org_id = ${orgId} and a.fingerprint = i.fingerprint
+        and a.id <> all (${artifacts.map(({ id }) => id)}::uuid[]) limit 1) is null
       order by i.fingerprint, i.position
     ), built as (
       insert into builds (org_id, number, fingerprint, artifact_id, flow_id, repo_id, repo_number, created_at, json)

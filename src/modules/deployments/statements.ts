@@ -44,9 +44,10 @@ const named = `page_flows as materialized (
       where org_id = $1::uuid and id = any (array(select distinct environment_id from page))
     )`;
 
-/** Seconds from the build of `a` until it was deployed. Builds are the first reports of fingerprints. */
+/** Seconds from the build of `a`, which is the first report of its fingerprint, until it was deployed. */
 const leadTime = `greatest(epoch(a.created_at) - epoch((
-  select b.created_at from builds b where b.org_id = $1::uuid and b.fingerprint = a.fingerprint limit 1)), 0)`;
+  select b.created_at from artifacts b where b.org_id = $1::uuid and b.fingerprint = a.fingerprint
+  order by b.id limit 1)), 0)`;
 
 /**
  * The page as the text of a JSON array, from what is `named` there.

@@ -16,8 +16,7 @@ function distinct(column: string, table: string): string {
 const matchesStatement: PreparedStatement = {
   name: "search-matches",
   text: `select
-    array(select fingerprint from builds where org_id = $1::uuid and fingerprint >= $2::text and fingerprint < $3::text
-      order by fingerprint limit $4::bigint) as built,
+    array(${distinct("fingerprint", "artifacts")}) as built,
     array(${distinct("fingerprint", "snapshot_artifacts")}) as ran,
     array(${distinct("git_commit", "artifacts")}) as commits`,
 };
