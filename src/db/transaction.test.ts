@@ -161,6 +161,17 @@ describe("statements of a transaction", () => {
     ]);
   });
 
+  it("were all sent, COMMIT included, when that is told", async () => {
+    const sent: string[] = [];
+    let told: string[] = [];
+    const recorder = executorThat((statement) => {
+      sent.push(statement);
+      return Promise.resolve({ rows: [] });
+    });
+    await transaction(recorder, async (tx) => later(tx, sql`select 1`), { onSent: () => (told = [...sent]) });
+    expect(told).toEqual(["begin", "select 1", "commit"]);
+  });
+
   it("follow BEGIN at once where they may", async () => {
     const isInside = await transaction(
       db,

@@ -34,6 +34,8 @@ export interface TransactionOptions {
    * for. They must be such that leave nothing behind, were they to run without a transaction: reads, locks.
    */
   beginsWithReads?: boolean;
+  /** Called when all was sent, and only answers are to come; again when it has to be tried again. */
+  onSent?: () => void;
 }
 
 /**
@@ -87,7 +89,7 @@ async function firstFailure(promises: readonly Promise<unknown>[]): Promise<unkn
 function attemptOnce<T>(
   db: Executor,
   work: (tx: Tx) => Promise<T>,
-  { beginsWithReads = false }: TransactionOptions,
+  { beginsWithReads = false, onSent }: TransactionOptions,
 ): Promise<T> {
   return db.getExecutor().provideConnection(async (connection) => {
     const session = openSession(connection);
@@ -99,7 +101,9 @@ function attemptOnce<T>(
     else await begun;
     try {
       const result = await work(tx);
-      await Promise.all([...sent, session.end("commit")]);
+      const ended = session.end("commit");
+      onSent?.();
+      await Promise.all([...sent, ended]);
       return result;
     } catch (error) {
       await session.end("rollback").catch(() => {});

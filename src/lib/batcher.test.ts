@@ -41,6 +41,108 @@ describe("createBatcher", () => {
     expect(batches).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
   });
 
+  it("begins the next batch when the last one is prepared, and no fourth one before the first is done", async () => {
+    const log: string[] = [];
+    const ends: (() => void)[] = [];
+    const batcher = createBatcher<number, number>({
+      maxItems: 1,
+      room,
+      concurrency: 1,
+      write: async (items, prepared) => {
+        log.push(`begin ${items.join()}`);
+        await turn();
+        log.push(`prepared ${items.join()}`);
+        prepared();
+        prepared();
+        await new Promise<void>((end) => ends.push(end));
+        log.push(`end ${items.join()}`);
+        return items;
+      },
+    });
+    const all = Promise.all([1, 2, 3, 4].map((item) => batcher.submit(item)));
+    for (let turns = 0; turns < 20; turns += 1) await turn();
+    expect(log).toEqual([1, 2, 3].flatMap((item) => [`begin ${item}`, `prepared ${item}`]));
+    while (ends.length > 0) {
+      ends.shift()!();
+      for (let turns = 0; turns < 5; turns += 1) await turn();
+    }
+    expect(await all).toEqual([1, 2, 3, 4]);
+    expect(log.slice(6)).toEqual(["end 1", "begin 4", "prepared 4", "end 2", "end 3", "end 4"]);
+  });
+
+  it("lets what writes the same wait for the batch that does, and nothing else", async () => {
+    const batches: string[][] = [];
+    const batcher = createBatcher<string, string>({
+      maxItems: 2,
+      room,
+      concurrency: 1,
+      subjectOf: (item) => item[0]!,
+      write: async (items, prepared) => {
+        batches.push(items);
+        prepared();
+        for (let turns = 0; turns < 5; turns += 1) await turn();
+        return items;
+      },
+    });
+    const items = ["a1", "a2", "a3", "b1", "a4", "c1", "c2", "b2"];
+    expect(await Promise.all(items.map((item) => batcher.submit(item)))).toEqual(items);
+    expect(batches).toEqual([
+      ["a1", "a2"],
+      ["b1", "c1"],
+      ["a3", "a4"],
+      ["c2", "b2"],
+    ]);
+  });
+
+  it("keeps the order of what writes the same, whatever fits into a batch", async () => {
+    const item = fc.record({ subject: fc.constantFrom("a", "b", "c"), weight: fc.nat(5) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(item), fc.integer({ min: 1, max: 4 }), async (items, maxItems) => {
+        const written: { subject: string; weight: number; at: number }[] = [];
+        const busy = new Set<string>();
+        const batcher = createBatcher<(typeof written)[number], number>({
+          maxItems,
+          room: { ...room, weigh: ({ weight }) => weight, maxBatchWeight: 6 },
+          concurrency: 1,
+          subjectOf: ({ subject }) => subject,
+          write: async (batch, prepared) => {
+            const subjects = new Set(batch.map(({ subject }) => subject));
+            expect([...subjects].filter((subject) => busy.has(subject))).toEqual([]);
+            for (const subject of subjects) busy.add(subject);
+            await turn();
+            prepared();
+            await turn();
+            for (const subject of subjects) busy.delete(subject);
+            written.push(...batch);
+            return batch.map(({ at }) => at);
+          },
+        });
+        const numbered = items.map((one, at) => ({ ...one, at }));
+        const answers = await Promise.all(numbered.map((one) => batcher.submit(one)));
+        expect(answers).toEqual(numbered.map(({ at }) => at));
+        for (const subject of ["a", "b", "c"]) {
+          const order = written.filter((one) => one.subject === subject).map(({ at }) => at);
+          expect(order).toEqual(order.toSorted((x, y) => x - y));
+        }
+      }),
+    );
+  });
+
+  it("goes on after a batch that failed, prepared or not", async () => {
+    const batcher = createBatcher<number, number>({
+      maxItems: 1,
+      room,
+      concurrency: 1,
+      write: async ([item], prepared) => {
+        if (item! > 1) prepared();
+        if (item! < 3) throw new Error("no");
+        return [item!];
+      },
+    });
+    const settled = await Promise.allSettled([1, 2, 3, 4].map((item) => batcher.submit(item)));
+    expect(settled.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled", "fulfilled"]);
+  });
+
   it("retries a failed batch item by item, so that only faulty items fail", async () => {
     const batcher = createBatcher<number, number>({
       maxItems: 10,

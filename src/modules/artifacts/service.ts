@@ -181,15 +181,16 @@ function createQueue(deps: Deps, { id: orgId }: { id: string }): Batcher<LiveRep
   return createBatcher({
     maxItems: maxReportsInBatch,
     concurrency: 1,
+    subjectOf: ({ flow_name, artifact }) => `${flow_name}/${trailNameOf(artifact)}`,
     room: reportRoom(({ artifact }) => artifact),
     isShared: isConnectionFailure,
-    write: (reports) => {
+    write: (reports, onSent) => {
       const write = async (tx: Tx, record: SharedRecorder): Promise<string[]> => {
         const ids = await reportArtifacts(deps, tx, orgId, reports);
         for (const { actor, artifact } of reports) record(actor, "artifact", artifact.fingerprint);
         return ids;
       };
-      return recordedTogether(deps, orgId, write, { beginsWithReads: true });
+      return recordedTogether(deps, orgId, write, { beginsWithReads: true, onSent });
     },
   });
 }
@@ -202,5 +203,5 @@ const queueFor = createReportQueues(createQueue);
  * @returns the report's id.
  */
 export function reportArtifact(deps: Deps, orgId: string, report: LiveReport): Promise<string> {
-  return queueFor(deps, { id: orgId }, trailNameOf(report.artifact)).submit(report);
+  return queueFor(deps, { id: orgId }).submit(report);
 }

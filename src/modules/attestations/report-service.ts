@@ -115,15 +115,16 @@ function createQueue(deps: Deps, org: Org): Batcher<ReportedAttestation, string>
   return createBatcher({
     maxItems: maxReportsInBatch,
     concurrency: 1,
+    subjectOf: ({ flow_name, trail_name }) => `${flow_name}/${trail_name}`,
     room: reportRoom(({ common, kind }) => [common, kind]),
     isShared: isConnectionFailure,
-    write: (reports) => {
+    write: (reports, onSent) => {
       const write = async (tx: Tx, record: SharedRecorder): Promise<string[]> => {
         const ids = await writeAll(deps, tx, org, reports);
         for (const [index, { actor }] of reports.entries()) record(actor, "attestation", wireId(ids[index]!));
         return ids;
       };
-      return recordedTogether(deps, org.id, write, { beginsWithReads: true });
+      return recordedTogether(deps, org.id, write, { beginsWithReads: true, onSent });
     },
   });
 }
@@ -141,5 +142,5 @@ export async function reportAttestation(deps: Deps, org: Org, report: ReportedAt
   checkBinding(report);
   // Bytes before rows: a crash in between leaves at most bytes that nothing refers to.
   await report.attachment?.keep();
-  return queueFor(deps, org, report.trail_name).submit(report);
+  return queueFor(deps, org).submit(report);
 }
