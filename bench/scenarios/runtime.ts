@@ -106,9 +106,10 @@ function historyVerdicts(figures: Figure[]): Verdict[] {
 /** Makes sure that reports do what they are named for. */
 async function expectStatus(setting: Setting, subject: Subject, status: number): Promise<void> {
   // Whatever an earlier run left, the first report below is another one than this, where they differ.
-  const [, { path: second, body: between } = subject.puts![0]!] = subject.puts!;
-  await send(setting, "PUT", second, between);
-  for (const { path, body } of subject.puts!.slice(0, 3)) {
+  const puts = subject.puts!;
+  const second = puts[1] ?? puts[0]!;
+  await send(setting, "PUT", second.path, second.body);
+  for (const { path, body } of puts.slice(0, 3)) {
     const answered = await send(setting, "PUT", path, body);
     if (answered !== status) throw new Error(`${subject.scenario}: ${answered} instead of ${status}`);
   }

@@ -167,9 +167,8 @@ export class JsonText implements WrittenText {
 
   /** The text if it is not worth writing as bytes. */
   short(): string | undefined {
-    if (this.length > shortLength) return undefined;
-    const texts = this.#parts.filter((part) => typeof part === "string");
-    return texts.length === this.#parts.length ? texts.join("") : undefined;
+    const isShort = this.length <= shortLength && this.#parts.every((part) => typeof part === "string");
+    return isShort ? this.#parts.join("") : undefined;
   }
 
   writeTo(writer: ByteWriter): void {

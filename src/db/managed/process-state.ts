@@ -38,7 +38,7 @@ async function isPostgresByProc(pid: number, cluster: string): Promise<boolean> 
   try {
     const [name, cwd, own] = await Promise.all([
       readFile(`/proc/${pid}/comm`, "utf8"),
-      stat(`/proc/${pid}/cwd`).catch((error: unknown) => lostDirectory(error)),
+      stat(`/proc/${pid}/cwd`).catch(lostDirectory),
       stat(cluster),
     ]);
     if (name.trim() !== "postgres") return false;

@@ -1,18 +1,14 @@
 import type { CreateArtifact } from "../../contract/artifacts.ts";
 import type { Tx } from "../../db/connect.ts";
-import { isConnectionFailure } from "../../db/sqlstate.ts";
 import { gitCommitPattern } from "../../domain/names.ts";
 import type { Actor } from "../../domain/principal.ts";
-import { type Batcher, createBatcher } from "../../lib/batcher.ts";
 import type { Timestamp } from "../../lib/clock.ts";
-import { recordedTogether, type SharedRecorder } from "../audit/service.ts";
 import { evaluateTrails, type FlowOrigin } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { ensureFlows } from "../flows/ensure.ts";
 import { notifyOfTrails, type TrailNews } from "../notifications/trail-service.ts";
-import { createReportQueues } from "../report-queues.ts";
-import { maxReportsInBatch, reportRoom } from "../report-room.ts";
-import { captureRepos, type RepoInfo } from "../repos/service.ts";
+import { createReporter } from "../report-queues.ts";
+import { captureRepos } from "../repos/service.ts";
 import { type EnsuredTrail, ensureTrails, trailKey } from "../trails/ensure.ts";
 import { insertArtifacts, insertBuilds, type NewArtifact } from "./store.ts";
 
@@ -37,17 +33,6 @@ function commitOf(artifact: CreateArtifact): string | null {
 /** Reports of old clients name no trail: those about one commit belong together. */
 function trailNameOf(artifact: CreateArtifact): string {
   return artifact.trail_name ?? commitOf(artifact) ?? artifact.fingerprint;
-}
-
-/** Internal ids of the reports' repos; null for reports that name none. */
-async function repoIdsOf(
-  deps: Pick<Deps, "clock" | "ids">,
-  tx: Tx,
-  { orgId, reports }: { orgId: string; reports: readonly ArtifactReport[] },
-): Promise<(string | null)[]> {
-  const infos = reports.flatMap<RepoInfo>(({ artifact }) => artifact.repo_info ?? []);
-  const ids = (await captureRepos(deps, tx, orgId, infos)).values();
-  return reports.map(({ artifact }) => (artifact.repo_info ? (ids.next().value ?? null) : null));
 }
 
 interface Placed extends ArtifactReport {
@@ -105,7 +90,12 @@ export async function reportArtifacts(
   }));
   const [flows, repoIds] = await Promise.all([
     ensureFlows(deps, tx, orgId, wanted),
-    repoIdsOf(deps, tx, { orgId, reports }),
+    captureRepos(
+      deps,
+      tx,
+      orgId,
+      reports.map(({ artifact }) => artifact.repo_info),
+    ),
   ]);
   const placed = reports.map<Placed>((report, index) => ({
     ...report,
@@ -177,31 +167,20 @@ interface LiveReport extends ArtifactReport {
   actor: Actor;
 }
 
-function createQueue(deps: Deps, { id: orgId }: { id: string }): Batcher<LiveReport, string> {
-  return createBatcher({
-    maxItems: maxReportsInBatch,
-    concurrency: 1,
-    subjectOf: ({ flow_name, artifact }) => `${flow_name}/${trailNameOf(artifact)}`,
-    room: reportRoom(({ artifact }) => artifact),
-    isShared: isConnectionFailure,
-    write: (reports, onSent) => {
-      const write = async (tx: Tx, record: SharedRecorder): Promise<string[]> => {
-        const ids = await reportArtifacts(deps, tx, orgId, reports);
-        for (const { actor, artifact } of reports) record(actor, "artifact", artifact.fingerprint);
-        return ids;
-      };
-      return recordedTogether(deps, orgId, write, { beginsWithReads: true, onSent });
-    },
-  });
-}
-
-const queueFor = createReportQueues(createQueue);
+const reportOne = createReporter<{ id: string }, LiveReport>({
+  trailOf: ({ artifact }) => trailNameOf(artifact),
+  payload: ({ artifact }) => artifact,
+  write: async ({ deps, org, tx, record }, reports) => {
+    const ids = await reportArtifacts(deps, tx, org.id, reports);
+    for (const { actor, artifact } of reports) record(actor, "artifact", artifact.fingerprint);
+    return ids;
+  },
+});
 
 /**
- * Reports one artifact. Reports that arrive while others of the organization are being written share a transaction;
- * each is durable, and on the audit log, when its own promise resolves.
+ * Reports one artifact, together with others that arrive at the same time (`createReporter`).
  * @returns the report's id.
  */
 export function reportArtifact(deps: Deps, orgId: string, report: LiveReport): Promise<string> {
-  return queueFor(deps, { id: orgId }).submit(report);
+  return reportOne(deps, { id: orgId }, report);
 }

@@ -60,9 +60,9 @@ export function lockNumbering(tx: Tx, orgId: string): void {
 }
 
 /**
- * Writes a build for each fingerprint of these artifacts, which were inserted before, that the organization did not know. Builds are numbered without gaps in the order
- * of `artifacts`, in the organization and in their repo, and their times never go back: one that is earlier than the
- * build before it takes over that one's time. Locks the numbering.
+ * Writes a build for each fingerprint of these artifacts, which were inserted before, that the organization did not know.
+ * Builds are numbered without gaps in the order of `artifacts`, in the organization and in their repo, and their times
+ * never go back: one that is earlier than the build before it takes over that one's time. Locks the numbering.
  */
 export function insertBuilds(tx: Tx, orgId: string, artifacts: readonly NewArtifact[]): void {
   lockNumbering(tx, orgId);

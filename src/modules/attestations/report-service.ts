@@ -1,17 +1,13 @@
 import type { CommonAttestationInput } from "../../contract/attestation-inputs.ts";
 import type { UploadedEvidence } from "../../contract/endpoint.ts";
 import type { Tx } from "../../db/connect.ts";
-import { isConnectionFailure } from "../../db/sqlstate.ts";
 import { invalid } from "../../domain/errors.ts";
 import type { Actor } from "../../domain/principal.ts";
-import { type Batcher, createBatcher } from "../../lib/batcher.ts";
 import { wireId } from "../../lib/ids.ts";
-import { recordedTogether, type SharedRecorder } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { storeEvidence } from "../evidence/service.ts";
 import { ensureFlows } from "../flows/ensure.ts";
-import { createReportQueues } from "../report-queues.ts";
-import { maxReportsInBatch, reportRoom } from "../report-room.ts";
+import { createReporter } from "../report-queues.ts";
 import { captureRepos } from "../repos/service.ts";
 import { ensureTrails, trailKey } from "../trails/ensure.ts";
 import { type AttestationInput, recordAttestations } from "./service.ts";
@@ -46,13 +42,6 @@ function checkBinding({ common }: ReportedAttestation): void {
   );
 }
 
-/** Internal ids of the reports' repos; null for reports that name none. */
-async function repoIdsOf(deps: Deps, tx: Tx, org: Org, reports: readonly ReportedAttestation[]) {
-  const infos = reports.flatMap(({ common }) => common.repo_info ?? []);
-  const ids = (await captureRepos(deps, tx, org.id, infos)).values();
-  return reports.map(({ common }) => (common.repo_info ? (ids.next().value ?? null) : null));
-}
-
 /** The flows and trails of reports, made where they are missing (contract flows 3.8). */
 async function placesOf(deps: Deps, tx: Tx, org: Org, reports: readonly ReportedAttestation[]) {
   const now = deps.clock.now();
@@ -63,7 +52,12 @@ async function placesOf(deps: Deps, tx: Tx, org: Org, reports: readonly Reported
   }));
   const [flows, repoIds] = await Promise.all([
     ensureFlows(deps, tx, org.id, flowsOfReports),
-    repoIdsOf(deps, tx, org, reports),
+    captureRepos(
+      deps,
+      tx,
+      org.id,
+      reports.map(({ common }) => common.repo_info),
+    ),
   ]);
   const wanted = reports.map(({ flow_name, trail_name, common, actor }, index) => ({
     flow_id: flows.get(flow_name)!,
@@ -111,30 +105,19 @@ async function writeAll(
   return recordAttestations(deps, tx, org.id, placed);
 }
 
-function createQueue(deps: Deps, org: Org): Batcher<ReportedAttestation, string> {
-  return createBatcher({
-    maxItems: maxReportsInBatch,
-    concurrency: 1,
-    subjectOf: ({ flow_name, trail_name }) => `${flow_name}/${trail_name}`,
-    room: reportRoom(({ common, kind }) => [common, kind]),
-    isShared: isConnectionFailure,
-    write: (reports, onSent) => {
-      const write = async (tx: Tx, record: SharedRecorder): Promise<string[]> => {
-        const ids = await writeAll(deps, tx, org, reports);
-        for (const [index, { actor }] of reports.entries()) record(actor, "attestation", wireId(ids[index]!));
-        return ids;
-      };
-      return recordedTogether(deps, org.id, write, { beginsWithReads: true, onSent });
-    },
-  });
-}
-
-const queueFor = createReportQueues(createQueue);
+const reportOne = createReporter<Org, ReportedAttestation>({
+  trailOf: ({ trail_name }) => trail_name,
+  payload: ({ common, kind }) => [common, kind],
+  write: async ({ deps, org, tx, record }, reports) => {
+    const ids = await writeAll(deps, tx, org, reports);
+    for (const [index, { actor }] of reports.entries()) record(actor, "attestation", wireId(ids[index]!));
+    return ids;
+  },
+});
 
 /**
- * Reports one attestation: flow, trail and repo are made as needed, the trail is judged anew. Reports that arrive while
- * others of the organization are being written share a transaction; each is durable, and on the audit log, when its own
- * promise resolves. Not idempotent: each report is a record of its own.
+ * Reports one attestation: flow, trail and repo are made as needed, the trail is judged anew. Together with
+ * others that arrive at the same time (`createReporter`). Not idempotent: each report is a record of its own.
  * @returns the attestation's id.
  * @throws AppError invalid when nothing says which artifact is meant, not_found for one that is not on the trail.
  */
@@ -142,5 +125,5 @@ export async function reportAttestation(deps: Deps, org: Org, report: ReportedAt
   checkBinding(report);
   // Bytes before rows: a crash in between leaves at most bytes that nothing refers to.
   await report.attachment?.keep();
-  return queueFor(deps, org).submit(report);
+  return reportOne(deps, org, report);
 }

@@ -5,7 +5,7 @@ import { pageLinks } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import type { Deps } from "../deps.ts";
 import { findRepoIds, repoParts, type RepoFilter } from "../repos/service.ts";
-import { type BuildPage, listBuilds, listBuildTimes } from "./store.ts";
+import { listBuilds, listBuildTimes } from "./store.ts";
 
 interface Filters {
   repo_id?: string | undefined;
@@ -33,23 +33,18 @@ function repoFilterOf(query: Filters): RepoFilter | undefined {
   return Object.values(filter).every((value) => value === undefined) ? undefined : filter;
 }
 
-/** The page of a repo that cannot be. */
-const nothing: BuildPage = { total_count: 0, has_builds_ever: false, builds: "[]" };
-
 export const buildHandlers: Handlers<typeof buildEndpoints> = {
   list_builds: async (deps, call) => {
     const { page, per_page } = call.query;
     const window = windowOf(deps, call.query);
     const filter = repoFilterOf(call.query);
-    const repos = filter && repoParts(filter);
-    const asked = {
+    const { total_count, has_builds_ever, builds } = await listBuilds(deps.db, call.org.id, {
       ...window,
+      repos: filter && repoParts(filter),
       offset: (page - 1) * per_page,
       limit: per_page,
       artifacts_url: deps.links.api(`/artifacts/${call.org.name}`),
-    };
-    const { total_count, has_builds_ever, builds } =
-      repos === null ? nothing : await listBuilds(deps.db, call.org.id, { ...asked, repos });
+    });
     const total_pages = per_page === 0 ? 0 : Math.ceil(total_count / per_page);
     const links = JSON.stringify(pageLinks(call.url, page, total_pages));
     const head = JSON.stringify({ page, per_page, total_pages, total_count, has_builds_ever });

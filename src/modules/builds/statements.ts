@@ -10,9 +10,6 @@ import type { PreparedStatement } from "../../db/connect.ts";
  * quotes of JSON; $7 and on what repos are known by.
  */
 
-/** How many parameters all lists have. */
-export const sharedParameters = 6;
-
 /**
  * Builds on a page at most. The page is a range of numbers already, but the planner cannot see the values of
  * parameters: only from a constant it learns that so few rows are wanted that the plan for any values, made once, is a

@@ -2,7 +2,7 @@ import type { PreparedExecutor, PreparedStatement } from "../../db/connect.ts";
 import { Parameters } from "../../db/list-statement.ts";
 import type { TimeWindow } from "../../domain/time-window.ts";
 import { type RepoParts, reposWith } from "../repos/store.ts";
-import { organizationList, repoList, reposList, sharedParameters, statistics } from "./statements.ts";
+import { organizationList, repoList, reposList, statistics } from "./statements.ts";
 
 export interface BuildQuery extends TimeWindow {
   /** Builds of which repos; undefined means whatever repo, or none. */
@@ -24,15 +24,16 @@ export interface BuildPage {
 export async function listBuilds(db: PreparedExecutor, orgId: string, query: BuildQuery): Promise<BuildPage> {
   const { repos, start_ts, end_ts, offset, limit, artifacts_url } = query;
   const link = JSON.stringify(artifacts_url).slice(1, -1);
-  const parameters = new Parameters(orgId, start_ts, end_ts, offset, limit, link);
-  if (repos === undefined) return getPage(db, organizationList, parameters.values);
+  const shared = [orgId, start_ts, end_ts, offset, limit, link];
+  if (repos === undefined) return getPage(db, organizationList, shared);
+  const parameters = new Parameters(...shared);
   const { repo_ids, ...page } = await getPage<BuildPage & { repo_ids: string[] }>(
     db,
     repoList(reposWith(repos, parameters)),
     parameters.values,
   );
   if (repo_ids.length < 2) return page;
-  return getPage(db, reposList, [...parameters.values.slice(0, sharedParameters), repo_ids]);
+  return getPage(db, reposList, [...shared, repo_ids]);
 }
 
 async function getPage<Page extends BuildPage>(

@@ -43,25 +43,27 @@ function merge(earlier: ReportedRepo | undefined, later: ReportedRepo): Reported
  * Creates or refreshes the repos that reports name (contract flows 13). A repo is identified by its provider and the
  * provider's id for it, without an id by provider and name; under the same id another name is a rename. Nothing is
  * written when nothing is new.
- * @returns internal ids, in the order of `repos`.
+ * @param repos what each report says of its repo; nothing for those that name none.
+ * @returns internal ids, in the order of `repos`, with null for those.
  */
 export async function captureRepos(
   deps: Pick<Deps, "clock" | "ids">,
   tx: Tx,
   orgId: string,
-  repos: readonly RepoInfo[],
-): Promise<string[]> {
-  if (repos.length === 0) return [];
+  repos: readonly (RepoInfo | null | undefined)[],
+): Promise<(string | null)[]> {
   const merged = new Map<string, ReportedRepo>();
   const keys = repos.map((info) => {
+    if (!info) return undefined;
     const repo = reportedRepo(info);
     const key = identityOf(repo);
     merged.set(key, merge(merged.get(key), repo));
     return key;
   });
+  if (merged.size === 0) return repos.map(() => null);
   const wanted = [...merged].sort(([a], [b]) => (a < b ? -1 : 1));
   const ids = await storeRepos(deps, tx, { orgId, wanted });
-  return keys.map((key) => ids.get(key)!);
+  return keys.map((key) => (key === undefined ? null : ids.get(key)!));
 }
 
 interface Wanted {
@@ -99,24 +101,26 @@ async function storeRepos(
   return new Map(known.map(({ id, position }) => [wanted[position]![0], id]));
 }
 
-/** Any part of what identifies repos, as it comes over the wire. */
-export type RepoFilter = RepoParts;
+/** Any part of what identifies repos, as it comes over the wire; parts that are undefined do not matter. */
+export interface RepoFilter {
+  id: string | undefined;
+  repo_id: string | undefined;
+  name: string | undefined;
+}
 
-/** The same parts with the internal id; null when no repo can have it. */
-export function repoParts(filter: RepoFilter): RepoParts | null {
-  if (filter.id === undefined) return filter;
-  const id = parseWireId(filter.id);
-  return id === undefined ? null : { ...filter, id };
+/** The internal id behind one from the wire: null, which no repo has, for what is none. */
+function repoIdOf(id: string | undefined): string | null | undefined {
+  return id === undefined ? undefined : (parseWireId(id) ?? null);
+}
+
+/** The same parts with the internal id. */
+export function repoParts(filter: RepoFilter): RepoParts {
+  return { ...filter, id: repoIdOf(filter.id) };
 }
 
 /** Internal ids of the repos that every given part fits: several may share a name, or an id at different providers. */
-export async function findRepoIds(
-  db: PreparedExecutor,
-  orgId: string,
-  filter: RepoFilter,
-): Promise<string[]> {
-  const parts = repoParts(filter);
-  return parts === null ? [] : listRepoIds(db, orgId, parts);
+export function findRepoIds(db: PreparedExecutor, orgId: string, filter: RepoFilter): Promise<string[]> {
+  return listRepoIds(db, orgId, repoParts(filter));
 }
 
 /**
@@ -149,7 +153,7 @@ async function getRepos(
   asked: RepoQuestion,
 ): Promise<[RepoIdentity, ...RepoIdentity[]]> {
   const [newest, ...others] = await findRepos(db, orgId, {
-    id: asked.id === undefined ? undefined : (parseWireId(asked.id) ?? null),
+    id: repoIdOf(asked.id),
     name: asked.name,
     provider: asked.provider,
   });

@@ -99,9 +99,9 @@ export interface RepoIdentity {
   provider: string | null;
 }
 
-/** Parts of what identifies repos; parts that are undefined do not matter. `id` is the internal one. */
+/** Parts of what identifies repos; parts that are undefined do not matter. `id` is the internal one; null fits none. */
 export interface RepoParts {
-  id: string | undefined;
+  id: string | null | undefined;
   repo_id: string | undefined;
   name: string | undefined;
 }

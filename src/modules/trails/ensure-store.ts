@@ -10,12 +10,9 @@ export interface TrailKey {
   name: string;
 }
 
-interface StoredTrail extends TrailKey {
-  id: string;
-}
-
 /** A trail that there is now. */
-export interface KeptTrail extends StoredTrail {
+export interface KeptTrail extends TrailKey {
+  id: string;
   /** Whether it was begun by this statement. */
   begun: boolean;
 }

@@ -172,8 +172,8 @@ async function updateExisting(deps: Needed, report: Report): Promise<boolean> {
 export function putTrail(deps: Needed, scope: TrailScope, input: TrailInput): Promise<"begun" | "updated"> {
   return recorded(deps, scope, async (tx, record) => {
     const flow = await getFlowForTrail(deps, { tx, record, scope }, input.flow_name);
-    const repos = input.repo_info ? await captureRepos(deps, tx, scope.org.id, [input.repo_info]) : [];
-    const report = { tx, scope, flow, input, repo_id: repos[0] ?? null };
+    const [repo_id = null] = await captureRepos(deps, tx, scope.org.id, [input.repo_info]);
+    const report = { tx, scope, flow, input, repo_id };
     const begun = await beginTrail(deps, report);
     if (begun || (await updateExisting(deps, report))) record("trail", `${flow.name}/${input.name}`);
     return begun ? "begun" : "updated";
