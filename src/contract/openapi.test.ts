@@ -16,8 +16,13 @@ const document = JSON.parse(JSON.stringify(openApiDocument(all, info))) as {
   servers: Json[];
   tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Json>; securitySchemes: Json };
+  components: { schemas: Record<string, Json>; responses: Record<string, Response>; securitySchemes: Json };
 };
+
+interface Response {
+  description: string;
+  content: Json;
+}
 
 interface Operation {
   operationId: string;
@@ -25,7 +30,7 @@ interface Operation {
   summary: string;
   description: string;
   parameters: { name: string; in: string; required: boolean; schema: Json }[];
-  responses: Record<string, { description: string }>;
+  responses: Record<string, Response | { $ref: string }>;
   requestBody?: { content: Json };
   security?: Json[];
 }
@@ -33,6 +38,12 @@ interface Operation {
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
 );
+
+/** The response, or the common one that is referred to. */
+function resolved(response: Response | { $ref: string }): Response {
+  if (!("$ref" in response)) return response;
+  return document.components.responses[response.$ref.replace("#/components/responses/", "")]!;
+}
 
 /** Every value found under a key, anywhere. */
 function valuesUnder(key: string, value: unknown): unknown[] {
@@ -67,7 +78,8 @@ describe("the OpenAPI document", () => {
       expect(operation.summary).toMatch(/^[A-Z].*[^.]$/);
       expect(operation.description).not.toBe("");
       expect(Object.keys(operation.responses).filter((status) => /^20\d$/.test(status))).not.toEqual([]);
-      for (const response of Object.values(operation.responses)) expect(response.description).toMatch(/./);
+      for (const response of Object.values(operation.responses))
+        expect(resolved(response).description).toMatch(/./);
     }
   });
 
@@ -84,7 +96,10 @@ describe("the OpenAPI document", () => {
 
   it("refers only to components it has, and uses every one", () => {
     const references = new Set(valuesUnder("$ref", document) as string[]);
-    const components = Object.keys(document.components.schemas).map((id) => `#/components/schemas/${id}`);
+    const { schemas, responses } = document.components;
+    const components = Object.entries({ schemas, responses }).flatMap(([kind, named]) =>
+      Object.keys(named).map((name) => `#/components/${kind}/${name}`),
+    );
     expect([...references].sort()).toEqual(components.sort());
     expect(JSON.stringify(document)).not.toContain("__");
   });

@@ -81,13 +81,26 @@ function accessText(access: Access): string {
   }
 }
 
-const errorTexts: Record<string, string> = {
-  "400": "The input is not valid",
-  "401": "Credentials are missing or do not work",
-  "403": "The caller may not do this",
-  "404": "Not found",
-  default: "Any other failure, such as a request that is too large or may be tried again",
+/** The answers that endpoints have in common, by status: their component names and what they tell. */
+const failures = {
+  "400": { name: "InvalidInput", description: "The input is not valid" },
+  "401": { name: "Unauthenticated", description: "Credentials are missing or do not work" },
+  "403": { name: "Forbidden", description: "The caller may not do this" },
+  "404": { name: "NotFound", description: "Not found" },
+  default: {
+    name: "Failure",
+    description: "Any other failure, such as a request that is too large or may be tried again",
+  },
 };
+
+const failureUri = (name: string): string => `#/components/responses/${name}`;
+
+/** Describes the common failures, to be referred to by endpoints. */
+function failureComponents(schemas: Schemas): Json {
+  const content = { "application/json": { schema: { $ref: componentUri(schemas.add(ErrorBody)) } } };
+  const named = Object.values(failures).map(({ name, description }) => [name, { description, content }]);
+  return Object.fromEntries(named);
+}
 
 /** What a parameter that is left out counts as. */
 function defaultOf(schema: z.ZodType): Json {
@@ -146,7 +159,6 @@ function requestBody(schemas: Schemas, body: RequestBody): Json {
 }
 
 function responses(schemas: Schemas, endpoint: Endpoint): Json {
-  const error = { "application/json": { schema: { $ref: componentUri(schemas.add(ErrorBody)) } } };
   const declared = Object.entries(endpoint.responses).map(([status, response]) => {
     const content =
       response.schema === undefined
@@ -154,10 +166,10 @@ function responses(schemas: Schemas, endpoint: Endpoint): Json {
         : { "application/json": { schema: { $ref: componentUri(schemas.add(response.schema)) } } };
     return [status, { description: response.description, content }];
   });
-  const failures = Object.keys(errorTexts)
-    .filter((status) => endpoint.access.kind !== "public" || ["404", "default"].includes(status))
-    .map((status) => [status, { description: errorTexts[status], content: error }]);
-  return { ...Object.fromEntries(failures), ...Object.fromEntries(declared) };
+  const possible = Object.entries(failures)
+    .filter(([status]) => endpoint.access.kind !== "public" || ["404", "default"].includes(status))
+    .map(([status, { name }]) => [status, { $ref: failureUri(name) }]);
+  return { ...Object.fromEntries(possible), ...Object.fromEntries(declared) };
 }
 
 function operation(schemas: Schemas, id: string, endpoint: Endpoint): Json {
@@ -179,12 +191,12 @@ function operation(schemas: Schemas, id: string, endpoint: Endpoint): Json {
   };
 }
 
-/** Replaces references to unnamed schemas by the schemas themselves, and points the others at their components. */
+/** Replaces references to unnamed schemas by the schemas themselves, and points those to others at their components. */
 function inline(value: unknown, rendered: Record<string, Json>): unknown {
   if (Array.isArray(value)) return value.map((item) => inline(item, rendered));
   if (typeof value !== "object" || value === null) return value;
   const { $ref: ref, ...rest } = value as Json;
-  if (typeof ref === "string") {
+  if (typeof ref === "string" && !ref.startsWith(failureUri(""))) {
     const id = ref.replace(/^.*\//, "");
     return id.startsWith("__inline_")
       ? inline({ ...rendered[id], ...rest }, rendered)
@@ -211,6 +223,7 @@ export function openApiDocument(endpoints: Endpoints, info: DocumentInfo): Json 
     const path = `/api/v2${endpoint.path.replace("...}", "}")}`;
     paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operation(schemas, id, endpoint) };
   }
+  const commonFailures = failureComponents(schemas);
   const rendered = schemas.render();
   const components = Object.entries(rendered)
     .filter(([id]) => !id.startsWith("__inline_"))
@@ -228,6 +241,7 @@ export function openApiDocument(endpoints: Endpoints, info: DocumentInfo): Json 
     paths: inline(paths, rendered),
     components: {
       schemas: inline(Object.fromEntries(components), rendered),
+      responses: inline(commonFailures, rendered),
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
         basic: { type: "http", scheme: "basic", description: "API key as user name, any password" },
