@@ -83,7 +83,7 @@ export interface Filling {
 export const listsFilling: Filling = {
   name: "server",
   plan: JSON.stringify(fillings),
-  sources: ["../src/cli/demo/model", "../src/cli/demo/steps"],
+  sources: ["../demo/model", "../demo/steps"],
   fill: async (server) => {
     for (const { org, args } of fillings) {
       console.log(`Making ${org}`);

@@ -1,10 +1,10 @@
 // What the load generator sends, made beforehand: making reports takes as long as sending them.
 import { createHash } from "node:crypto";
 
-import { makeRuns } from "../src/cli/demo/model/builds.ts";
-import { createCalendar } from "../src/cli/demo/model/calendar.ts";
-import { makePeople } from "../src/cli/demo/model/people.ts";
-import { reportOf } from "../src/cli/demo/steps/runs.ts";
+import { makeRuns } from "../demo/model/builds.ts";
+import { createCalendar } from "../demo/model/calendar.ts";
+import { makePeople } from "../demo/model/people.ts";
+import { reportOf } from "../demo/steps/runs.ts";
 
 /** What is reported: artifacts, or attestations by a form. */
 export type ReportKind = "artifact" | "attestation";

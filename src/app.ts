@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
@@ -27,8 +27,13 @@ import { handlers } from "./modules/handlers.ts";
 import { createMetrics } from "./modules/metrics.ts";
 import { showWaitingDeliveries } from "./modules/notifications/waiting-service.ts";
 
-/** Where the package's own files are, from `src` and from `dist` alike. */
-export const packageRoot = join(import.meta.dirname, "..");
+/** The nearest folder, from here upwards, that holds a package. */
+function findPackage(folder: string): string {
+  return existsSync(join(folder, "package.json")) ? folder : findPackage(dirname(folder));
+}
+
+/** Where the package's own files are, from `src` and from `dist/src` alike. */
+export const packageRoot = findPackage(import.meta.dirname);
 
 /** The program's version, from its package. */
 export function programVersion(): string {

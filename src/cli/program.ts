@@ -4,7 +4,7 @@ import { programVersion } from "../app.ts";
 import { ConfigError, quietLibraries } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
 import { adminCommand } from "./admin.ts";
-import { demoCommand } from "./demo/command.ts";
+import { demoCommand } from "../../demo/command.ts";
 import { devCommand } from "./dev.ts";
 import { serveCommand } from "./serve.ts";
 import { ManagedPostgresError } from "../db/managed/index.ts";

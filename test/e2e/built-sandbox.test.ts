@@ -30,7 +30,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it("runs programs in threads from the compiled files, and does not keep the process up", async () => {
   const script = `
-    import { createSandbox } from "./dist/lib/sandbox/sandbox.js";
+    import { createSandbox } from "./dist/src/lib/sandbox/sandbox.js";
     const result = await createSandbox().run("a", {
       input: '{"a":[1,2]}',
       steps: [{ kind: "validate", schema: '{"required":["a"]}' }, { kind: "run", program: ".a | add, $ENV" }],

@@ -4,8 +4,8 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { sites } from "../../src/cli/demo/model/sites.ts";
-import { sizes } from "../../src/cli/demo/model/sizes.ts";
+import { sites } from "../../demo/model/sites.ts";
+import { sizes } from "../../demo/model/sizes.ts";
 import { environmentTypes } from "../../src/domain/environments.ts";
 import {
   freePort,

@@ -1,7 +1,7 @@
-import { artifactEndpoints, type CreateArtifact } from "../../../contract/artifacts.ts";
-import { attestationEndpoints } from "../../../contract/attestations.ts";
-import { trailEndpoints } from "../../../contract/trails.ts";
-import { eachInParallel } from "../../../lib/parallel.ts";
+import { artifactEndpoints, type CreateArtifact } from "../../src/contract/artifacts.ts";
+import { attestationEndpoints } from "../../src/contract/attestations.ts";
+import { trailEndpoints } from "../../src/contract/trails.ts";
+import { eachInParallel } from "../../src/lib/parallel.ts";
 import type { Build, Run } from "../model/builds.ts";
 import { checksOf } from "../model/checks.ts";
 import { releaseFlow, repoOf } from "../model/company.ts";

@@ -1,4 +1,4 @@
-import type { EnvironmentType } from "../../../domain/environments.ts";
+import type { EnvironmentType } from "../../src/domain/environments.ts";
 import { createRandom, type Random } from "./random.ts";
 
 /** One environment to be made. */

@@ -1,7 +1,7 @@
-import type { Endpoint } from "../../../contract/endpoint.ts";
-import { snapshotReportEndpoints } from "../../../contract/snapshot-reports.ts";
-import type { Report } from "../../../domain/snapshot/report.ts";
-import { eachInParallel } from "../../../lib/parallel.ts";
+import type { Endpoint } from "../../src/contract/endpoint.ts";
+import { snapshotReportEndpoints } from "../../src/contract/snapshot-reports.ts";
+import type { Report } from "../../src/domain/snapshot/report.ts";
+import { eachInParallel } from "../../src/lib/parallel.ts";
 import { reportOf } from "../model/reports.ts";
 import type { SiteReport } from "../model/rollout.ts";
 import { concurrency, type Demo } from "../plan.ts";

@@ -1,6 +1,6 @@
-import type { Actor } from "../../../domain/principal.ts";
-import { type ArtifactReport, reportArtifacts } from "../../../modules/artifacts/service.ts";
-import { recorded } from "../../../modules/audit/service.ts";
+import type { Actor } from "../../src/domain/principal.ts";
+import { type ArtifactReport, reportArtifacts } from "../../src/modules/artifacts/service.ts";
+import { recorded } from "../../src/modules/audit/service.ts";
 import { type BesideServer, learnTables } from "../database.ts";
 import type { Run } from "../model/builds.ts";
 import type { Demo } from "../plan.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { environmentTypes } from "../../../domain/environments.ts";
-import { environmentNamePattern, fingerprintPattern, policyNamePattern } from "../../../domain/names.ts";
-import { flattenReport } from "../../../domain/snapshot/flatten.ts";
+import { environmentTypes } from "../../src/domain/environments.ts";
+import { environmentNamePattern, fingerprintPattern, policyNamePattern } from "../../src/domain/names.ts";
+import { flattenReport } from "../../src/domain/snapshot/flatten.ts";
 import { makeRuns, type Run } from "./builds.ts";
 import { createCalendar } from "./calendar.ts";
 import { flows, spaces } from "./company.ts";

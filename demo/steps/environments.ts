@@ -1,6 +1,6 @@
-import { environmentEndpoints } from "../../../contract/environments.ts";
-import { tagEndpoints } from "../../../contract/tags.ts";
-import { eachInParallel } from "../../../lib/parallel.ts";
+import { environmentEndpoints } from "../../src/contract/environments.ts";
+import { tagEndpoints } from "../../src/contract/tags.ts";
+import { eachInParallel } from "../../src/lib/parallel.ts";
 import { type Environment, makeEnvironments, makeFormerEnvironments } from "../model/environments.ts";
 import { makeSiteEnvironments } from "../model/sites.ts";
 import { concurrency, type Demo } from "../plan.ts";

@@ -1,4 +1,4 @@
-import { spaceEndpoints } from "../../../contract/spaces.ts";
+import { spaceEndpoints } from "../../src/contract/spaces.ts";
 import { spaces } from "../model/company.ts";
 import type { Demo } from "../plan.ts";
 

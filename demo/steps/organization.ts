@@ -1,5 +1,5 @@
-import { organizationEndpoints } from "../../../contract/organizations.ts";
-import { CliError } from "../../output.ts";
+import { organizationEndpoints } from "../../src/contract/organizations.ts";
+import { CliError } from "../../src/cli/output.ts";
 import { type Api, ApiError } from "../api.ts";
 import type { DemoOrg } from "../database.ts";
 

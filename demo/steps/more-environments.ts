@@ -1,6 +1,6 @@
-import { parseWireId } from "../../../lib/ids.ts";
-import { recorded } from "../../../modules/audit/service.ts";
-import { type LoadedEnvironment, loadEnvironments } from "../../../modules/environments/load-service.ts";
+import { parseWireId } from "../../src/lib/ids.ts";
+import { recorded } from "../../src/modules/audit/service.ts";
+import { type LoadedEnvironment, loadEnvironments } from "../../src/modules/environments/load-service.ts";
 import { type BesideServer, learnTables } from "../database.ts";
 import { type Environment, makeEnvironments } from "../model/environments.ts";
 import { createRandom, type Random } from "../model/random.ts";

@@ -1,6 +1,6 @@
 import cliProgress from "cli-progress";
 
-import { print } from "../output.ts";
+import { print } from "../src/cli/output.ts";
 
 /** Tells how far a long command is. */
 export interface Progress {

@@ -1,5 +1,5 @@
-import { allowlistEndpoints } from "../../../contract/allowlists.ts";
-import { policyEndpoints } from "../../../contract/policies.ts";
+import { allowlistEndpoints } from "../../src/contract/allowlists.ts";
+import { policyEndpoints } from "../../src/contract/policies.ts";
 import { policies } from "../model/policies.ts";
 import { images, shown, sites } from "../model/sites.ts";
 import type { Demo } from "../plan.ts";

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 
 import { Command, InvalidArgumentError, Option } from "commander";
 
-import { type Config, readConfig } from "../../config.ts";
-import { systemClock } from "../../lib/clock.ts";
-import { initialKeyFile } from "../first-start.ts";
-import { CliError, print } from "../output.ts";
+import { type Config, readConfig } from "../src/config.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { initialKeyFile } from "../src/cli/first-start.ts";
+import { CliError, print } from "../src/cli/output.ts";
 import { createApi } from "./api.ts";
 import { openBesideServer } from "./database.ts";
 import { fill, type Filled } from "./fill.ts";

@@ -1,5 +1,5 @@
-import { memberEndpoints } from "../../../contract/members.ts";
-import { registerUser } from "../../../modules/users/service.ts";
+import { memberEndpoints } from "../../src/contract/members.ts";
+import { registerUser } from "../../src/modules/users/service.ts";
 import type { Demo } from "../plan.ts";
 import { loader } from "./history.ts";
 

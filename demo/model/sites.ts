@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import type { EnvironmentType } from "../../../domain/environments.ts";
+import type { EnvironmentType } from "../../src/domain/environments.ts";
 import type { Environment } from "./environments.ts";
 
 /** An image that none of the company's flows built. */

@@ -1,4 +1,4 @@
-import { actionEndpoints } from "../../../contract/actions.ts";
+import { actionEndpoints } from "../../src/contract/actions.ts";
 import type { Environment } from "../model/environments.ts";
 import { companyDomain } from "../model/people.ts";
 import type { Demo } from "../plan.ts";

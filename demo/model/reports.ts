@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import type { Report } from "../../../domain/snapshot/report.ts";
+import type { Report } from "../../src/domain/snapshot/report.ts";
 import { rounds, type Site } from "./sites.ts";
 import type { Running, SiteReport } from "./rollout.ts";
 

@@ -1,5 +1,5 @@
-import { repoEndpoints } from "../../../contract/repos.ts";
-import { tagEndpoints } from "../../../contract/tags.ts";
+import { repoEndpoints } from "../../src/contract/repos.ts";
+import { tagEndpoints } from "../../src/contract/tags.ts";
 import { repos } from "../model/company.ts";
 import type { Demo } from "../plan.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { qualityEndpoints } from "../../../contract/quality.ts";
-import { hmacSha256Hex } from "../../../lib/hash.ts";
-import { eachInParallel } from "../../../lib/parallel.ts";
+import { qualityEndpoints } from "../../src/contract/quality.ts";
+import { hmacSha256Hex } from "../../src/lib/hash.ts";
+import { eachInParallel } from "../../src/lib/parallel.ts";
 import type { Run } from "../model/builds.ts";
 import { makeAnalyses } from "../model/quality.ts";
 import { concurrency, type Demo } from "../plan.ts";

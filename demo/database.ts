@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 
-import type { Config } from "../../config.ts";
-import { connect, type Database } from "../../db/connect.ts";
-import { findManagedPostgres } from "../../db/managed/index.ts";
-import type { DB } from "../../db/schema.ts";
-import { systemClock } from "../../lib/clock.ts";
-import { createIdSource } from "../../lib/ids.ts";
-import type { CommandDeps } from "../command-deps.ts";
+import type { Config } from "../src/config.ts";
+import { connect, type Database } from "../src/db/connect.ts";
+import { findManagedPostgres } from "../src/db/managed/index.ts";
+import type { DB } from "../src/db/schema.ts";
+import { systemClock } from "../src/lib/clock.ts";
+import { createIdSource } from "../src/lib/ids.ts";
+import type { CommandDeps } from "../src/cli/command-deps.ts";
 
 /** What the program's own services need, beside the server, and the organization they are to write to. */
 export type BesideServer = Omit<CommandDeps, "config" | "evidence"> & { orgId: string };

@@ -1,5 +1,5 @@
-import { flowEndpoints } from "../../../contract/flows.ts";
-import { tagEndpoints } from "../../../contract/tags.ts";
+import { flowEndpoints } from "../../src/contract/flows.ts";
+import { tagEndpoints } from "../../src/contract/tags.ts";
 import { type Flow, flows, releaseFlow, templateOf } from "../model/company.ts";
 import type { Demo } from "../plan.ts";
 import type { SpaceIds } from "./spaces.ts";

@@ -1,4 +1,4 @@
-import type { Role } from "../../../domain/roles.ts";
+import type { Role } from "../../src/domain/roles.ts";
 import { createRandom } from "./random.ts";
 
 /** Somebody who works there. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { environmentTypes } from "../../../domain/environments.ts";
+import { environmentTypes } from "../../src/domain/environments.ts";
 import {
   environmentNamePattern,
   fingerprintPattern,
@@ -10,7 +10,7 @@ import {
   tagKeyPattern,
   templateReferenceNamePattern,
   trailNamePattern,
-} from "../../../domain/names.ts";
+} from "../../src/domain/names.ts";
 import { makeRuns, type Run } from "./builds.ts";
 import { createCalendar } from "./calendar.ts";
 import { flows, releaseFlow, repoOf, repos, spaces, templateOf } from "./company.ts";

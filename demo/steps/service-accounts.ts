@@ -1,4 +1,4 @@
-import { serviceAccountEndpoints } from "../../../contract/service-accounts.ts";
+import { serviceAccountEndpoints } from "../../src/contract/service-accounts.ts";
 import type { Demo } from "../plan.ts";
 
 /** What later steps and the reader need of the service accounts. */

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { z } from "zod";
 
-import type { Endpoint } from "../../contract/endpoint.ts";
-import { CliError } from "../output.ts";
+import type { Endpoint } from "../src/contract/endpoint.ts";
+import { CliError } from "../src/cli/output.ts";
 
 type BodyOf<E extends Endpoint> = E["body"] extends { schema: infer S extends z.ZodType }
   ? { body: z.input<S> }
