@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { evidenceContentTypes } from "../domain/evidence-file.ts";
 import { fingerprintPrefixPattern } from "../domain/names.ts";
 import { organizationReader } from "./access.ts";
 import { AttestationResponse } from "./attestation.ts";
@@ -29,7 +30,7 @@ export const attestationEndpoints = {
     summary: "Download the file that came with an attestation",
     description: "Byte for byte as it was sent, under the name it was sent with.",
     access: organizationReader,
-    responses: { 200: { description: "The file", contentType: "application/octet-stream" } },
+    responses: { 200: { description: "The file", contentType: evidenceContentTypes } },
   }),
   download_attestation_audit_package: endpoint({
     method: "GET",

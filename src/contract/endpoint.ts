@@ -56,8 +56,14 @@ export interface Response {
   description: string;
   /** Absent for bodies that are not JSON. */
   schema?: z.ZodType;
-  /** Media type when it is not JSON. */
-  contentType?: string;
+  /** Media type when it is not JSON; all of them when it depends on what is asked for, the usual one first. */
+  contentType?: string | readonly string[];
+}
+
+/** The media types that a response may have. */
+export function contentTypesOf({ schema, contentType }: Response): readonly string[] {
+  if (schema !== undefined) return ["application/json; charset=utf-8"];
+  return contentType === undefined ? [] : [contentType].flat();
 }
 
 /** One operation of the public API. Routing, validation, OpenAPI and the authorization tests are functions of it. */

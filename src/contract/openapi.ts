@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { ErrorBody } from "./common.ts";
-import type { Access, Endpoint, Endpoints, RequestBody } from "./endpoint.ts";
+import { type Access, contentTypesOf, type Endpoint, type Endpoints, type RequestBody } from "./endpoint.ts";
 
 type Json = Record<string, unknown>;
 
@@ -162,7 +162,7 @@ function responses(schemas: Schemas, endpoint: Endpoint): Json {
   const declared = Object.entries(endpoint.responses).map(([status, response]) => {
     const content =
       response.schema === undefined
-        ? { [response.contentType ?? "application/octet-stream"]: { schema: { type: "string" } } }
+        ? Object.fromEntries(contentTypesOf(response).map((type) => [type, { schema: { type: "string" } }]))
         : { "application/json": { schema: { $ref: componentUri(schemas.add(response.schema)) } } };
     return [status, { description: response.description, content }];
   });

@@ -30,12 +30,24 @@ export function evidenceName(given: string | undefined): string {
   return /^\.*$/.test(base) ? fallbackName : cut(base);
 }
 
+const bytesType = "application/octet-stream";
+const jsonType = "application/json";
+const textType = "text/plain; charset=utf-8";
+
 const signatures: [contentType: string, start: number[]][] = [
   ["application/gzip", [0x1f, 0x8b, 0x08]],
   ["application/zip", [0x50, 0x4b, 0x03, 0x04]],
   ["application/pdf", [0x25, 0x50, 0x44, 0x46, 0x2d]],
   ["image/png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
   ["image/jpeg", [0xff, 0xd8, 0xff]],
+];
+
+/** Every media type that evidence is handed out under; what is not recognised comes first. */
+export const evidenceContentTypes: readonly string[] = [
+  bytesType,
+  jsonType,
+  textType,
+  ...signatures.map(([contentType]) => contentType),
 ];
 
 function isText(head: Uint8Array): boolean {
@@ -56,9 +68,9 @@ function isText(head: Uint8Array): boolean {
 export function evidenceContentType(head: Uint8Array, name: string): string {
   const found = signatures.find(([, start]) => start.every((byte, index) => head[index] === byte));
   if (found !== undefined) return found[0];
-  if (head.length === 0 || !isText(head)) return "application/octet-stream";
+  if (head.length === 0 || !isText(head)) return bytesType;
   const isJson = /\.(?:json|sarif)$/i.test(name) && /^\s*[[{]/.test(Buffer.from(head).toString("utf8"));
-  return isJson ? "application/json" : "text/plain; charset=utf-8";
+  return isJson ? jsonType : textType;
 }
 
 /**

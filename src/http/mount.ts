@@ -128,7 +128,8 @@ function pathOf(request: FastifyRequest): string {
 }
 
 function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint): FastifyReply {
-  const contentType = endpoint.responses[answer.status]?.contentType;
+  const { contentType: declared } = endpoint.responses[answer.status] ?? {};
+  const contentType = typeof declared === "object" ? declared[0] : declared;
   reply.code(answer.status);
   if (answer.headers !== undefined) reply.headers(answer.headers);
   if (contentType !== undefined) {

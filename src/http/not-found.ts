@@ -1,29 +1,54 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import type { Endpoints } from "../contract/endpoint.ts";
-import { apiPrefix } from "./mount.ts";
+/** Methods of one path, whatever stands in its places. */
+interface KnownPath {
+  pattern: RegExp;
+  methods: Set<string>;
+  /** Orders literal segments before parameters, and these before the rest of a path: as the router prefers them. */
+  rank: string;
+}
 
-/** Matches the paths of one endpoint, whatever the method. */
-function pathPattern(path: string): RegExp {
-  const escaped = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&");
-  const pattern = escaped.replace(/\{\w+(?:\\\.){3}\}/g, ".+").replace(/\{\w+\}/g, "[^/]+");
-  return new RegExp(`^${apiPrefix}${pattern}/?$`);
+const lastCharacter = "\u{10FFFF}";
+
+/** A path as the router writes it, `/repos/:org/*`, with no methods yet. */
+function knownPath(url: string): KnownPath {
+  const escaped = url.replace(/\/$/, "").replace(/[.+?^$()|[\]\\]/g, "\\$&");
+  return {
+    pattern: new RegExp(`^${escaped.replace(/:\w+/g, "[^/]+").replace(/\*/g, ".+")}/?$`),
+    methods: new Set(),
+    rank: url.replace(/\*/g, lastCharacter).replace(/:\w+/g, "~"),
+  };
+}
+
+/** Gathers the routes that are added from now on. */
+function gatherPaths(app: FastifyInstance): () => KnownPath[] {
+  const known = new Map<string, KnownPath>();
+  app.addHook("onRoute", ({ url, method }) => {
+    const path = known.get(url) ?? knownPath(url);
+    known.set(url, path);
+    for (const one of [method].flat()) if (one !== "HEAD") path.methods.add(one);
+  });
+  return () => [...known.values()].sort((a, b) => (a.rank < b.rank ? -1 : 1));
 }
 
 /**
- * Answers what no route matched: 405 with `Allow` when the path exists with other methods, else 404, in JSON always
- * (RFC 9110 section 15.5.6).
+ * Answers what no route matches: 405 with `Allow` when the path exists with other methods, else 404, in JSON always
+ * (RFC 9110 section 15.5.6), and before any body is read. `Allow` names the methods of the most specific path that fits:
+ * `/repos/acme/tags` is that one, and no repo. To be called before routes are added.
  */
-export function registerNotFound(app: FastifyInstance, endpoints: Endpoints): void {
-  const known = Object.values(endpoints).map(({ method, path }) => ({ method, pattern: pathPattern(path) }));
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split("?", 1)[0]!;
-    const allowed = new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method));
-    const message = allowed.size === 0 ? "Not found" : "Method not allowed";
-    if (allowed.size > 0) reply.header("allow", [...allowed].sort().join(", "));
+export function registerNotFound(app: FastifyInstance): void {
+  const gathered = gatherPaths(app);
+  let known: KnownPath[] | undefined;
+  const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    known ??= gathered();
+    const path = request.url.split("?", 1)[0]!.replace(/\/{2,}/g, "/");
+    const found = known.find(({ pattern }) => pattern.test(path));
+    if (found !== undefined) reply.header("allow", [...found.methods].sort().join(", "));
     return reply
-      .code(allowed.size === 0 ? 404 : 405)
+      .code(found === undefined ? 404 : 405)
       .type("application/json; charset=utf-8")
-      .send(JSON.stringify({ message }));
-  });
+      .send(JSON.stringify({ message: found === undefined ? "Not found" : "Method not allowed" }));
+  };
+  app.addHook("onRequest", async (request, reply) => (request.is404 ? answer(request, reply) : undefined));
+  app.setNotFoundHandler(answer);
 }

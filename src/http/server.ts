@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { Socket } from "node:net";
 
 import multipart from "@fastify/multipart";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
@@ -14,27 +13,10 @@ import { registerMetrics } from "./metrics.ts";
 import { type Mounted, mountEndpoints } from "./mount.ts";
 import { registerNotFound } from "./not-found.ts";
 import { registerRateLimits } from "./rate-limit.ts";
+import { handleClientError, registerRawAnswers, requireHost } from "./raw-answers.ts";
 
 /** Room for the largest JSON the contract allows, and its wrapping. */
 const bodyLimit = 12 * 1024 * 1024;
-
-const clientErrors: Record<string, [status: string, message: string]> = {
-  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "Request headers are too large"],
-  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "Request was not complete in time"],
-};
-
-/** Answers what is not HTTP enough to become a request. */
-function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const [status, message] = clientErrors[error.code ?? ""] ?? [
-    "400 Bad Request",
-    "Request is not valid HTTP",
-  ];
-  const body = JSON.stringify({ message });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
-}
 
 /** The path prefix of the public URL, such as `/waybill`; empty when it has none. */
 function prefixOf(publicUrl: string): string {
@@ -74,6 +56,8 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
     return503OnClosing: false,
     requestTimeout: 120_000,
     clientErrorHandler: handleClientError,
+    // A request without it is answered by ourselves, in JSON.
+    http: { requireHostHeader: false },
     rewriteUrl: stripPrefix(prefixOf(deps.config.publicUrl)),
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
@@ -87,14 +71,17 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
     frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
   });
   app.setErrorHandler(handleError);
+  registerRawAnswers(app.server);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({
       "x-request-id": request.id,
       "x-content-type-options": "nosniff",
       "cache-control": "no-store",
     });
+    requireHost(request, reply);
   });
   await registerRateLimits(app, deps.config);
+  registerNotFound(app);
   registerMetrics(app, deps);
   registerBodyParsers(app);
   await app.register(multipart);
@@ -105,6 +92,5 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
     version: parts.version,
   });
   mountEndpoints(app, deps, parts.mounted);
-  registerNotFound(app, parts.mounted.endpoints);
   return app;
 }

@@ -51,6 +51,32 @@ describe("a file that comes with an attestation", () => {
     expect((await (await app.org()).reader.get(path)).status).toBe(403);
   });
 
+  it("recorded answer 22: is handed out under a media type that the document declares", async () => {
+    const path = "/attestations/{org}/{flow_name}/trail/{trail_name}/attestation/{attestation_id}/evidence";
+    const { paths } = (await app.anonymous.get("/openapi.json")).json;
+    const declared = Object.keys(paths[`/api/v2${path}`].get.responses["200"].content);
+    const files: [name: string, content: string | Buffer, type: string][] = [
+      ["a.json", "{}", "application/json"],
+      ["a.txt", "plain", "text/plain; charset=utf-8"],
+      ["a.bin", Buffer.from([0, 255, 1]), "application/octet-stream"],
+      ["a.pdf", "%PDF-1.7", "application/pdf"],
+      ["a.png", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), "image/png"],
+      ["a.jpg", Buffer.from([0xff, 0xd8, 0xff, 0xe0]), "image/jpeg"],
+      ["a.zip", Buffer.from([0x50, 0x4b, 3, 4]), "application/zip"],
+      ["a.gz", Buffer.from([0x1f, 0x8b, 8]), "application/gzip"],
+    ];
+    expect(declared.sort()).toEqual(files.map(([, , type]) => type).sort());
+    for (const [index, [filename, bytes, type]] of files.entries()) {
+      const data = { attestation_name: `f${index}`, is_compliant: true, user_data: {} };
+      const parts = { attachment_file: { filename, content: bytes }, data_json: JSON.stringify(data) };
+      const trail = `/attestations/${org.name}/web-ci/trail/run`;
+      expect((await org.member.request("POST", `${trail}/generic`, { parts })).status).toBe(201);
+      const { attestation_id } = await read(`f${index}`);
+      const file = await org.reader.get(`${trail}/attestation/${attestation_id}/evidence`);
+      expect([filename, file.headers["content-type"]]).toEqual([filename, type]);
+    }
+  });
+
   it("is shared by all that come with the same bytes, also at once", async () => {
     const names = ["a", "b", "c"];
     const answers = await Promise.all(names.map((name) => report(name)));

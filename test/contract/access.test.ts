@@ -93,22 +93,3 @@ describe("every endpoint with a role too low", () => {
     },
   );
 });
-
-describe("methods an endpoint does not have", () => {
-  const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-  const paths = [...new Set(all.map(([, { path }]) => path))];
-
-  it.each(paths)("%s answers 405 and names those it has", async (path) => {
-    const url = fillPath(path, org.name);
-    const here = all.filter(([, other]) => matches(other.path, url)).map(([, { method }]) => method);
-    const other = methods.find((method) => !here.includes(method as Endpoint["method"]));
-    if (other === undefined) return;
-    const answer = await org.admin.request(other, url);
-    expect([answer.status, answer.json]).toEqual([405, { message: "Method not allowed" }]);
-    expect(answer.headers["allow"]).toBe([...new Set(here)].sort().join(", "));
-  });
-});
-
-function matches(path: string, url: string): boolean {
-  return new RegExp(`^${path.replace(/\{\w+\.\.\.\}/, ".+").replace(/\{\w+\}/g, "[^/]+")}$`).test(url);
-}

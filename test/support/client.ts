@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { expect } from "vitest";
 
 import { ErrorBody } from "../../src/contract/common.ts";
-import type { Endpoint } from "../../src/contract/endpoint.ts";
+import { contentTypesOf, type Endpoint } from "../../src/contract/endpoint.ts";
 import { endpoints } from "../../src/contract/index.ts";
 import { noteCoverage } from "./coverage.ts";
 import { findOperation } from "./operations.ts";
@@ -65,6 +65,9 @@ function checkAnswer(answer: Answer): void {
   const endpoint = (endpoints as Record<string, Endpoint>)[answer.operation];
   const response = endpoint?.responses[answer.status];
   expect(response, `${answer.operation} does not declare status ${answer.status}`).toBeDefined();
+  expect(contentTypesOf(response!), `${answer.operation}: content type`).toContain(
+    answer.headers["content-type"],
+  );
   if (response?.schema === undefined) return;
   const result = response.schema.safeParse(answer.json);
   expect(result.error?.issues ?? [], `${answer.operation} answered ${answer.text.slice(0, 500)}`).toEqual([]);
