@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-import { fingerprintPrefixPattern } from "../domain/names.ts";
+import { fingerprintPrefixPattern, flowNamePattern } from "../domain/names.ts";
 import { organizationReader } from "./access.ts";
 import { json, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
-import { integerParameter, pageParameter, textParameter } from "./parameters.ts";
+import { integerParameter, pageParameter, patternParameter, textParameter } from "./parameters.ts";
 import { ComplianceState, EventGitCommitInfo, ExternalUrl, FlowInfo } from "./trails.ts";
 
 /** A repo as artifacts show it. `id` is the provider's own. */
@@ -130,7 +130,7 @@ export const artifactReadEndpoints = {
     query: z.object({
       page: pageParameter().default(1),
       per_page: integerParameter({ min: 1, max: 500 }).default(15),
-      flow_name: textParameter().optional(),
+      flow_name: patternParameter(flowNamePattern).optional(),
       repo_name: textParameter().optional(),
     }),
     responses: { 200: json("One page of artifacts", z.array(ArtifactListItemResponse)) },

@@ -11,7 +11,7 @@ import {
 import { organizationReader, organizationRole } from "./access.ts";
 import { auditPackageResponse, packageForm } from "./audit-package.ts";
 import { artifactReadEndpoints } from "./artifact-reads.ts";
-import { json, nameText, Ok } from "./common.ts";
+import { json, nameText } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listOf } from "./lists.ts";
 import { textParameter } from "./parameters.ts";
@@ -45,6 +45,9 @@ export const CreateArtifact = z
   .meta({ id: "CreateArtifact" });
 export type CreateArtifact = z.output<typeof CreateArtifact>;
 
+/** The body of a report that was stored. */
+export const ReportedArtifact = z.object({ message: z.literal("OK") }).meta({ id: "ArtifactPostResponse" });
+
 /** The commit of the newest artifact before the one about to be reported; null when there is none. */
 export const LatestCommit = z.object({ latest_commit: z.string().nullable() }).meta({ id: "LatestCommit" });
 
@@ -60,7 +63,7 @@ export const artifactEndpoints = {
     access: organizationRole("member"),
     params: z.object({ flow_name: nameText(flowNamePattern) }),
     body: { kind: "json", schema: CreateArtifact },
-    responses: { 201: json("Reported", Ok) },
+    responses: { 201: json("Reported", ReportedArtifact) },
   }),
   get_latest_artifact_commit: endpoint({
     method: "GET",

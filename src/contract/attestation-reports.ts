@@ -103,5 +103,6 @@ export const attestationReportEndpoints = {
     summary: "Override the verdict of an attestation",
     description: `Takes the place of the verdict that counts under this name, until a report comes after it. Nothing need have been reported yet. ${binding}`,
     body: { kind: "json", schema: OverrideAttestationPostInput },
+    responses: { 200: json("Reported", Ok) },
   }),
 } satisfies Endpoints;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { listOf } from "./lists.ts";
 
 import { gitCommitPattern } from "../domain/names.ts";
+import { integer } from "./common.ts";
 import { GitCommit, ReportedTimestamp } from "./reports.ts";
 
 /** What scanners and services found, as attestations of the built-in types carry it (contract catalog 2.3). */
@@ -10,10 +11,10 @@ import { GitCommit, ReportedTimestamp } from "./reports.ts";
 export const JUnitResult = z
   .strictObject({
     name: z.string(),
-    failures: z.int(),
-    errors: z.int(),
-    skipped: z.int(),
-    total: z.int(),
+    failures: integer(),
+    errors: integer(),
+    skipped: integer(),
+    total: integer(),
     /** Seconds. */
     duration: z.number(),
     timestamp: ReportedTimestamp.nullish(),
@@ -37,9 +38,9 @@ export const FoundIssue = z
 /** One scanned project. Counts decide; the lists explain them. */
 export const ProjectScanResult = z
   .strictObject({
-    low_count: z.int(),
-    medium_count: z.int(),
-    high_count: z.int(),
+    low_count: integer(),
+    medium_count: integer(),
+    high_count: integer(),
     low: listOf(FoundIssue).nullish(),
     medium: listOf(FoundIssue).nullish(),
     high: listOf(FoundIssue).nullish(),
@@ -50,7 +51,7 @@ export const SnykTool = z.strictObject({ name: z.string(), version: z.string() }
 
 export const SnykResultsSummary = z
   .strictObject({
-    schema_version: z.int().default(1),
+    schema_version: integer().default(1),
     tool: SnykTool,
     results: listOf(ProjectScanResult),
   })

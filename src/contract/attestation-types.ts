@@ -44,7 +44,10 @@ const CustomAttestationTypeVersion = z
     timestamp: Timestamp,
     created_by: z.string(),
     type_schema: z.record(z.string(), z.unknown()).nullable(),
-    evaluator: z.object({ content_type: z.literal("jq"), rules: z.array(z.string()) }).nullable(),
+    evaluator: z.union([
+      z.object({ content_type: z.literal("jq"), rules: z.array(z.string()) }),
+      z.object({ content_type: z.literal("default") }),
+    ]),
     summary: z.array(z.object({ name: z.string(), expression: z.string() })).nullable(),
   })
   .meta({ id: "CustomAttestationTypeVersion" });
@@ -78,7 +81,8 @@ export const attestationTypeEndpoints = {
     method: "GET",
     path: "/custom-attestation-types/{org}",
     tag: "Custom Attestation Types",
-    summary: "List all custom attestation types, archived ones included, by name",
+    summary: "List custom attestation types",
+    description: "Newest first. Archived ones are left out; each can be read by its name.",
     access: organizationReader,
     responses: { 200: json("The types", z.array(CustomAttestationType)) },
   }),

@@ -100,7 +100,7 @@ export const flowEndpoints = {
     tag: "Flows",
     summary: "List flows",
     description:
-      "Archived flows are left out. Without `per_page` the reply is an array of all flows, with it one page. Each of " +
+      "Archived flows are left out. `search_by_name` is a part of the name, and not empty. Without `per_page` the reply is an array of all flows, with it one page. Each of " +
       "`space_id` and `tag` may be repeated: any of the values will do. A space includes the spaces below it. A tag is " +
       "`key` or `key:value`.",
     access: organizationReader,

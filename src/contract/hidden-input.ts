@@ -4,6 +4,9 @@ type Issue = z.core.$ZodIssue;
 
 const mask = "***";
 
+/** Stands for a hidden value that is no text, so that nothing is said of it as if it were one. */
+export const hiddenValue = Symbol(mask);
+
 /** Unknown keys told of at most. */
 const mostKeys = 100;
 
@@ -28,7 +31,8 @@ function hidden(issue: Issue, shown: readonly string[]): object[] {
       input: mask,
     }));
   const isShown = issue.path.some((part) => shown.includes(String(part)));
-  return [issue.input === undefined || isShown ? issue : { ...issue, input: mask }];
+  if (issue.input === undefined || isShown) return [issue];
+  return [{ ...issue, input: typeof issue.input === "string" ? mask : hiddenValue }];
 }
 
 /**

@@ -74,13 +74,39 @@ describe("inputErrors", () => {
     [{ nested: [{}] }, "nested[0].digests", "Field required [input: None]"],
     [{ nested: [{ digests: "" }] }, "nested[0].digests", "Input should be a valid dictionary [input: ]"],
     [{ nested: [{ digests: { a: 1 } }] }, "nested[0].digests.a", "Input should be a valid string [input: 1]"],
-    [{ nested: [1] }, "nested[0]", "Input should be a valid dictionary [input: 1]"],
+    [
+      { nested: [1] },
+      "nested[0]",
+      "Input should be a valid dictionary or object to extract fields from [input: 1]",
+    ],
+    [
+      { number: "" },
+      "number",
+      "Input should be a valid number, unable to parse string as a number [input: ]",
+    ],
+    [{ number: "1e3" }, "number", "Input should be a valid number [input: 1e3]"],
+    [
+      { whole: "1.5" },
+      "whole",
+      "Input should be a valid integer, unable to parse string as an integer [input: 1.5]",
+    ],
+    [{ flag: "" }, "flag", "Input should be a valid boolean, unable to interpret input [input: ]"],
+    [
+      { flag: "constructor" },
+      "flag",
+      "Input should be a valid boolean, unable to interpret input [input: constructor]",
+    ],
+    [{ flag: 1 }, "flag", "Input should be a valid boolean [input: 1]"],
     [{ word: "" }, "word", "Input should be 'asc' or 'desc' [input: ]"],
     [{ words: "x" }, "words", "Input should be 'name', 'last_modified_at' or 'last_changed_at' [input: x]"],
     [{ fixed: "flow" }, "fixed", "Input should be 'env' [input: flow]"],
     [{ mail: "x" }, "mail", "value is not a valid email address [input: x]"],
     [{ url: "x" }, "url", "Input should be a valid URL [input: x]"],
-    [{ either: { a: "x" } }, "either.a", "Input should be a valid number [input: x]"],
+    [
+      { either: { a: "x" } },
+      "either.a",
+      "Input should be a valid number, unable to parse string as a number [input: x]",
+    ],
     [{ typo: { a: 1 } }, "typo", 'Extra inputs are not permitted [input: {"a":1}]'],
   ])("says of %j at %s: %s", (value, location, text) => {
     expect(errorsOf(Body, value)).toEqual({ [location]: text });
@@ -97,7 +123,12 @@ describe("inputErrors", () => {
     expect(errorsOf(z.object({ page: z.number() }), {}, "query")).toEqual({
       "query.page": "Field required [input: None]",
     });
-    expect(errorsOf(z.object({}), [])).toEqual({ body: "Input should be a valid dictionary [input: []]" });
+    expect(errorsOf(z.object({}), [])).toEqual({
+      body: "Input should be a valid dictionary or object to extract fields from [input: []]",
+    });
+    expect(errorsOf(z.record(z.string(), z.string()), [])).toEqual({
+      body: "Input should be a valid dictionary [input: []]",
+    });
     expect(errorsOf(z.object({}), undefined)).toEqual({ body: "Field required [input: None]" });
   });
 

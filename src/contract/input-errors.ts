@@ -1,7 +1,9 @@
 import type { z } from "zod";
 
 import type { InputErrors } from "../domain/errors.ts";
+import { hiddenValue } from "./hidden-input.ts";
 import { quotedChoices } from "./parameters.ts";
+import { readsAsBoolean, readsAsInteger, readsAsNumber } from "./scalar-text.ts";
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -18,6 +20,7 @@ function shorten(text: string): string {
 /** The offending value the way the public interface shows it: text bare, `None`, `True`, `False`, JSON for the rest. */
 export function showInput(value: unknown): string {
   if (value === undefined || value === null) return "None";
+  if (value === hiddenValue) return hiddenValue.description ?? "";
   if (value === true) return "True";
   if (value === false) return "False";
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? typeof value);
@@ -37,15 +40,31 @@ function showLocation(prefix: string, path: Path): string {
 /** What is wrong with anything but a whole number. */
 export const notAnInteger = "Input should be a valid integer";
 
+// An object is one with fields of its own; a map may have any.
 const typeReasons: Record<string, string> = {
   string: "Input should be a valid string",
   number: "Input should be a valid number",
   int: notAnInteger,
   boolean: "Input should be a valid boolean",
   array: "Input should be a valid list",
-  object: "Input should be a valid dictionary",
+  object: "Input should be a valid dictionary or object to extract fields from",
   record: "Input should be a valid dictionary",
 };
+
+/** What is wrong with a text that does not even say a value of the type that belongs in its place. */
+const textReasons: Record<string, { reads: (text: string) => boolean; reason: string }> = {
+  boolean: { reads: readsAsBoolean, reason: "unable to interpret input" },
+  int: { reads: readsAsInteger, reason: "unable to parse string as an integer" },
+  number: { reads: readsAsNumber, reason: "unable to parse string as a number" },
+};
+
+function typeReason(expected: string, input: unknown): string {
+  const reason = typeReasons[expected] ?? `Input should be a valid ${expected}`;
+  const ofTexts = textReasons[expected];
+  return typeof input !== "string" || ofTexts === undefined || ofTexts.reads(input)
+    ? reason
+    : `${reason}, ${ofTexts.reason}`;
+}
 
 function counted(count: number | bigint, thing: string): string {
   return `${count} ${thing}${Number(count) === 1 ? "" : "s"}`;
@@ -73,8 +92,7 @@ function reasonOf(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
       if (issue.input === undefined) return "Field required";
-      if (issue.message === notAnInteger) return notAnInteger;
-      return typeReasons[issue.expected] ?? `Input should be a valid ${issue.expected}`;
+      return typeReason(issue.message === notAnInteger ? "int" : issue.expected, issue.input);
     case "invalid_value":
       return `Input should be ${quotedChoices(issue.values)}`;
     case "too_small":

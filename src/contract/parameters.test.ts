@@ -57,9 +57,30 @@ describe("timestampParameter", () => {
     ["1787150398.6166384", 1787150398.6166384],
     ["12.", 12],
     ["253402300799", 253_402_300_799],
+    ["1e9", 1e9],
+    ["1.5E+3", 1500],
+    ["12e-1", 1.2],
+    [".5", 0.5],
+    ["+1", 1],
+    [" 1 ", 1],
+    ["1e-400", 0],
   ])("reads %j", (text, value) => expect(read(timestampParameter(), text)).toBe(value));
 
-  it.each(["", "now", "1e9", ".5", "2026-01-01", "NaN", "Infinity", "1".repeat(16)])("refuses %j", (text) =>
+  it.each([
+    "",
+    ".",
+    "e3",
+    "1e",
+    "1e1.5",
+    "0x10",
+    "1_000",
+    "now",
+    "2026-01-01",
+    "NaN",
+    "Infinity",
+    "inf",
+    "١",
+  ])("refuses %j", (text) =>
     expect(read(timestampParameter(), text)).toEqual({ "query.p": `${noNumber} [input: ${text}]` }),
   );
 
@@ -70,6 +91,10 @@ describe("timestampParameter", () => {
     expect(read(timestampParameter(), "253402300800")).toEqual({
       "query.p": "Input should be less than or equal to 253402300799 [input: 253402300800]",
     });
+    for (const text of ["1e400", "1".repeat(16)])
+      expect(read(timestampParameter(), text)).toEqual({
+        "query.p": `Input should be less than or equal to 253402300799 [input: ${text}]`,
+      });
   });
 });
 

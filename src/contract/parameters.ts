@@ -3,6 +3,7 @@ import { z } from "zod";
 import { maxPage } from "../domain/names.ts";
 import { parseIsoTime } from "../lib/iso-time.ts";
 import { isStorable } from "../lib/json.ts";
+import { parseBoolean, parseInteger, parseNumber } from "./scalar-text.ts";
 
 /**
  * Query parameters: text that stands for something else. The error texts are the public interface's own; a parameter
@@ -57,20 +58,20 @@ function jsonRange(range: { min?: number; max?: number }): JsonSchema {
 /** A whole number in decimal digits. */
 export function integerParameter(range: { min?: number; max?: number } = {}) {
   return parameter({ type: "integer", ...jsonRange(range) }, (text) => {
-    if (!/^[+-]?\d{1,15}$/.test(text.trim()))
+    const value = parseInteger(text);
+    if (value === undefined)
       return new Unreadable("Input should be a valid integer, unable to parse string as an integer");
-    const value = Number(text);
     return outOfRange(value, range) ?? value;
   });
 }
 
-/** Unix seconds, decimals allowed, no exponent; up to the end of the year 9999. */
+/** Unix seconds, decimals and exponents allowed; up to the end of the year 9999. */
 export function timestampParameter() {
   const range = { min: 0, max: 253_402_300_799 };
   return parameter({ type: "number", ...jsonRange(range) }, (text) => {
-    if (!/^[+-]?\d{1,15}(?:\.\d{0,12})?$/.test(text.trim()))
+    const value = parseNumber(text);
+    if (value === undefined)
       return new Unreadable("Input should be a valid number, unable to parse string as a number");
-    const value = Number(text);
     return outOfRange(value, range) ?? value;
   });
 }
@@ -85,31 +86,12 @@ export function isoTimeParameter() {
   );
 }
 
-// A map: the text may be the name of something every object has.
-const booleans = new Map(
-  Object.entries({
-    true: true,
-    false: false,
-    "1": true,
-    "0": false,
-    yes: true,
-    no: false,
-    on: true,
-    off: false,
-    t: true,
-    f: false,
-    y: true,
-    n: false,
-  }),
-);
-
 /** `true`/`false` and the usual synonyms, in any case. */
 export function booleanParameter() {
   return parameter(
     { type: "boolean" },
     (text) =>
-      booleans.get(text.toLowerCase()) ??
-      new Unreadable("Input should be a valid boolean, unable to interpret input"),
+      parseBoolean(text) ?? new Unreadable("Input should be a valid boolean, unable to interpret input"),
   );
 }
 
@@ -117,6 +99,13 @@ export function booleanParameter() {
 export function textParameter() {
   return parameter({ type: "string" }, (text) =>
     isStorable(text) ? text : new Unreadable("Text must not contain NUL or unpaired surrogates"),
+  );
+}
+
+/** A text of a pattern, such as a name. */
+export function patternParameter(pattern: RegExp) {
+  return parameter({ type: "string", pattern: pattern.source }, (text) =>
+    pattern.test(text) ? text : new Unreadable(`String should match pattern '${pattern.source}'`),
   );
 }
 

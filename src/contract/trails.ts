@@ -195,7 +195,7 @@ export const trailEndpoints = {
     description:
       "Newest first. Filters combine: `flow` is a flow's name, `flow_tag` is `key=value` or `key`, `fingerprint` is " +
       "that of an artifact reported to the trail, or its first 5 characters and more. What matches nothing gives an " +
-      "empty list. Trails of archived flows are shown when `flow` or `fingerprint` asks for them.",
+      "empty list, and an empty text matches nothing; an empty `flow` is 404. Trails of archived flows are shown when `flow` or `fingerprint` asks for them.",
     access: organizationReader,
     query: TrailsQuery,
     responses: { 200: json("One page of trails", ListTrails) },

@@ -72,7 +72,7 @@ describe("an environment action", () => {
       "target",
       { targets: [webhook.webhook] },
       "targets[0]",
-      "Input should be a valid dictionary [input: ***]",
+      "Input should be a valid dictionary or object to extract fields from [input: ***]",
     ],
     [
       "target type",
@@ -163,7 +163,7 @@ describe("an environment action", () => {
       "delivery times",
       { targets: [{ ...webhook, last_success_at: "now" }] },
       "targets[0].last_success_at",
-      "Input should be a valid number [input: ***]",
+      "Input should be a valid number, unable to parse string as a number [input: ***]",
     ],
   ])("refuses a wrong %s", async (_, change, location, text) => {
     const { org } = await fixtures.org();

@@ -48,7 +48,7 @@ describe("POST /artifacts/{org}/{flow_name}", () => {
       something_newer: 1,
     });
     const answer = await org.member.post(`/artifacts/${org.name}/web-ci`, body);
-    expect([answer.status, answer.json]).toEqual([201, "OK"]);
+    expect([answer.status, answer.json]).toEqual([201, { message: "OK" }]);
 
     const [flow] = await rows("flows", org);
     expect(flow).toMatchObject({ name: "web-ci", template: "version: 1\n", description: "" });

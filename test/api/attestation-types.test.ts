@@ -34,6 +34,7 @@ async function countVersions(name: string): Promise<number> {
   return (await get(name)).json.versions.length;
 }
 
+const withoutRules = { content_type: "default" };
 const schema = { type: "object", properties: { line: { type: "number" } }, additionalProperties: true };
 
 describe("POST /custom-attestation-types/{org}", () => {
@@ -75,7 +76,7 @@ describe("POST /custom-attestation-types/{org}", () => {
     const { json } = await get(name);
     expect(json).not.toHaveProperty("description");
     expect(json.versions).toEqual([
-      expect.objectContaining({ version: 1, type_schema: null, evaluator: null, summary: null }),
+      expect.objectContaining({ version: 1, type_schema: null, evaluator: withoutRules, summary: null }),
     ]);
     expect(json.versions[0]).not.toHaveProperty("comment");
   });
@@ -131,7 +132,7 @@ describe("POST /custom-attestation-types/{org}", () => {
       9, 8, 7, 6, 5, 4, 3, 2, 1,
     ]);
     expect(versions[4]).toMatchObject({ version: 5, type_schema: null, evaluator: jq(".a", ".b") });
-    expect(versions[2]).toMatchObject({ version: 7, evaluator: null });
+    expect(versions[2]).toMatchObject({ version: 7, evaluator: withoutRules });
     expect(type).not.toHaveProperty("description");
     expect(type.last_modified_at).toBe(versions[0].timestamp);
     expect(type.created_at).toBe(versions[8].timestamp);
@@ -197,7 +198,7 @@ describe("GET /custom-attestation-types/{org}/{name}", () => {
           timestamp: expect.any(Number),
           created_by: expect.any(String),
           type_schema: schema,
-          evaluator: null,
+          evaluator: withoutRules,
           summary: null,
         },
       ],
@@ -229,7 +230,7 @@ describe("GET /custom-attestation-types/{org}/{name}", () => {
 });
 
 describe("GET /custom-attestation-types/{org}", () => {
-  it("lists all types by name, archived ones too", async () => {
+  it("lists types, the newest first, without archived ones", async () => {
     const own = await app.org();
     const list = () => own.reader.get(`/custom-attestation-types/${own.name}`);
     expect((await list()).json).toEqual([]);
@@ -241,7 +242,6 @@ describe("GET /custom-attestation-types/{org}", () => {
     expect(json.map((type: { name: string; archived: boolean }) => [type.name, type.archived])).toEqual([
       ["C", false],
       ["a", false],
-      ["b", true],
     ]);
     expect(json[0]).toEqual((await own.reader.get(`/custom-attestation-types/${own.name}/C`)).json);
   });

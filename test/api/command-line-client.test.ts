@@ -34,7 +34,7 @@ function call(method: string, path: string, body?: Body, client: Client = org.me
 /** A call that the client takes for a success, which only 200 and 201 are. */
 async function ok(method: string, path: string, body?: Body, client?: Client) {
   const answer = await call(method, path, body, client);
-  expect([path, [200, 201].includes(answer.status), answer.json?.message]).toEqual([path, true, undefined]);
+  expect([path, [200, 201].includes(answer.status), answer.text]).toEqual([path, true, answer.text]);
   expect(answer.json, `${path} has a JSON body`).toBeDefined();
   return answer.json;
 }

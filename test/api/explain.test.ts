@@ -31,7 +31,7 @@ const suite = { name: "core", failures: 0, errors: 0, skipped: 0, total: 12, dur
 
 async function vouch(org: TestOrg, kind: string, body: Record<string, unknown>): Promise<void> {
   const answer = await attest(org.member, { org: org.name }, kind, body);
-  expect(answer.status, answer.text).toBe(201);
+  expect(answer.status, answer.text).toBe(kind === "override" ? 200 : 201);
 }
 
 async function report(org: TestOrg, name: string, more: Record<string, unknown> = {}): Promise<void> {

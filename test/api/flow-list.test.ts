@@ -85,7 +85,6 @@ describe("GET /flows/{org}", () => {
     ["?search_by_name=~", ["a.b_c~d"]],
     ["?search_by_name=%25", []],
     ["?search_by_name=a%5Cb", []],
-    ["?search_by_name=", ["WEB", "a.b_c~d", "my-web", "web"]],
     ["?case_sensitive=false", ["WEB", "a.b_c~d", "my-web", "web"]],
     ["?search_by_name=web&per_page=1&page=2", ["web"]],
   ])("finds names with %s", async (query, found) => {

@@ -87,12 +87,6 @@ describe("members given with PUT and PATCH", () => {
     const org = await withMembers();
     await createEnvironment(org, "group", { type: "logical" });
     const attempts = [
-      org.member.put(`/environments/${org.name}`, {
-        name: "k8s",
-        type: "K8S",
-        description: "",
-        included_environments: ["ecs"],
-      }),
       org.member.patch(`/environments/${org.name}/k8s`, { included_environments: ["ecs"] }),
       org.member.patch(`/environments/${org.name}/all`, { included_environments: ["group"] }),
       org.member.patch(`/environments/${org.name}/all`, { included_environments: ["all"] }),

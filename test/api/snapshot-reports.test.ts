@@ -196,7 +196,11 @@ describe("PUT /environments/{org}/{env_name}/report/{kind}", () => {
   it.each([
     [{}, "artifacts", "Field required [input: None]"],
     [{ artifacts: null }, "artifacts", "Input should be a valid list [input: None]"],
-    [{ artifacts: [7] }, "artifacts[0]", "Input should be a valid dictionary [input: 7]"],
+    [
+      { artifacts: [7] },
+      "artifacts[0]",
+      "Input should be a valid dictionary or object to extract fields from [input: 7]",
+    ],
     [{ artifacts: [], extra: 1 }, "extra", "Extra inputs are not permitted [input: 1]"],
     [{ artifacts: [], type: "K8S" }, "type", "Input should be 'server' [input: K8S]"],
     [{ artifacts: [{ digests }] }, "artifacts[0].creationTimestamp", "Field required [input: None]"],

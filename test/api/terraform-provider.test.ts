@@ -205,6 +205,7 @@ describe("custom attestation types", () => {
 
   it("have a version for each change, the newest first, and none for the same again", async () => {
     const schema = { type: "object", required: ["line"] };
+    const withoutRules = { content_type: "default" };
     const evaluator = { content_type: "jq", rules: [".line >= 80", ".line <= 100"] };
     await post({ evaluator }, schema);
     await post({ evaluator }, schema);
@@ -213,8 +214,8 @@ describe("custom attestation types", () => {
     await post({});
     await post({ description: "d" });
     expect((await read()).versions).toMatchObject([
-      { version: 4, type_schema: null, evaluator: null },
-      { version: 3, type_schema: null, evaluator: null },
+      { version: 4, type_schema: null, evaluator: withoutRules },
+      { version: 3, type_schema: null, evaluator: withoutRules },
       { version: 2, type_schema: null, evaluator },
       { version: 1, type_schema: schema, evaluator },
     ]);

@@ -110,7 +110,6 @@ describe("GET /trails/{org}", () => {
       ["?flow=web", ["b", "a"]],
       ["?flow=no-trails", []],
       ["?flow=nope", []],
-      ["?flow=", ["x", "c", "b", "a"]],
       ["?flow_tag=team=shop", ["b", "a"]],
       ["?flow_tag=team", ["b", "a"]],
       ["?flow_tag=url=a=b", ["b", "a"]],

@@ -149,7 +149,7 @@ describe("a seed file", () => {
   it.each([
     ["{", "is not valid JSON"],
     ["", "is not valid JSON"],
-    ['"text"', "body: Input should be a valid dictionary"],
+    ['"text"', "body: Input should be a valid dictionary or object to extract fields from"],
     ["{}", "users: Field required"],
     ['{"users":[{"nam":"ann"}]}', "users[0].name: Field required"],
     ['{"users":[{"name":"ann","nick":"a"}]}', "users[0].nick: Extra inputs are not permitted"],

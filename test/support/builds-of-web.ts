@@ -28,7 +28,7 @@ export async function buildWeb(
     ...more,
   });
   const answer = await org.member.post(`/artifacts/${org.name}/${flow}`, body);
-  expect([answer.status, answer.text]).toEqual([201, '"OK"']);
+  expect([answer.status, answer.text]).toEqual([201, '{"message":"OK"}']);
 }
 
 /** A version of `web` as a report of what runs has it. */

@@ -9,7 +9,7 @@ export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
   create_artifact: async (deps, call) => {
     const { params, body, actor, org } = call;
     await reportArtifact(deps, org.id, { flow_name: params.flow_name, artifact: body, actor });
-    return { status: 201, body: "OK" };
+    return { status: 201, body: { message: "OK" } };
   },
 
   list_artifacts: async (deps, { query, org }) => ({

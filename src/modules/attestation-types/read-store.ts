@@ -2,6 +2,9 @@ import { type RawBuilder, sql } from "kysely";
 
 import type { Executor } from "../../db/connect.ts";
 
+/** The evaluator of a version without rules. */
+const withoutRules = JSON.stringify({ content_type: "default" });
+
 /** Types as they are shown, as JSON text built by the database: `t` with its versions `v`, newest first. */
 function shownTypes(
   org: { id: string; name: string },
@@ -20,7 +23,7 @@ function shownTypes(
       select array_agg(v.description order by v.version desc) as descriptions,
         jsonb_agg(jsonb_build_object(
           'version', v.version, 'timestamp', epoch(v.created_at), 'created_by', v.created_by_name,
-          'type_schema', v.type_schema, 'evaluator', v.evaluator, 'summary', v.summary
+          'type_schema', v.type_schema, 'evaluator', coalesce(v.evaluator, ${withoutRules}::jsonb), 'summary', v.summary
         ) order by v.version desc) as versions
       from attestation_type_versions as v
       where v.org_id = t.org_id and v.type_id = t.id and ${parts.which}
@@ -34,9 +37,10 @@ const wholeType = {
   which: sql`true`,
 };
 
-/** All types of an organization with all their versions, by name: a JSON array as text. */
+/** The types of an organization that are not archived, with all their versions, newest first: a JSON array as text. */
 export async function listTypes(db: Executor, org: { id: string; name: string }): Promise<string> {
-  const { rows } = await sql<{ text: string }>`${shownTypes(org, wholeType)} order by t.name`.execute(db);
+  const { rows } = await sql<{ text: string }>`${shownTypes(org, wholeType)} and t.archived_at is null
+    order by t.created_at desc, t.id desc`.execute(db);
   return `[${rows.map((row) => row.text).join(",")}]`;
 }
 

@@ -38,10 +38,14 @@ function commonOf(body: CommonAttestationInput): CommonAttestationInput {
   };
 }
 
-async function report(deps: Deps, call: ReportCall, kind: KindOfAttestation) {
+async function store(deps: Deps, call: ReportCall, kind: KindOfAttestation): Promise<void> {
   const { org, actor, params, body } = call;
   const attachment = call.files?.attachment_file;
   await reportAttestation(deps, org, { ...params, common: commonOf(body), kind, attachment, actor });
+}
+
+async function report(deps: Deps, call: ReportCall, kind: KindOfAttestation) {
+  await store(deps, call, kind);
   return { status: 201 as const, body: "OK" as const };
 }
 
@@ -96,13 +100,14 @@ export const attestationReportHandlers: Handlers<typeof attestationReportEndpoin
     });
   },
 
-  post_override_attestation: (deps, call) => {
+  post_override_attestation: async (deps, call) => {
     const { reason, new_compliance_status, original_attestation_type } = call.body;
-    return report(deps, call, {
+    await store(deps, call, {
       type: original_attestation_type,
       is_compliant: new_compliance_status,
       is_override: true,
       type_data: { reason, new_compliance_status, original_attestation_type },
     });
+    return { status: 200, body: "OK" };
   },
 };

@@ -5,7 +5,14 @@ import type { Timestamp } from "../../lib/clock.ts";
 import type { Deps } from "../deps.ts";
 import { type Org, requireLive } from "./find-service.ts";
 import { holdMembers, listGroupIds, listMemberIds, touchLogical, updateMembers } from "./member-store.ts";
-import { findEnvironments } from "./store.ts";
+import { type EnvironmentRef, findEnvironments } from "./store.ts";
+
+/** The live environments of these names, in order. @throws AppError not_found for a name that means none. */
+export async function requireMembers(tx: Tx, org: Org, names: readonly string[]): Promise<EnvironmentRef[]> {
+  if (names.length === 0) return [];
+  const found = await findEnvironments(tx, org.id, names);
+  return names.map((name, index) => requireLive(org, name, found[index]));
+}
 
 /**
  * Ids of the environments of these names, in order, each once, fit to be members of a group of this type. Nobody else
@@ -19,8 +26,7 @@ export async function resolveMembers(
   names: readonly string[],
 ): Promise<string[]> {
   if (names.length === 0) return [];
-  const found = await findEnvironments(tx, org.id, names);
-  const members = names.map((name, index) => requireLive(org, name, found[index]));
+  const members = await requireMembers(tx, org, names);
   const problem = membershipProblem(groupType, members);
   if (problem !== undefined) throw invalid(problem);
   const ids = [...new Set(members.map(({ id }) => id))];

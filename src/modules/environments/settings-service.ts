@@ -1,7 +1,7 @@
 import { showInput } from "../../contract/input-errors.ts";
 import type { Tx } from "../../db/connect.ts";
 import { violates } from "../../db/sqlstate.ts";
-import { type EnvironmentType, onlyPhysicalInLogical } from "../../domain/environments.ts";
+import type { EnvironmentType } from "../../domain/environments.ts";
 import { AppError, forbidden, invalid, invalidInput } from "../../domain/errors.ts";
 import { mayNotAttach } from "../../domain/policies.ts";
 import type { OrgAccess } from "../../domain/principal.ts";
@@ -13,7 +13,7 @@ import type { Deps } from "../deps.ts";
 import { changeAttachments } from "../policies/attach-service.ts";
 import { reevaluate } from "../snapshots/evaluate-service.ts";
 import { getLiveEnvironment, lockLive, lockStructure, type Org } from "./find-service.ts";
-import { resolveMembers, setMembers, touchGroups } from "./member-service.ts";
+import { requireMembers, resolveMembers, setMembers, touchGroups } from "./member-service.ts";
 import {
   deleteFormerName,
   type EnvironmentSettings,
@@ -110,19 +110,29 @@ async function writeEnvironment(deps: Deps, tx: Tx, org: Org, input: Environment
 }
 
 /**
+ * Ids of the members that an input gives a logical environment, with the structure and them held; undefined to leave
+ * what there is. Others have no members, whatever is said, but what is said has to name environments.
+ */
+async function membersOf(tx: Tx, org: Org, input: EnvironmentInput): Promise<string[] | undefined> {
+  const { type, included_environments: names } = input;
+  if (names === undefined || names === null) return undefined;
+  if (type !== "logical") {
+    await requireMembers(tx, org, names);
+    return undefined;
+  }
+  await lockStructure(tx, org.id);
+  return resolveMembers(tx, org, type, names);
+}
+
+/**
  * Creates an environment or updates the live one of that name (contract 2.2). An empty description and absent members
- * leave what there is. Repeating it changes nothing.
+ * leave what there is; members of a physical one have no effect. Repeating it changes nothing.
  * @throws AppError invalid for another type than it has or for members it cannot have, not_found for unknown members.
  */
 export async function putEnvironment(deps: Deps, scope: OrgScope, input: EnvironmentInput): Promise<void> {
   const { org } = scope;
-  const included = input.included_environments ?? undefined;
-  if (included !== undefined && included.length > 0 && input.type !== "logical")
-    throw invalid(onlyPhysicalInLogical);
   await recorded(deps, scope, async (tx, record) => {
-    const grouping = included !== undefined && input.type === "logical";
-    if (grouping) await lockStructure(tx, org.id);
-    const members = grouping ? await resolveMembers(tx, org, input.type, included) : undefined;
+    const members = await membersOf(tx, org, input);
     const { id, created, changed } = await writeEnvironment(deps, tx, org, input);
     if (created) await deleteFormerName(tx, org.id, input.name);
     const at = deps.clock.now();

@@ -1,6 +1,7 @@
 import { JsonText } from "../../contract/endpoint.ts";
 import type { flowEndpoints, FlowsQuery } from "../../contract/flows.ts";
 import { paginationOf } from "../../contract/pagination.ts";
+import { invalid } from "../../domain/errors.ts";
 import { parseTagFilter } from "../../domain/tags.ts";
 import { legacyTemplateText } from "../../domain/template/stored.ts";
 import { parseWireId } from "../../lib/ids.ts";
@@ -10,9 +11,11 @@ import { listFlowPage, listFlows } from "./list-store.ts";
 import { archiveFlow, getFlow, moveFlow, putFlow, renameFlow } from "./service.ts";
 import { complainByLocation, readTemplateFile } from "./template-text.ts";
 
+/** @throws AppError invalid for an empty name, which is part of every other. */
 function filterOf(query: FlowsQuery): FlowFilter {
+  if (query.search_by_name === "") throw invalid("Empty string is not allowed for flow names.");
   return {
-    search: query.search_by_name || undefined,
+    search: query.search_by_name,
     case_sensitive: query.case_sensitive,
     space_ids: query.space_id?.flatMap((id) => parseWireId(id) ?? []),
     tags: query.tag && parseTagFilter(query.tag),

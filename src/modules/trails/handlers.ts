@@ -5,7 +5,7 @@ import { fingerprintPrefixPattern } from "../../domain/names.ts";
 import type { OrgAccess } from "../../domain/principal.ts";
 import type { Handlers } from "../call.ts";
 import type { Deps } from "../deps.ts";
-import { findFlowIdByName, getFlowId } from "../flows/service.ts";
+import { findFlowIdByName, flowNotFound, getFlowId } from "../flows/service.ts";
 import { complainInOneText, readTemplateFile } from "../flows/template-text.ts";
 import { countTrails, listTrails, type ReadTrailRow, type TrailFilter } from "./list-store.ts";
 import { trailPackage } from "./package-service.ts";
@@ -42,18 +42,22 @@ function tagOf(text: string | undefined): TrailFilter["tag"] {
     : { key: text.slice(0, sign), value: text.slice(sign + 1) };
 }
 
-/** Undefined when a filter can match nothing. */
+/**
+ * Undefined when a filter can match nothing: an empty fingerprint or tag is nobody's.
+ * @throws AppError not_found for an empty name of a flow, which no flow can have.
+ */
 async function filterOf(
   deps: Deps,
   org: OrgAccess,
   query: { flow?: string | undefined; flow_tag?: string | undefined; fingerprint?: string | undefined },
 ): Promise<TrailFilter | undefined> {
-  // Clients send empty texts for filters that were not set.
-  const [flow, fingerprint] = [query.flow || undefined, query.fingerprint || undefined];
+  const { flow, fingerprint } = query;
+  if (flow === "") throw flowNotFound(flow, org);
+  if (query.flow_tag === "") return undefined;
   if (fingerprint !== undefined && !fingerprintPrefixPattern.test(fingerprint)) return undefined;
   const flow_id = flow === undefined ? undefined : await findFlowIdByName(deps.db.query, org.id, flow);
   if (flow !== undefined && flow_id === undefined) return undefined;
-  return { flow_id, tag: tagOf(query.flow_tag || undefined), fingerprint };
+  return { flow_id, tag: tagOf(query.flow_tag), fingerprint };
 }
 
 export const trailHandlers: Handlers<typeof trailEndpoints> = {
