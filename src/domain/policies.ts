@@ -39,6 +39,4 @@ export const previewLimits = {
   snapshots: 1000,
   /** Rows of what ran: one for each time something about an artifact changed. */
   artifacts: 10_000,
-  /** Rules times artifacts times flows. */
-  evaluations: 200_000,
 } as const;

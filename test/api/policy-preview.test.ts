@@ -178,9 +178,9 @@ describe("POST /policies/{org}/preview", () => {
     await reportServer(
       org,
       "empty",
-      Array.from({ length: 150 }, (_, n) => `a${n}`),
+      Array.from({ length: 2001 }, (_, n) => `a${n}`),
     );
-    const rules = Array.from({ length: 1500 }, () => "  - {type: junit}");
+    const rules = Array.from({ length: 500 }, () => "  - {type: junit}");
     const { status, json } = await preview(org.reader, org, {}, policyText("attestations:", ...rules));
     expect([status, json.message]).toEqual([400, expect.stringContaining("name fewer environments")]);
   });

@@ -8,8 +8,9 @@ import { unwrapExpression } from "./expression/wrapper.ts";
 import { anything, type AttestationRule, type BooleanRule, type Condition, type Policy } from "./model.ts";
 import { Reader, type Path, type YamlInput } from "./reader.ts";
 import { schemaProblem } from "./schema-version.ts";
+import { maxRules } from "./size.ts";
 
-/** Room for a thousand rules. Reading YAML takes about a microsecond for each character, in which nothing else is done. */
+/** Room for all rules that a policy may have. Reading YAML takes about a microsecond for each character, in which nothing else is done. */
 const limits = { maxLength: 64 * 1024, maxValues: 20_000 };
 
 /** UTF-16 units of all conditions together, which no text reaches but by aliases. */
@@ -17,6 +18,8 @@ const maxConditionsLength = limits.maxLength;
 
 /** Instructions of all regular expressions together, which bounds what one policy costs to read and to evaluate. */
 const maxProgramSize = 50_000;
+/** The same in one rule, which is evaluated in one go. */
+const maxRuleProgramSize = 4000;
 
 const types = [...attestationTypes, "decision", anything];
 const unknownType = `Input should be ${types.map((type) => `'${type}'`).join(", ")} or 'custom:<type name>'`;
@@ -25,10 +28,21 @@ function isType(type: string): boolean {
   return types.includes(type) || customTypePattern.test(type);
 }
 
+/** Who wrote a policy: somebody now, or somebody when other limits were in force. */
+type Origin = "new" | "stored";
+
 /** Reads a policy part by part. */
 class PolicyReader extends Reader {
+  readonly #isNew: boolean;
+  #rules = 0;
+  #ruleProgramSize = 0;
   #conditionsLength = 0;
   #programSize = 0;
+
+  constructor(origin: Origin) {
+    super();
+    this.#isNew = origin === "new";
+  }
 
   root(value: YamlValue): Policy {
     const root = this.mapping(value, [], ["_schema", "artifacts"]);
@@ -52,16 +66,29 @@ class PolicyReader extends Reader {
   #booleanRule(artifacts: YamlMapping, key: string): BooleanRule {
     if (!artifacts.has(key)) return { required: false, exceptions: [] };
     const path = ["artifacts", key];
+    this.#ruleProgramSize = 0;
     const rule = this.mapping(artifacts.get(key), path, ["required", "exceptions"]);
+    const required = this.boolean(rule.get("required"), [...path, "required"], false);
+    if (required) this.#count(path);
     return {
-      required: this.boolean(rule.get("required"), [...path, "required"], false),
-      exceptions: this.list(rule.get("exceptions"), [...path, "exceptions"], (item, at) =>
-        this.#condition(this.mapping(item, at, ["if"]).get("if"), [...at, "if"]),
-      ),
+      required,
+      exceptions: this.list(rule.get("exceptions"), [...path, "exceptions"], (item, at) => {
+        this.#count(at);
+        return this.#condition(this.mapping(item, at, ["if"]).get("if"), [...at, "if"]);
+      }),
     };
   }
 
+  /** Aliases count as what they stand for: the same rule judges as often as it is repeated. */
+  #count(path: Path): void {
+    this.#rules += 1;
+    if (this.#isNew && this.#rules > maxRules)
+      this.#giveUp(path, `A policy may have at most ${maxRules} rules and exceptions together`, undefined);
+  }
+
   #attestationRule(value: YamlValue, path: Path): AttestationRule {
+    this.#count(path);
+    this.#ruleProgramSize = 0;
     const known = ["if", "name", "type", "must_be_compliant", "for_control"];
     const rule = this.mapping(value, path, known);
     const type = rule === value ? this.text(rule.get("type"), [...path, "type"], maxNameLength) : undefined;
@@ -118,7 +145,11 @@ class PolicyReader extends Reader {
     const text = unwrapExpression(wrapped);
     try {
       const expression = parseExpression(text);
-      this.#programSize += programSize(expression);
+      const size = programSize(expression);
+      this.#ruleProgramSize += size;
+      if (this.#isNew && this.#ruleProgramSize > maxRuleProgramSize)
+        this.#giveUp(path, "The regular expressions of the rule are too large together", text);
+      this.#programSize += size;
       if (this.#programSize > maxProgramSize)
         this.#giveUp(path, "The regular expressions of the policy are too large together", text);
       return { text, expression };
@@ -130,7 +161,7 @@ class PolicyReader extends Reader {
   }
 
   /** Reading on would take too long. */
-  #giveUp(path: Path, reason: string, input: string): never {
+  #giveUp(path: Path, reason: string, input: string | undefined): never {
     throw new PolicyError("Not a policy", [...this.issues, { path, reason, input }]);
   }
 }
@@ -149,10 +180,11 @@ function readPolicyYaml(text: string): YamlValue {
 /**
  * Reads an environment policy, schema version 1. Whether the controls it names exist is not known here: see
  * `controlsOf`.
+ * @param origin what was stored may have more rules than is possible now, and is read all the same.
  * @throws PolicyError, and nothing else, with every mistake in the text.
  */
-export function parsePolicy(text: string): Policy {
-  const reader = new PolicyReader();
+export function parsePolicy(text: string, origin: Origin = "new"): Policy {
+  const reader = new PolicyReader(origin);
   const policy = reader.root(readPolicyYaml(text));
   if (reader.issues.length > 0) throw new PolicyError("Not a policy", reader.issues);
   return policy;

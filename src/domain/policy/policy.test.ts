@@ -281,6 +281,36 @@ describe("parsePolicy", () => {
     });
   });
 
+  it("counts rules and exceptions, each alias as what it stands for", () => {
+    const reason = "A policy may have at most 500 rules and exceptions together";
+    const rules = (count: number) => `attestations: [&r {name: a, type: generic}${",*r".repeat(count - 1)}]`;
+    const policy = (...parts: string[]) => `${schema}artifacts: {${parts.join(", ")}}`;
+    const exceptions = (count: number) => `exceptions: [&e {if: exists(flow)}${",*e".repeat(count - 1)}]`;
+    expect(parsePolicy(policy(rules(500))).artifacts.attestations).toHaveLength(500);
+    expect(mistakes(policy(rules(501)))).toEqual({ "artifacts.attestations[500]": reason });
+    const attack = policy(rules(3900));
+    expect(attack.length).toBeLessThan(12 * 1024);
+    expect(mistakes(attack)).toEqual({ "artifacts.attestations[500]": reason });
+    const both = (count: number) =>
+      policy(`provenance: {required: true, ${exceptions(count)}}`, `trail-compliance: {${exceptions(200)}}`);
+    expect(mistakes(both(300))).toEqual({ "artifacts.trail-compliance.exceptions[199]": reason });
+    expect(parsePolicy(both(299)).artifacts.provenance.exceptions).toHaveLength(299);
+    // What was stored before there was a limit is read, so that it can be detached and replaced.
+    expect(parsePolicy(attack, "stored").artifacts.attestations).toHaveLength(3900);
+  });
+
+  it("stops where the regular expressions of one rule cost too much together", () => {
+    const pattern = (length: number) => `matches(flow.name, 'x{${length}}')`;
+    const policy = (length: number) =>
+      `${schema}artifacts: {provenance: {exceptions: [${Array.from({ length: 4 }, () => `{if: "${pattern(length)}"}`).join(",")}]}}`;
+    expect(parsePolicy(policy(900)).artifacts.provenance.exceptions).toHaveLength(4);
+    const tooLarge = "The regular expressions of the rule are too large together";
+    const many = `matches(flow.name, 'x{900}') or `.repeat(4) + pattern(900);
+    expect(mistakes(`${schema}artifacts: {attestations: [{type: junit, if: "${many}"}]}`)).toEqual({
+      "artifacts.attestations[0].if": tooLarge,
+    });
+  });
+
   it("stops where regular expressions cost too much together", () => {
     const rule = (index: number) => `{type: junit, if: "matches(flow.name, 'x{900}${index}')"}`;
     const rules = (count: number) => Array.from({ length: count }, (_, index) => rule(index)).join(",");

@@ -27,7 +27,7 @@ export async function readPolicies(
   }
   if (missing.length === 0) return policies;
   for (const { id, text } of await listVersionTexts(db, orgId, missing)) {
-    const policy = parsePolicy(text);
+    const policy = parsePolicy(text, "stored");
     parsed.set(id, policy, text.length);
     policies.set(id, policy);
   }

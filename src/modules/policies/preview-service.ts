@@ -1,8 +1,10 @@
 import type { Executor } from "../../db/connect.ts";
 import { transaction } from "../../db/transaction.ts";
 import { invalid, invalidInput } from "../../domain/errors.ts";
+import { judgingLimits } from "../../domain/judging.ts";
 import { previewLimits } from "../../domain/policies.ts";
 import type { Policy } from "../../domain/policy/model.ts";
+import { sizeOfPolicy } from "../../domain/policy/size.ts";
 import { type Preview, previewPolicy, type RanArtifact } from "../../domain/policy/preview.ts";
 import { allowListed } from "../allowlists/service.ts";
 import type { Deps } from "../deps.ts";
@@ -74,13 +76,15 @@ function requireBounded(
   rows: readonly RanArtifact[],
   flows: ReadonlyMap<string, readonly unknown[]>,
 ): void {
-  const rules = policy.artifacts.attestations.length + 2;
-  const evaluations = rows.reduce(
-    (sum, { fingerprint }) => sum + rules * Math.max(1, flows.get(fingerprint)?.length ?? 0),
+  const { rules } = sizeOfPolicy(policy);
+  const facts = rows.reduce(
+    (sum, { fingerprint }) => sum + Math.max(1, flows.get(fingerprint)?.length ?? 0),
     0,
   );
-  if (evaluations > previewLimits.evaluations)
-    throw tooMuch(`${previewLimits.evaluations} rules times artifacts times flows`);
+  if (facts > judgingLimits.facts) throw tooMuch(`${judgingLimits.facts} artifacts times flows`);
+  const evaluations = rules * facts;
+  if (evaluations > judgingLimits.evaluations)
+    throw tooMuch(`${judgingLimits.evaluations} rules times artifacts times flows, here ${evaluations},`);
 }
 
 /**

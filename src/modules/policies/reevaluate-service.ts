@@ -1,5 +1,6 @@
 import { enqueueAll } from "../../db/jobs.ts";
 import type { Tx } from "../../db/connect.ts";
+import { TooMuchToJudge } from "../../domain/judging.ts";
 import type { Actor } from "../../domain/principal.ts";
 import { wireId } from "../../lib/ids.ts";
 import { recorded } from "../audit/service.ts";
@@ -40,8 +41,24 @@ function jobActor(job: ReevaluationJob): Actor {
   };
 }
 
-/** Judges one environment again, unless it was archived. Running it once more appends one more equal snapshot. */
-export function runReevaluation(deps: Deps, job: ReevaluationJob): Promise<void> {
+/**
+ * Judges one environment again, unless it was archived. Running it once more appends one more equal snapshot. Where more
+ * has come together meanwhile than is judged at once the environment stays as it was judged, and the log says so: trying
+ * again would come to the same.
+ */
+export async function runReevaluation(deps: Deps, job: ReevaluationJob): Promise<void> {
+  try {
+    await judgeAgain(deps, job);
+  } catch (err) {
+    if (!(err instanceof TooMuchToJudge)) throw err;
+    deps.log.error(
+      { err, org: job.org_name, environment_id: job.environment_id },
+      "environment was not judged again",
+    );
+  }
+}
+
+function judgeAgain(deps: Deps, job: ReevaluationJob): Promise<void> {
   const org = { id: job.org_id, name: job.org_name };
   return recorded(deps, { org, actor: jobActor(job) }, async (tx, record) => {
     const [environment] = await lockAll(tx, org, [job.environment_id]);

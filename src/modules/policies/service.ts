@@ -5,6 +5,7 @@ import { sha256 } from "../../lib/hash.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { lockAll, type Org } from "../environments/find-service.ts";
+import { requireRecordedJudgeable } from "../snapshots/bound-service.ts";
 import { reevaluate } from "../snapshots/evaluate-service.ts";
 import { listConsumingIds } from "./attachment-store.ts";
 import { requireControls } from "./controls-service.ts";
@@ -138,6 +139,7 @@ async function judgeConsumers(
   locked: ReadonlySet<string>,
 ): Promise<void> {
   const ids = await listConsumingIds(tx, org.id, policy.id);
+  await requireRecordedJudgeable(tx, org, ids);
   const environmentIds = ids.filter((id) => locked.has(id));
   if (environmentIds.length > 0) await reevaluate(deps, tx, org, { environmentIds, cause: "policy" });
   await queueReevaluation(
@@ -162,7 +164,8 @@ async function updateExisting(deps: Deps, writing: Writing, found: PolicyRow): P
  * Creates a policy, or replaces the description of the one of that name and, when the text is another than its latest,
  * appends a version and judges by it again wherever it is attached (contract environments 8.1). Of any number of
  * simultaneous calls one creates. A repetition changes and records nothing.
- * @throws AppError invalid for an unknown control, for a new policy without a file, or when there is too much text.
+ * @throws AppError invalid for an unknown control, for a new policy without a file, when there is too much text, or when
+ * somewhere it asks for more than can be judged at once.
  */
 export function putPolicy(deps: Deps, scope: OrgScope, input: PolicyInput): Promise<"created" | "updated"> {
   const { org, actor } = scope;

@@ -1,4 +1,5 @@
 import type { Tx } from "../../db/connect.ts";
+import { requireJudgeable } from "../../domain/judging.ts";
 import { wantedAttestations } from "../../domain/policy/evaluation/rules.ts";
 import {
   judgedBy,
@@ -87,10 +88,25 @@ function factsOf(tx: Tx, org: Org, opened: readonly Opened[]) {
   return getFacts(tx, org.id, [...fingerprints], applied.length === 0 ? "none" : wantedAttestations(applied));
 }
 
+/** @throws TooMuchToJudge for the first target that asks for too much. */
+function requireAllJudgeable(opened: readonly Opened[], facts?: Awaited<ReturnType<typeof factsOf>>): void {
+  for (const { target, policies, open } of opened) {
+    const flows = open.map(({ fingerprint }) => Math.max(1, facts?.get(fingerprint)?.length ?? 0));
+    requireJudgeable(target.standing.name, {
+      policies,
+      facts: flows.reduce((sum, count) => sum + count, 0),
+      mostFlows: flows.reduce((most, count) => Math.max(most, count), 0),
+      names: open.reduce((sum, { name }) => sum + name.length, 0),
+    });
+  }
+}
+
 /** Judges and compares what runs in several environments: four statements. */
 export async function compareTargets(tx: Tx, org: Org, targets: readonly Target[]): Promise<Compared[]> {
   const opened = await openTargets(tx, org, targets);
+  requireAllJudgeable(opened);
   const facts = await factsOf(tx, org, opened);
+  requireAllJudgeable(opened, facts);
   return opened.map(({ target, before, settled, policies, allowed }) => {
     const { running, members } = target;
     const rules = { policies, allowed };

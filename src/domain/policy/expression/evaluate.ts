@@ -1,3 +1,5 @@
+import type { RE2JS } from "re2js";
+
 import { compareText } from "../../../lib/text.ts";
 import type { Expression, Field, Operator } from "./ast.ts";
 import { numberPattern } from "./lexer.ts";
@@ -97,6 +99,17 @@ function exists(node: Expression, context: ExpressionContext): boolean {
   return node.kind === "list" || valueOf(node, context) !== null;
 }
 
+/** The last text each expression was tried on: rules ask about an artifact once for each flow that knows it. */
+const lastTried = new WeakMap<RE2JS, { text: string; found: boolean }>();
+
+function isFound(regex: RE2JS, text: string): boolean {
+  const last = lastTried.get(regex);
+  if (last?.text === text) return last.found;
+  const found = regex.test(text);
+  lastTried.set(regex, { text, found });
+  return found;
+}
+
 /**
  * Whether a condition holds.
  *
@@ -118,7 +131,7 @@ export function evaluateExpression(node: Expression, context: ExpressionContext)
       return exists(node.operand, context);
     case "matches": {
       const subject = valueOf(node.subject, context);
-      return typeof subject === "string" && node.regex.test(subject);
+      return typeof subject === "string" && isFound(node.regex, subject);
     }
     default:
       // Reading an expression has made sure that nothing else stands where a condition is needed.

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+
+import { judgingProblem, requireJudgeable, TooMuchToJudge } from "./judging.ts";
+import { parsePolicy } from "./policy/parse.ts";
+import { countRules, sizeOfPolicy } from "./policy/size.ts";
+
+const schema = "_schema: https://x.test/v1\n";
+
+/** A policy with this many rules about attestations. */
+function policyOf(rules: number, condition = "") {
+  const rule = `{type: junit${condition === "" ? "" : `, if: "${condition}"`}}`;
+  const text = `${schema}artifacts: {attestations: [${Array.from({ length: rules }, () => rule).join(",")}]}`;
+  return { name: "p", policy: parsePolicy(text) };
+}
+
+describe("the size of a policy", () => {
+  it("is that of its rules and exceptions, those not asked left out", () => {
+    const { policy } = policyOf(3);
+    expect([countRules(policy), sizeOfPolicy(policy)]).toEqual([3, { rules: 3, patterns: 0 }]);
+    const booleans = parsePolicy(
+      `${schema}artifacts: {provenance: {required: true, exceptions: [{if: exists(flow)}]}, trail-compliance: {required: false}}`,
+    );
+    expect(sizeOfPolicy(booleans).rules).toBe(2);
+    expect(sizeOfPolicy(parsePolicy(schema)).rules).toBe(1);
+  });
+
+  it("counts long conditions and regular expressions", () => {
+    const long = Array.from({ length: 100 }, () => "flow.name == 'abc'").join(" or ");
+    expect(sizeOfPolicy(policyOf(1, long).policy).rules).toBe(1 + Math.floor(long.length / 1000));
+    expect(sizeOfPolicy(policyOf(2, "matches(flow.name, 'x{100}')").policy).patterns).toBeGreaterThan(200);
+  });
+});
+
+describe("what can be judged at once", () => {
+  it("are ten thousand artifacts of two flows each under fifty rules", () => {
+    const policies = [policyOf(50)];
+    expect(judgingProblem({ policies, facts: 20_000, mostFlows: 2, names: 800_000 })).toBeUndefined();
+    expect(judgingProblem({ policies, facts: 20_001 })).toBe(
+      "50 rules times 20001 artifacts times flows are 1000050, more than the 1000000 that are possible at once",
+    );
+  });
+
+  it("are not too many rules, whatever runs", () => {
+    const large = {
+      name: "large",
+      policy: parsePolicy(
+        `${schema}artifacts: {attestations: [&r {type: junit}${",*r".repeat(3899)}]}`,
+        "stored",
+      ),
+    };
+    expect(judgingProblem({ policies: [policyOf(2), large], facts: 0 })).toBe(
+      "policy 'large' has 3900 rules, more than 500: detach it, or give it a shorter version",
+    );
+  });
+
+  it.each([
+    [
+      { policies: [], facts: 100_001 },
+      "its artifacts times flows are 100001, more than the 100000 that are possible at once",
+    ],
+    [
+      { policies: [policyOf(1)], facts: 10_001, mostFlows: 10_001 },
+      /flows of one of its artifacts are 10001/,
+    ],
+    [
+      { policies: [policyOf(500)], facts: 500, mostFlows: 401 },
+      /500 rules times 401 flows of an artifact are 200500/,
+    ],
+    [
+      { policies: [policyOf(20, "matches(artifact.name, 'x{900}')")], facts: 2000, names: 2000 * 4096 },
+      /regular expressions/,
+    ],
+  ])("are not %j", (size, problem) => {
+    expect(judgingProblem(size)).toMatch(problem);
+    expect(() => requireJudgeable("prod", size)).toThrow(TooMuchToJudge);
+  });
+});

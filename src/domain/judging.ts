@@ -1,0 +1,79 @@
+import { AppError } from "./errors.ts";
+import type { Policy } from "./policy/model.ts";
+import { countRules, maxRules, sizeOfPolicy } from "./policy/size.ts";
+
+/**
+ * How much is judged at once: in an environment, and in trying a policy on several. It is the same for everybody who
+ * judges, so that what may be stored can be judged, and what may be tried can be stored.
+ */
+export const judgingLimits = {
+  /** Rules times artifacts times flows. Ten thousand artifacts of two flows each under 50 rules are just possible. */
+  evaluations: 1_000_000,
+  /** Artifacts times flows, however few rules there are. */
+  facts: 100_000,
+  /** Rules times flows of one artifact, which is judged in one go. */
+  evaluationsOfOne: 200_000,
+  /** Flows of one artifact. */
+  flowsOfOne: 10_000,
+  /** Instructions of regular expressions times characters of names: some twenty seconds at the worst. */
+  matching: 5_000_000_000,
+  /** What runs in all members of a logical environment, before equal ones are put together. */
+  memberArtifacts: 100_000,
+} as const;
+
+/** Something that is judged by policies. */
+export interface JudgingSize {
+  policies: readonly { name: string; policy: Policy }[];
+  /** Artifacts, each as often as flows know it, but at least once. */
+  facts: number;
+  /** Of the artifact that most flows know. */
+  mostFlows?: number;
+  /** Characters of the names of all artifacts. */
+  names?: number;
+}
+
+/** What one environment asks for is more than is judged at once. */
+export class TooMuchToJudge extends AppError {
+  constructor(environment: string, problem: string) {
+    super("invalid", `Environment '${environment}' cannot be judged: ${problem}`);
+  }
+}
+
+function rulesProblem(policies: JudgingSize["policies"]): string | undefined {
+  const large = policies.find(({ policy }) => countRules(policy) > maxRules);
+  return (
+    large &&
+    `policy '${large.name}' has ${countRules(large.policy)} rules, more than ${maxRules}: detach it, or give it a shorter version`
+  );
+}
+
+function tooMany(what: string, count: number, most: number): string | undefined {
+  return count > most ? `${what} are ${count}, more than the ${most} that are possible at once` : undefined;
+}
+
+/** Why so much cannot be judged at once, with its size and the largest possible; undefined when it can. */
+export function judgingProblem(size: JudgingSize): string | undefined {
+  const { policies, facts, mostFlows = 1, names = 0 } = size;
+  const { evaluations, evaluationsOfOne, flowsOfOne, matching } = judgingLimits;
+  const sizes = policies.map(({ policy }) => sizeOfPolicy(policy));
+  const rules = sizes.reduce((sum, each) => sum + each.rules, 0);
+  const patterns = sizes.reduce((sum, each) => sum + each.patterns, 0);
+  return (
+    rulesProblem(policies) ??
+    tooMany("its artifacts times flows", facts, judgingLimits.facts) ??
+    tooMany("the flows of one of its artifacts", mostFlows, flowsOfOne) ??
+    tooMany(`${rules} rules times ${facts} artifacts times flows`, rules * facts, evaluations) ??
+    tooMany(`${rules} rules times ${mostFlows} flows of an artifact`, rules * mostFlows, evaluationsOfOne) ??
+    tooMany(
+      "the regular expressions of its policies times the names they are tried on",
+      patterns * names,
+      matching,
+    )
+  );
+}
+
+/** @throws TooMuchToJudge */
+export function requireJudgeable(environment: string, size: JudgingSize): void {
+  const problem = judgingProblem(size);
+  if (problem !== undefined) throw new TooMuchToJudge(environment, problem);
+}

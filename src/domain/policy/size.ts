@@ -1,0 +1,54 @@
+import { programSize } from "./expression/regex.ts";
+import type { BooleanRule, Condition, Policy } from "./model.ts";
+
+/** Rules of one policy at most, each exception counted as one: many times what anybody wants to keep in mind. */
+export const maxRules = 500;
+
+/** How much there is to judge by. */
+export interface PolicySize {
+  /** Rules and exceptions, long conditions counted more than once; at least one. */
+  rules: number;
+  /** Instructions of all regular expressions. */
+  patterns: number;
+}
+
+/** A condition of so many characters costs as much as a rule. */
+const conditionLength = 1000;
+
+function conditionsOf({ artifacts }: Policy): (Condition | null)[] {
+  const { provenance, trail_compliance, attestations } = artifacts;
+  return [
+    ...provenance.exceptions,
+    ...trail_compliance.exceptions,
+    ...attestations.map(({ condition }) => condition),
+  ];
+}
+
+function countBoolean({ required, exceptions }: BooleanRule): number {
+  return exceptions.length + (required ? 1 : 0);
+}
+
+/** Rules that are asked, and exceptions. */
+export function countRules({ artifacts }: Policy): number {
+  const { provenance, trail_compliance, attestations } = artifacts;
+  return countBoolean(provenance) + countBoolean(trail_compliance) + attestations.length;
+}
+
+const known = new WeakMap<Policy, PolicySize>();
+
+/** How much it takes to judge by a policy. */
+export function sizeOfPolicy(policy: Policy): PolicySize {
+  const size = known.get(policy) ?? measure(policy);
+  known.set(policy, size);
+  return size;
+}
+
+function measure(policy: Policy): PolicySize {
+  let [rules, patterns] = [countRules(policy), 0];
+  for (const condition of conditionsOf(policy)) {
+    if (condition === null) continue;
+    rules += Math.floor(condition.text.length / conditionLength);
+    patterns += programSize(condition.expression);
+  }
+  return { rules: Math.max(1, rules), patterns };
+}

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+
+import { finish, paced, sorted, type Steps } from "./steps.ts";
+
+/** Keeps the event loop busy. */
+function busy(ms: number): void {
+  for (const until = performance.now() + ms; performance.now() < until;);
+}
+
+function* work(steps: number, ms: number, log: string[] = [], name = ""): Steps<number> {
+  for (let step = 0; step < steps; step += 1) {
+    busy(ms);
+    log.push(name);
+    yield;
+  }
+  return steps;
+}
+
+describe("steps", () => {
+  it("come to the same however they are driven", async () => {
+    expect(finish(work(3, 0))).toBe(3);
+    expect(await paced(work(3, 0))).toBe(3);
+  });
+
+  it("fail as what they do fails", async () => {
+    function* failing(): Steps<void> {
+      yield;
+      throw new Error("no");
+    }
+    expect(() => finish(failing())).toThrow("no");
+    await expect(paced(failing())).rejects.toThrow("no");
+  });
+
+  it("let others in between, and take turns among each other", async () => {
+    let turns = 0;
+    let going = true;
+    const count = (): void => {
+      turns += 1;
+      if (going) setImmediate(count);
+    };
+    setImmediate(count);
+    const log: string[] = [];
+    await Promise.all(["a", "b", "c"].map((name) => paced(work(40, 2, log, name))));
+    going = false;
+    // Slices of ten milliseconds or little more, one in each turn of the event loop.
+    expect(turns).toBeGreaterThanOrEqual(20);
+    const begun = ["a", "b", "c"].map((name) => log.indexOf(name));
+    const ended = ["a", "b", "c"].map((name) => log.lastIndexOf(name));
+    expect(Math.max(...begun)).toBeLessThan(Math.min(...ended));
+  });
+});
+
+describe("sorted", () => {
+  it("sorts as arrays do, equal ones in their order", () => {
+    const item = fc.record({ key: fc.nat(50), value: fc.nat() });
+    fc.assert(
+      fc.property(fc.array(item, { maxLength: 30 }), fc.nat(300), (some, repeat) => {
+        const items = Array.from({ length: repeat }, () => some).flat();
+        const compare = (left: { key: number }, right: { key: number }) => left.key - right.key;
+        expect(finish(sorted(items, compare))).toEqual(items.toSorted(compare));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
