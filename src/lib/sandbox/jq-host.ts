@@ -12,6 +12,9 @@ export class JqLimit extends Error {
   }
 }
 
+/** The machine had no memory for a program that was within its limits. */
+export class MemoryShortage extends Error {}
+
 type Import = (...args: number[]) => unknown;
 
 /** What a WebAssembly module asks for: functions by module and name. */
@@ -31,7 +34,8 @@ export interface Run {
   complaints: Uint8Array[];
   complained: number;
   memory: WasmMemory | undefined;
-  exceeded: JqLimit | undefined;
+  /** Why it cannot go on. */
+  exceeded: JqLimit | MemoryShortage | undefined;
 }
 
 /** Error numbers of the C library (WASI's `noent` and `io`); system calls return them negated. */
@@ -104,8 +108,12 @@ function hostFunctions(run: Run): Record<string, (original: Import) => Import> {
     _environ_sizes_get: () => (count, size) => storeCount(memory(), count, storeCount(memory(), size, 0)),
     _environ_get: () => () => 0,
     _emscripten_resize_heap: (original) => (size) => {
-      if (size >>> 0 <= limits.memory) return original(size);
-      run.exceeded = new JqLimit("memory");
+      if (size >>> 0 > limits.memory) run.exceeded = new JqLimit("memory");
+      else {
+        const grown = original(size);
+        if (grown) return grown;
+        run.exceeded = new MemoryShortage("no memory to grow into");
+      }
       return 0;
     },
   };

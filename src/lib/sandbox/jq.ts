@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 
-import { type Imports, newRun, programPath, replaceImports } from "./jq-host.ts";
+import { type Imports, MemoryShortage, newRun, programPath, replaceImports, type Run } from "./jq-host.ts";
 import { type WasmBytes, type WasmInstance, type WasmModule, webAssembly } from "./wasm.ts";
 
 interface Loaded {
@@ -42,9 +42,21 @@ export interface Jq {
   /**
    * @param input JSON texts; when empty, the program is compiled and not run.
    * @param onOutput called for each piece of output when it is written; bytes as latin1.
-   * @throws JqLimit when the program needs more memory or writes more than is allowed.
+   * @throws JqLimit when the program needs more memory or writes more than is allowed, MemoryShortage when the machine
+   * has less than that.
    */
   run(program: string, input: string, onOutput: (text: string) => void): Promise<JqExit>;
+}
+
+/** A machine for one run. The module is known to be good, so that only memory can be missing. */
+function createInstance(module: WasmModule, imports: Imports, run: Run): WasmInstance {
+  try {
+    return new webAssembly.Instance(module, replaceImports(imports, run));
+  } catch (error) {
+    if (error instanceof RangeError)
+      run.exceeded = new MemoryShortage("no memory to begin", { cause: error });
+    throw error;
+  }
 }
 
 /** Loads jq. Takes some tens of milliseconds and of megabytes, so only workers do. */
@@ -54,15 +66,15 @@ export async function loadJq(): Promise<Jq> {
   return {
     run: async (program, input, onOutput) => {
       const run = newRun(program, input, onOutput);
-      const jq = await load({
-        instantiateWasm: (imports, receive) => {
-          const instance = new webAssembly.Instance(module, replaceImports(imports, run));
-          run.memory = Object.values(instance.exports).find((value) => value instanceof webAssembly.Memory);
-          receive(instance);
-          return instance.exports;
-        },
-      });
       try {
+        const jq = await load({
+          instantiateWasm: (imports, receive) => {
+            const instance = createInstance(module, imports, run);
+            run.memory = Object.values(instance.exports).find((value) => value instanceof webAssembly.Memory);
+            receive(instance);
+            return instance.exports;
+          },
+        });
         const status = jq.callMain(["-c", "-M", "--unbuffered", "-f", programPath]);
         if (run.exceeded !== undefined) throw run.exceeded;
         return { status, complaints: Buffer.concat(run.complaints).toString("utf8") };

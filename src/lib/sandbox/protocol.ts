@@ -9,7 +9,7 @@ export type Step =
   /** Runs a jq program on the job's input. */
   | { kind: "run"; program: string };
 
-/** Steps that share one worker and one time limit. Input that does not fit a schema ends them. */
+/** Steps that share one worker and one limit of processor time. Input that does not fit a schema ends them. */
 export interface Job {
   /** JSON text. */
   input?: string;
@@ -31,6 +31,9 @@ export interface StepResult {
 /** Why a job was ended from outside. */
 export type Limit = "time" | "memory" | "output" | "crash";
 
+/** What no job is to blame for: the machine had no memory for it. */
+export type Shortage = "shortage";
+
 export interface JobResult {
   /** Of the steps that were finished, in order. */
   results: StepResult[];
@@ -42,7 +45,8 @@ export interface JobResult {
 
 /** What a worker tells while it works. */
 export type Message =
-  | { kind: "ready" }
+  /** The number of its thread in the kernel, where there is one. */
+  | { kind: "ready"; kernelId: string | undefined }
   | { kind: "output"; text: string }
   | { kind: "result"; result: StepResult }
-  | { kind: "done"; limit?: Limit };
+  | { kind: "done"; limit?: Limit | Shortage };

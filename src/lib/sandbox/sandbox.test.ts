@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 
-import { createSandbox, type JobResult, SandboxBusy, type Step } from "./sandbox.ts";
+import { createSandbox, type JobResult, SandboxBusy, SandboxUnavailable, type Step } from "./sandbox.ts";
 
 const sandbox = createSandbox({ timeLimit: 10_000 });
 /** For programs that never end. The first job of a thread pays for loading, so not too short either. */
@@ -274,8 +274,10 @@ describe("the sandbox", () => {
     const endless = own.run("a", { input: "1", steps: [{ kind: "run", program: "repeat(empty)" }] });
     const waiting = own.run("a", { steps: [] });
     const refused = expect(waiting).rejects.toThrow("closed");
+    const interrupted = expect(endless).rejects.toThrow(SandboxUnavailable);
     await own.close();
-    expect((await endless).limit).toBe("crash");
+    await interrupted;
     await refused;
+    await expect(own.run("a", { steps: [] })).rejects.toThrow(SandboxUnavailable);
   });
 });

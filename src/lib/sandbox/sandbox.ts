@@ -1,164 +1,229 @@
 import type { Worker } from "node:worker_threads";
 
 import { createFairQueue } from "./fair-queue.ts";
-import type { Job, JobResult, Limit, Message } from "./protocol.ts";
+import { type ReadProcessorTime, readProcessorTime } from "./processor-time.ts";
+import type { Job, JobResult, Limit, Message, Shortage } from "./protocol.ts";
+import { begin, createSlot, end, type Outcome, settle, type Slot, type Watch } from "./slot.ts";
+import { createPending, type Pending, SandboxBusy, SandboxUnavailable } from "./pending.ts";
 import { startWorkerThread } from "./worker-thread.ts";
 
 export type { Job, JobResult, Limit, Problem, Step, StepResult } from "./protocol.ts";
-
-/** An owner has so many jobs waiting that another one is refused. */
-export class SandboxBusy extends Error {}
+export { SandboxBusy, SandboxUnavailable } from "./pending.ts";
 
 /**
  * Runs untrusted programs and schemas in threads of their own: without environment, files and network, limited in
- * time, memory and output. What runs into a limit costs its own job and nothing else.
+ * processor time, memory and output. What runs into a limit costs its own job and nothing else.
  */
 export interface Sandbox {
-  /** How long a job may take, in milliseconds. */
+  /** How much processor time a job may use, in milliseconds, however long the machine takes to give it. */
   readonly timeLimit: number;
   /**
    * @param owner on whose behalf; owners are served in turn.
-   * @throws SandboxBusy when the owner has too much waiting.
+   * @throws SandboxBusy when the owner has too much waiting or its turn does not come, SandboxUnavailable when the machine
+   * gave the job too little: nothing is known about the job then, and it may be tried again.
    */
   run(owner: string, job: Job): Promise<JobResult>;
   /** Threads that exist at the moment. */
   threads(): number;
-  /** Ends all threads; jobs under way end as if crashed. */
+  /** Ends all threads. Jobs that wait or are under way fail as unavailable. */
   close(): Promise<void>;
 }
 
 export interface SandboxOptions {
   /** Threads at most; they start when they are needed. */
   threads?: number;
-  /** Milliseconds a job may take. */
+  /** Milliseconds of its thread's processor time that a job may use. */
   timeLimit?: number;
+  /** Milliseconds that may pass meanwhile, before the machine counts as too busy. */
+  patience?: number;
+  /** Milliseconds that a job may wait for its turn. */
+  maxWait?: number;
   /** Milliseconds without a job after which a thread is ended. */
   idleTime?: number;
   /** Jobs that one owner may have waiting. */
   maxWaiting?: number;
+  /** How a thread's processor time is learned. */
+  processorTime?: ReadProcessorTime;
+  /** Starts a thread. */
+  startThread?: () => Worker;
 }
 
 /** Milliseconds a thread may take to start: long only where the machine is overloaded. */
 const startLimit = 60_000;
 
-interface Pending {
-  job: Job;
-  done: JobResult;
-  resolve(result: JobResult): void;
-  reject(error: Error): void;
-}
-
-/** One thread and what it is at. */
-interface Slot {
-  worker: Worker;
-  ready: boolean;
-  pending: Pending | undefined;
-  timer: NodeJS.Timeout | undefined;
-  /** Why it ended by itself. */
-  error: unknown;
-}
-
-function settle(slot: Slot, limit?: Limit): void {
-  clearTimeout(slot.timer);
-  const { pending } = slot;
-  slot.pending = undefined;
-  if (pending === undefined) return;
-  if (!slot.ready) return pending.reject(new Error("The sandbox did not start", { cause: slot.error }));
-  const { results, output } = pending.done;
-  const decoded = Buffer.from(output, "latin1").toString("utf8");
-  pending.resolve({ results, output: decoded, ...(limit === undefined ? {} : { limit }) });
-}
+/** Limits that what earlier jobs left in a thread's memory can bring nearer. */
+const affectedByOthers: ReadonlySet<Limit | Shortage> = new Set<Limit>(["memory", "crash"]);
 
 function limitOf(error: unknown): Limit {
   return (error as { code?: string }).code === "ERR_WORKER_OUT_OF_MEMORY" ? "memory" : "crash";
 }
 
-/** A sandbox without any thread yet. */
-export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  const { threads = 2, timeLimit = 5_000, idleTime = 30_000, maxWaiting = 200 } = options;
-  const queue = createFairQueue<Pending>(maxWaiting);
-  const slots = new Set<Slot>();
-  const idle: Slot[] = [];
+class Threads implements Sandbox {
+  readonly timeLimit: number;
+  readonly #options: Required<Omit<SandboxOptions, "timeLimit" | "patience" | "processorTime">>;
+  readonly #watch: Watch;
+  readonly #queue;
+  /** What is tried once more, in a thread that has done nothing before. */
+  readonly #again: Pending[] = [];
+  readonly #slots = new Set<Slot>();
+  readonly #idle: Slot[] = [];
+  #closed = false;
 
-  function end(slot: Slot, limit: Limit): void {
-    settle(slot, limit);
-    if (idle.includes(slot)) idle.splice(idle.indexOf(slot), 1);
-    // The slot is free for another thread when this one is gone.
-    void slot.worker.terminate();
+  constructor(options: SandboxOptions) {
+    const { timeLimit = 5_000, patience = 60_000, processorTime = readProcessorTime } = options;
+    const { threads = 2, idleTime = 30_000, maxWaiting = 200, maxWait = 30_000 } = options;
+    const { startThread = startWorkerThread } = options;
+    this.timeLimit = timeLimit;
+    this.#options = { threads, idleTime, maxWaiting, maxWait, startThread };
+    this.#watch = {
+      timeLimit,
+      patience,
+      processorTime,
+      exceed: (slot, outcome) => this.#end(slot, outcome),
+    };
+    this.#queue = createFairQueue<Pending>(maxWaiting);
   }
 
-  function begin(slot: Slot): void {
-    if (slot.pending === undefined) return;
-    clearTimeout(slot.timer);
-    slot.timer = setTimeout(end, timeLimit, slot, "time");
-    // A thread is no window: there is no origin to name.
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin
-    slot.worker.postMessage(slot.pending.job);
-  }
-
-  function finish(slot: Slot, limit?: Limit): void {
-    settle(slot, limit);
-    idle.push(slot);
-    slot.timer = setTimeout(end, idleTime, slot, "crash").unref();
-    pump();
-  }
-
-  function receive(slot: Slot, message: Message): void {
-    if (message.kind === "ready") {
-      slot.ready = true;
-      // Only now: starting up takes hold of the process again. Jobs hold it by their timers.
-      slot.worker.unref();
-      begin(slot);
-    } else if (message.kind === "output") {
-      if (slot.pending !== undefined) slot.pending.done.output += message.text;
-    } else if (message.kind === "result") slot.pending?.done.results.push(message.result);
-    // A job that was cut short has been settled, and its thread is about to end.
-    else if (slot.pending !== undefined) finish(slot, message.limit);
-  }
-
-  function startSlot(pending: Pending): void {
-    const worker = startWorkerThread();
-    const slot: Slot = { worker, ready: false, pending, timer: undefined, error: undefined };
-    slot.timer = setTimeout(end, startLimit, slot, "crash");
-    slots.add(slot);
-    worker.on("message", (message: Message) => receive(slot, message));
-    worker.on("error", (error) => {
-      slot.error = error;
-      end(slot, limitOf(error));
-    });
-    worker.on("exit", () => {
-      end(slot, "crash");
-      slots.delete(slot);
-      pump();
+  run(owner: string, job: Job): Promise<JobResult> {
+    return new Promise((resolve, reject) => {
+      const pending = createPending(job, { resolve, reject }, this.#options.maxWait);
+      if (this.#closed) pending.fail(new SandboxUnavailable("The sandbox was closed"));
+      else if (!this.#queue.push(owner, pending))
+        pending.fail(new SandboxBusy("Too many evaluations are waiting"));
+      this.#pump();
     });
   }
 
-  function pump(): void {
-    while (idle.length > 0 || slots.size < threads) {
-      const pending = queue.shift();
+  threads(): number {
+    return this.#slots.size;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const closed = new SandboxUnavailable("The sandbox was closed");
+    for (let pending = this.#next(); pending !== undefined; pending = this.#next()) pending.fail(closed);
+    for (const slot of this.#slots) settle(slot, closed);
+    await Promise.all([...this.#slots].map((slot) => slot.worker.terminate()));
+  }
+
+  /** The next job that somebody still waits for. */
+  #next(): Pending | undefined {
+    for (;;) {
+      const pending = this.#again.shift() ?? this.#queue.shift();
+      if (pending !== undefined && !pending.isWaiting()) continue;
+      pending?.taken();
+      return pending;
+    }
+  }
+
+  #pump(): void {
+    while (this.#idle.length > 0 || this.#slots.size < this.#options.threads) {
+      const pending = this.#next();
       if (pending === undefined) return;
-      const slot = idle.pop();
-      if (slot === undefined) startSlot(pending);
+      const slot = pending.isSecondTry ? undefined : this.#idle.pop();
+      if (slot !== undefined) this.#assign(slot, pending);
+      else if (this.#slots.size < this.#options.threads) this.#start(pending);
       else {
-        slot.pending = pending;
-        begin(slot);
+        // Its end makes room for the thread that is wanted.
+        this.#again.unshift(pending);
+        return this.#retire(this.#idle.pop()!);
       }
     }
   }
 
-  return {
-    timeLimit,
-    run: (owner, job) =>
-      new Promise((resolve, reject) => {
-        const pending = { job, done: { results: [], output: "" }, resolve, reject };
-        if (!queue.push(owner, pending)) reject(new SandboxBusy("Too many evaluations are waiting"));
-        pump();
-      }),
-    threads: () => slots.size,
-    close: async () => {
-      for (let pending = queue.shift(); pending !== undefined; pending = queue.shift())
-        pending.reject(new Error("The sandbox was closed"));
-      await Promise.all([...slots].map((slot) => slot.worker.terminate()));
-    },
-  };
+  #assign(slot: Slot, pending: Pending): void {
+    slot.pending = pending;
+    void begin(slot, this.#watch);
+  }
+
+  #start(pending: Pending): void {
+    let slot: Slot;
+    try {
+      slot = createSlot(this.#options.startThread(), pending);
+    } catch (error) {
+      // The machine has no room for another thread.
+      return pending.fail(new SandboxUnavailable("A thread could not be started", { cause: error }));
+    }
+    this.#slots.add(slot);
+    slot.timer = setTimeout(
+      () => this.#end(slot, new SandboxUnavailable("A thread took too long to start")),
+      startLimit,
+    );
+    slot.worker.on("message", (message: Message) => this.#receive(slot, message));
+    slot.worker.on("error", (error) => this.#fail(slot, error));
+    slot.worker.on("exit", () => {
+      this.#end(slot, new SandboxUnavailable("A thread ended by itself"));
+      this.#slots.delete(slot);
+      this.#pump();
+    });
+  }
+
+  #fail(slot: Slot, error: Error): void {
+    if (!slot.ready)
+      return this.#end(slot, new SandboxUnavailable("A thread could not be started", { cause: error }));
+    if (!this.#tryAgain(slot, limitOf(error))) this.#end(slot, { limit: limitOf(error) });
+  }
+
+  #receive(slot: Slot, message: Message): void {
+    if (message.kind === "ready") {
+      slot.ready = true;
+      slot.kernelId = message.kernelId;
+      // Only now: starting up takes hold of the process again. Jobs hold it by their timers.
+      slot.worker.unref();
+      void begin(slot, this.#watch);
+    } else if (message.kind === "output") {
+      if (slot.pending !== undefined) slot.pending.done.output += message.text;
+    } else if (message.kind === "result") slot.pending?.done.results.push(message.result);
+    // A job that was cut short has been settled, and its thread is about to end.
+    else if (slot.pending !== undefined) void this.#finish(slot, message.limit);
+  }
+
+  async #finish(slot: Slot, limit: Limit | Shortage | undefined): Promise<void> {
+    const { pending } = slot;
+    const used = await this.#watch.processorTime(slot).catch(() => undefined);
+    // Ended meanwhile.
+    if (pending === undefined || slot.pending !== pending) return;
+    if (limit === "shortage")
+      return this.#end(slot, new SandboxUnavailable("There was no memory for an evaluation"));
+    if (limit !== undefined && this.#tryAgain(slot, limit)) return;
+    if (limit === undefined && used !== undefined && used - slot.usedBefore >= this.timeLimit) {
+      // Done before anybody looked; had this process had less to do, it would have been cut short.
+      Object.assign(pending.done, { results: [], output: "" });
+      settle(slot, { limit: "time" });
+    } else settle(slot, limit === undefined ? {} : { limit });
+    this.#idle.push(slot);
+    slot.timer = setTimeout(() => this.#retire(slot), this.#options.idleTime).unref();
+    this.#pump();
+  }
+
+  /**
+   * Has a job done once more by a thread that did nothing before, if this one did: what is said of a job must not come
+   * from others that were there before it. @returns whether it is tried again.
+   */
+  #tryAgain(slot: Slot, limit: Limit): boolean {
+    const { pending } = slot;
+    if (pending === undefined || slot.jobs < 2 || !affectedByOthers.has(limit)) return false;
+    slot.pending = undefined;
+    pending.done = { results: [], output: "" };
+    pending.isSecondTry = true;
+    this.#again.push(pending);
+    this.#retire(slot);
+    return true;
+  }
+
+  #end(slot: Slot, outcome: Outcome): void {
+    settle(slot, outcome);
+    this.#retire(slot);
+  }
+
+  /** Ends a thread without a job. Its place is free for another one when it is gone. */
+  #retire(slot: Slot): void {
+    if (this.#idle.includes(slot)) this.#idle.splice(this.#idle.indexOf(slot), 1);
+    end(slot);
+  }
+}
+
+/** A sandbox without any thread yet. */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  return new Threads(options);
 }

@@ -1,9 +1,10 @@
 import { parentPort } from "node:worker_threads";
 
 import { loadJq } from "./jq.ts";
-import { JqLimit } from "./jq-host.ts";
+import { JqLimit, MemoryShortage } from "./jq-host.ts";
 import { checkSchema, createValidators } from "./json-schema.ts";
-import type { Job, Message, Step, StepResult } from "./protocol.ts";
+import { ownKernelId } from "./processor-time.ts";
+import type { Job, Limit, Message, Shortage, Step, StepResult } from "./protocol.ts";
 
 /**
  * The inside of the sandbox. Whatever is run here has no time limit of its own: the pool ends the whole thread.
@@ -67,10 +68,14 @@ async function work(job: Job): Promise<Message> {
   return { kind: "done" };
 }
 
+function limitOf(error: unknown): Limit | Shortage {
+  if (error instanceof MemoryShortage) return "shortage";
+  return error instanceof JqLimit ? error.limit : "crash";
+}
+
 port.on("message", (job: Job) => {
-  work(job).then(tell, (error: unknown) =>
-    tell({ kind: "done", limit: error instanceof JqLimit ? error.limit : "crash" }),
-  );
+  work(job).then(tell, (error: unknown) => tell({ kind: "done", limit: limitOf(error) }));
 });
+const kernelId = ownKernelId();
 lockDown();
-tell({ kind: "ready" });
+tell({ kind: "ready", kernelId });

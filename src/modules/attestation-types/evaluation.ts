@@ -38,7 +38,7 @@ function toInput(data: unknown): string {
 /**
  * Judges data by a version of a type (contract 8.4): they have to fit its schema, then each rule has to yield true, and
  * nothing but true. A rule that fails, or that takes too much, is not complied with. Changes nothing.
- * @throws AppError invalid for data larger than 10 MB, unavailable when too much is waiting.
+ * @throws AppError invalid for data larger than 10 MB, unavailable when too much is waiting or the machine is too busy.
  */
 export async function judgeCustomData(
   deps: Pick<Deps, "sandbox">,

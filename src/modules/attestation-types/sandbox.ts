@@ -5,9 +5,10 @@ import {
   type Limit,
   type Sandbox,
   SandboxBusy,
+  SandboxUnavailable,
 } from "../../lib/sandbox/sandbox.ts";
 
-/** Why an evaluation was ended, as the end of a sentence about it. */
+/** Why an evaluation was ended, as the end of a sentence about it. Time is that of the processor. */
 export function describeLimit(limit: Limit, timeLimit: number): string {
   switch (limit) {
     case "time":
@@ -23,7 +24,8 @@ export function describeLimit(limit: Limit, timeLimit: number): string {
 
 /**
  * Runs a job for an organization.
- * @throws AppError unavailable when too many jobs of the organization wait already; clients try again then.
+ * @throws AppError unavailable when too many jobs of the organization wait already, or the machine is too busy to tell
+ * how this one ends; clients try again then.
  */
 export async function runJob(sandbox: Sandbox, orgId: string, job: Job): Promise<JobResult> {
   try {
@@ -31,6 +33,10 @@ export async function runJob(sandbox: Sandbox, orgId: string, job: Job): Promise
   } catch (error) {
     if (error instanceof SandboxBusy)
       throw new AppError("unavailable", "Too many evaluations are waiting, try again", { cause: error });
+    if (error instanceof SandboxUnavailable)
+      throw new AppError("unavailable", "The server is too busy to evaluate this, try again", {
+        cause: error,
+      });
     throw error;
   }
 }
