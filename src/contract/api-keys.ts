@@ -3,12 +3,12 @@ import { z } from "zod";
 import { apiKeyDescriptionLength, latestExpiry } from "../domain/names.ts";
 import { integer, Timestamp } from "./common.ts";
 
-/** Unix seconds; 0 or nothing for a key that never expires. That it is not past is checked against the clock. */
+/** Unix seconds; 0 for a key that never expires. That it is not past is checked against the clock. */
 const ExpiresAt = integer().max(latestExpiry).nullish();
 
 /**
- * A working key (interface spec 2). `expires_at` and `last_used_at` are 0 for never. The last two are there while a
- * rotated key lives on.
+ * A working key (interface spec 2). `expires_at` and `last_used_at` are 0 for never. The last two are there once it was
+ * rotated: when that was last, and when the last of its former secrets ends.
  */
 export const ApiKey = z
   .object({
@@ -33,7 +33,7 @@ export const CreatedApiKey = z
   })
   .meta({ id: "ApiKeyCreatedResponse" });
 
-/** A key that takes another's place, and how long the other one still works. */
+/** A rotated key with its new value, which is never shown again, and until when the former one works. */
 export const RotatedApiKey = CreatedApiKey.extend({ grace_period_expires_at: Timestamp }).meta({
   id: "ApiKeyRotatedResponse",
 });

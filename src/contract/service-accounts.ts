@@ -139,11 +139,11 @@ export const serviceAccountEndpoints = {
     method: "POST",
     path: `${keys}/{key_id}/rotate`,
     tag,
-    summary: "Replace a key",
+    summary: "Rotate a key",
     description:
-      "A new key with a new id; the old one works for the grace period more. Not idempotent: each call makes a key, and none prolongs the old one.",
+      "The key keeps its id and gets another secret. The former secret works until `grace_period_expires_at`: for the grace period, though no longer than it would have without. Secrets it had before that end then, too, or sooner. `expires_at` is the key's new end; without it the one it has stays, and 0 is never. Not idempotent: each call makes a secret. Revoking the key ends all of its secrets at once.",
     access: manager,
     body: { kind: "json", schema: ApiKeyRotateInput },
-    responses: { 201: json("The new key, with its value", RotatedApiKey) },
+    responses: { 201: json("The key, with its new value", RotatedApiKey) },
   }),
 } satisfies Endpoints;

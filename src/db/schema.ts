@@ -69,6 +69,12 @@ export interface AllowlistEntries {
   removed_by_name: string | null;
 }
 
+export interface ApiKeyFormerSecrets {
+  ends_at: TimestampColumn;
+  key_hash: Buffer;
+  key_id: string;
+}
+
 export interface ApiKeys {
   created_at: TimestampColumn;
   created_by_name: string;
@@ -660,6 +666,7 @@ export interface DB {
   action_target_outcomes: ActionTargetOutcomes;
   actions: Actions;
   allowlist_entries: AllowlistEntries;
+  api_key_former_secrets: ApiKeyFormerSecrets;
   api_keys: ApiKeys;
   artifacts: Artifacts;
   attestation_heads: AttestationHeads;

@@ -9,8 +9,10 @@ import {
   type ApiKeyRow,
   findActiveKey,
   insertApiKey,
+  insertFormerSecret,
   type KeyOwner,
   listActiveKeys,
+  lockActiveKey,
   updateRevokedKey,
   updateRevokedKeys,
   updateRotatedKey,
@@ -122,22 +124,35 @@ export async function getKey(
 export interface Rotation {
   key_id: string;
   grace_period_hours: number;
+  /** Unix seconds; 0 for never, null or nothing for the end that the key has. */
   expires_at?: number | null | undefined;
-  created_by_name: string;
 }
 
 /**
- * Puts a new key in the place of a working one, which lives on for the grace period, though never longer than it would
- * have without. @throws AppError not_found when there is no such working key.
+ * Gives a working key another secret; its id and everything else stay. The secret it had works for the grace period
+ * more, though never longer than it would have without. So do those it had before, if their own grace has not ended.
+ * @throws AppError not_found when there is no such working key.
  */
 export async function rotateKey(deps: KeyDeps, tx: Tx, rotation: Rotation & { owner: KeyOwner }) {
   const id = parseWireId(rotation.key_id);
   const at = deps.clock.now();
-  const end = at + rotation.grace_period_hours * 3600;
-  const old = id === undefined ? undefined : await updateRotatedKey(tx, rotation.owner, id, { at, end });
-  if (old === undefined) throw keyNotFound();
-  const issued = await issueKey(deps, tx, { ...rotation, description: old.description });
-  return { ...issued, grace_period_expires_at: old.grace_period_expires_at ?? end };
+  const key = id === undefined ? undefined : await lockActiveKey(tx, rotation.owner, id, at);
+  if (key === undefined) throw keyNotFound();
+  const given = rotation.expires_at ?? undefined;
+  const expires_at = given === undefined ? key.expires_at : expiryOf(given, at);
+  const grace = at + rotation.grace_period_hours * 3600;
+  const end = Math.min(grace, key.expires_at ?? grace, expires_at ?? grace);
+  const value = createKeyValue();
+  await insertFormerSecret(tx, key, { at, end });
+  const rotated = await updateRotatedKey(tx, key.id, { key_hash: sha256(value), expires_at, at, end });
+  return {
+    id: wireId(rotated.id),
+    key: value,
+    description: rotated.description,
+    created_at: rotated.created_at,
+    expires_at: rotated.expires_at ?? 0,
+    grace_period_expires_at: rotated.grace_period_expires_at ?? end,
+  } satisfies IssuedKey & { grace_period_expires_at: number };
 }
 
 /** Ends a key at once. @throws AppError not_found when there is no such working key. */

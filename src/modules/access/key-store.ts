@@ -18,9 +18,17 @@ export interface NewApiKey {
   expires_at: Timestamp | null;
 }
 
-/** Inserts a key by its hash. @returns false when there is one of this value already; then nothing happened. */
+/**
+ * Inserts a key by its hash. @returns false when there is or was one of this value already; then nothing happened.
+ */
 export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<boolean> {
   const { owner, created_at, expires_at, ...rest } = key;
+  const former = await tx
+    .selectFrom("api_key_former_secrets")
+    .select("key_id")
+    .where("key_hash", "=", key.key_hash)
+    .executeTakeFirst();
+  if (former !== undefined) return false;
   const inserted = await tx
     .insertInto("api_keys")
     .values({ ...rest, ...owner, created_at: moment(created_at), expires_at: momentOrNull(expires_at) })
@@ -58,10 +66,6 @@ function workingAt(keys: Keys, at: Timestamp): Expression<SqlBool>[] {
   return [
     keys("api_keys.revoked_at", "is", null),
     keys.or([keys("api_keys.expires_at", "is", null), keys("api_keys.expires_at", ">", now)]),
-    keys.or([
-      keys("api_keys.grace_period_expires_at", "is", null),
-      keys("api_keys.grace_period_expires_at", ">", now),
-    ]),
   ];
 }
 
@@ -96,27 +100,70 @@ export function findActiveKey(
     .executeTakeFirst();
 }
 
-/**
- * Lets a working key live until `end` and no longer. An earlier rotation or its expiry may end it sooner: then that
- * stays. @returns the key, or undefined when the owner has no such working key.
- */
-export function updateRotatedKey(
+/** The secret and the end of a key, which nobody else changes until the transaction ends. */
+export interface LockedKey {
+  id: string;
+  key_hash: Buffer;
+  expires_at: Timestamp | null;
+}
+
+/** One of the owner's working keys, held; undefined when the owner has no such key. */
+export function lockActiveKey(
   tx: Tx,
   owner: KeyOwner,
   keyId: string,
+  at: Timestamp,
+): Promise<LockedKey | undefined> {
+  return tx
+    .selectFrom("api_keys")
+    .select(["id", "key_hash", "expires_at"])
+    .where("id", "=", keyId)
+    .where(activeOf(owner, at))
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Lets the secret that a key has, and those it had, work until `end` at most, and forgets those that ended. */
+export async function insertFormerSecret(
+  tx: Tx,
+  key: LockedKey,
   times: { at: Timestamp; end: Timestamp },
-): Promise<ApiKeyRow | undefined> {
-  const end = moment(times.end);
+): Promise<void> {
+  const ends_at = moment(times.end);
+  await tx
+    .deleteFrom("api_key_former_secrets")
+    .where("key_id", "=", key.id)
+    .where("ends_at", "<=", instant(times.at))
+    .execute();
+  await tx
+    .updateTable("api_key_former_secrets")
+    .set({ ends_at })
+    .where("key_id", "=", key.id)
+    .where("ends_at", ">", instant(times.end))
+    .execute();
+  await tx
+    .insertInto("api_key_former_secrets")
+    .values({ key_hash: key.key_hash, key_id: key.id, ends_at })
+    .execute();
+}
+
+/** Gives a key that is held another secret and another end. @returns the key as it is now. */
+export function updateRotatedKey(
+  tx: Tx,
+  keyId: string,
+  rotated: { key_hash: Buffer; expires_at: Timestamp | null; at: Timestamp; end: Timestamp },
+): Promise<ApiKeyRow> {
   return tx
     .updateTable("api_keys")
     .set({
-      rotated_at: sql`coalesce(rotated_at, ${moment(times.at)})`,
-      grace_period_expires_at: sql`least(grace_period_expires_at, expires_at, ${end})`,
+      key_hash: rotated.key_hash,
+      expires_at: momentOrNull(rotated.expires_at),
+      rotated_at: moment(rotated.at),
+      grace_period_expires_at: moment(rotated.end),
     })
     .where("id", "=", keyId)
-    .where(activeOf(owner, times.at))
     .returning(shown)
-    .executeTakeFirst();
+    .executeTakeFirstOrThrow();
 }
 
 /** Revokes one of the owner's working keys. @returns whether there was one. */

@@ -19,6 +19,7 @@ export interface CallerRow {
   role: Role | null;
 }
 
+// A secret is a key's own, or one it had before its last rotations that still has grace.
 // Each row is looked up on its own: a plan that joins would read whole tables while statistics are young.
 const statement: PreparedStatement = {
   name: "list-callers",
@@ -34,10 +35,14 @@ const statement: PreparedStatement = {
       coalesce(m.role, case when s.org_id = o.id then s.privilege end) as role
     from unnest($1::bytea[], $2::text[], $3::float8[]) with ordinality as asked (key_hash, org, at, position)
     left join lateral (
-      select * from api_keys k where k.key_hash = asked.key_hash
-        and k.revoked_at is null
-        and (k.expires_at is null or k.expires_at > to_timestamp(asked.at))
-        and (k.grace_period_expires_at is null or k.grace_period_expires_at > to_timestamp(asked.at))
+      select * from (
+        select * from api_keys where key_hash = asked.key_hash
+        union all
+        select * from api_keys where id = (
+          select former.key_id from api_key_former_secrets former
+          where former.key_hash = asked.key_hash and former.ends_at > to_timestamp(asked.at))
+      ) k
+      where k.revoked_at is null and (k.expires_at is null or k.expires_at > to_timestamp(asked.at))
       limit 1) k on true
     left join lateral (
       select * from users u where u.id = k.user_id and u.disabled_at is null and u.deleted_at is null limit 1

@@ -73,7 +73,7 @@ export function createAccountKey(
   });
 }
 
-/** Puts a new key in the place of one that works. @throws AppError not_found, forbidden, invalid. */
+/** Gives a key that works another secret. @throws AppError not_found, forbidden, invalid. */
 export function rotateAccountKey(
   deps: KeyDeps,
   scope: AccountScope,
@@ -82,15 +82,7 @@ export function rotateAccountKey(
   return recorded(deps, scope, async (tx, record) => {
     const { name, key_id, grace_period_hours, expires_at } = rotation;
     const owner = await lockedIssuer(tx, scope, name);
-    const created_by_name = scope.actor.name;
-    const rotated = await rotateKey(deps, tx, {
-      owner,
-      key_id,
-      grace_period_hours,
-      expires_at,
-      created_by_name,
-    });
-    record("api_key", `${name}/${key_id}`);
+    const rotated = await rotateKey(deps, tx, { owner, key_id, grace_period_hours, expires_at });
     record("api_key", `${name}/${rotated.id}`);
     return rotated;
   });
