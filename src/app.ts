@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import type { FastifyInstance } from "fastify";
+import type { TaskList } from "graphile-worker";
 import type { Logger } from "pino";
 
 import { type Config, loadSecretKey } from "./config.ts";
@@ -13,19 +14,24 @@ import { checkSecretKey } from "./db/secret-key.ts";
 import { createEvidenceStore } from "./evidence/create.ts";
 import type { AnyHandler } from "./http/mount.ts";
 import { createServer } from "./http/server.ts";
-import { type JobRunner, migrateJobs, startJobs } from "./jobs/runner.ts";
+import { inRightTime, runInRightTime } from "./jobs/right-time.ts";
+import { type JobOptions, type JobRunner, migrateJobs, startJobs } from "./jobs/runner.ts";
 import { deliveryTasks, jobTasks, schedule } from "./jobs/tasks.ts";
-import { type Clock, systemClock } from "./lib/clock.ts";
+import type { Clock } from "./lib/clock.ts";
 import { createIdSource, type IdSource } from "./lib/ids.ts";
 import { createLinks } from "./lib/links.ts";
 import type { Logger as ProgramLog } from "./lib/log.ts";
 import { createSandbox } from "./lib/sandbox/sandbox.ts";
 import { createSecretBox } from "./lib/secret-box.ts";
+import { createTimeGuard, type TimeGuard, type TimeSources, trustedTime } from "./lib/time-guard.ts";
 import { trackKeyUse } from "./modules/access/key-use.ts";
 import type { Deps } from "./modules/deps.ts";
 import { handlers } from "./modules/handlers.ts";
 import { createMetrics } from "./modules/metrics.ts";
+import { timeDeliveriesBy } from "./modules/notifications/service.ts";
 import { showWaitingDeliveries } from "./modules/notifications/waiting-service.ts";
+import { showTime } from "./modules/time/service.ts";
+import { timeRecords } from "./modules/time/store.ts";
 
 /** The nearest folder, from here upwards, that holds a package. */
 function findPackage(folder: string): string {
@@ -55,7 +61,10 @@ export interface App {
 
 export interface AppOptions {
   log: Logger;
+  /** A clock that is trusted, in place of the machine's. */
   clock?: Clock;
+  /** Where the time comes from that is not trusted before it was compared, in place of the machine. */
+  timeSources?: TimeSources;
   ids?: IdSource;
   /** Called when the managed PostgreSQL is lost for good. */
   onFatal?: (error: Error) => void;
@@ -93,13 +102,24 @@ async function openDatabase(config: Config, options: AppOptions): Promise<OpenDa
   };
 }
 
+function createTime(db: Database, { clock, timeSources: sources, log }: AppOptions): TimeGuard {
+  if (clock !== undefined) return trustedTime(clock);
+  return createTimeGuard({
+    records: timeRecords(db.query),
+    log,
+    ...(sources === undefined ? {} : { sources }),
+  });
+}
+
 /** Everything modules need, from the configuration and an open database. */
 export function createDeps(config: Config, db: Database, options: AppOptions): Deps {
+  const time = createTime(db, options);
   return {
     config,
     db,
-    clock: options.clock ?? systemClock,
-    ids: options.ids ?? createIdSource(),
+    clock: time,
+    time,
+    ids: options.ids ?? createIdSource(() => time.idMilliseconds()),
     log: options.log,
     links: createLinks(config.publicUrl),
     secrets: createSecretBox(loadSecretKey(config)),
@@ -148,6 +168,9 @@ async function closeServer(server: FastifyInstance): Promise<void> {
 export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>, log: Logger): Promise<App> {
   const keyUse = trackKeyUse(deps);
   showWaitingDeliveries(deps);
+  showTime(deps);
+  timeDeliveriesBy(() => deps.time.idMilliseconds());
+  await deps.time.start();
   const jobs: JobRunner[] = [];
   let state: "starting" | "ready" | "stopping" = "starting";
   const server = await createServer(deps, {
@@ -155,7 +178,7 @@ export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>
     mounted: { endpoints, handlers: handlers as unknown as Record<string, AnyHandler>, keyUse },
     health: {
       ready: async () => {
-        if (state !== "ready") return false;
+        if (state !== "ready" || deps.time.refused !== undefined) return false;
         return deps.db.pool.query("select 1").then(
           () => true,
           () => false,
@@ -170,15 +193,19 @@ export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>
     listen: async () => {
       // A data directory has one server.
       const options = { log: deps.log, alone: deps.config.databaseUrl === undefined };
-      jobs.push(await startJobs(deps.db.pool, jobTasks(deps), { ...options, schedule }));
+      const run = async (tasks: TaskList, how: JobOptions): Promise<void> => {
+        const timed = inRightTime(deps.time, tasks);
+        jobs.push(await runInRightTime(deps, () => startJobs(deps.db.pool, timed, how)));
+      };
+      await run(jobTasks(deps), { ...options, schedule });
       // Targets that do not answer keep nothing but other targets waiting.
-      const waiting = { ...options, alone: false, concurrency: concurrentDeliveries };
-      jobs.push(await startJobs(deps.db.pool, deliveryTasks(deps), waiting));
+      await run(deliveryTasks(deps), { ...options, alone: false, concurrency: concurrentDeliveries });
       state = "ready";
       return server.listen({ port: deps.config.port, host: deps.config.host });
     },
     stop: async () => {
       state = "stopping";
+      deps.time.stop();
       try {
         await closeServer(server);
         await Promise.all(jobs.map((runner) => runner.stop()));

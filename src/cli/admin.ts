@@ -6,6 +6,7 @@ import { type VerifyOptions, verifyEvidence } from "./admin-evidence.ts";
 import { createOrg, createUserCommand, setRole, switchUser } from "./admin-identity.ts";
 import { createKey, importKey, type KeyOptions } from "./admin-keys.ts";
 import { list, listed } from "./admin-lists.ts";
+import { acceptTime } from "./admin-time.ts";
 import { withRunningServer } from "./command-deps.ts";
 
 function organizationCommands(admin: Command): void {
@@ -77,7 +78,16 @@ function evidenceCommands(admin: Command): void {
     .description("read all stored evidence and report what is damaged, missing or belongs to nothing")
     .option("--remove-orphans", "remove what belongs to nothing, left by interrupted uploads")
     .option("--older-than <hours>", "leave alone what is younger", "24")
-    .action((options: VerifyOptions) => withRunningServer((deps) => verifyEvidence(deps, options)));
+    .action((options: VerifyOptions) =>
+      withRunningServer((deps) => verifyEvidence(deps, options), { anyTime: true }),
+    );
+}
+
+function timeCommands(admin: Command): void {
+  admin
+    .command("accept-time")
+    .description("say that the machine's clock is right, when the server does not believe it")
+    .action(() => withRunningServer((deps) => acceptTime(deps), { anyTime: true }));
 }
 
 /** `waybill admin …`: what those who run the installation do beside the running server. */
@@ -87,9 +97,10 @@ export function adminCommand(): Command {
   userCommands(admin);
   keyCommands(admin);
   evidenceCommands(admin);
+  timeCommands(admin);
   admin
     .command("list <what>")
     .description(`show all ${listed.join(", ")}`)
-    .action((what: string) => withRunningServer((deps) => list(deps, what)));
+    .action((what: string) => withRunningServer((deps) => list(deps, what), { anyTime: true }));
   return admin;
 }

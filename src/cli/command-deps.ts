@@ -6,8 +6,10 @@ import { findManagedPostgres } from "../db/managed/index.ts";
 import { isConnectionFailure, sqlStateOf } from "../db/sqlstate.ts";
 import { createEvidenceStore } from "../evidence/create.ts";
 import type { Actor } from "../domain/principal.ts";
-import { systemClock } from "../lib/clock.ts";
 import { createIdSource } from "../lib/ids.ts";
+import { createLogger } from "../lib/log.ts";
+import { createTimeGuard, type TimeGuard } from "../lib/time-guard.ts";
+import { timeRecords } from "../modules/time/store.ts";
 import type { Deps } from "../modules/deps.ts";
 import { CliError } from "./output.ts";
 
@@ -26,6 +28,14 @@ async function openRunning(config: Config): Promise<Database> {
   return connect({ connection, ...pool });
 }
 
+/** The time as servers on this database would take it. */
+export async function commandTime(db: Database): Promise<TimeGuard> {
+  const time = createTimeGuard({ records: timeRecords(db.query), log: createLogger("silent") });
+  await time.start();
+  time.stop();
+  return time;
+}
+
 function explained(error: unknown): unknown {
   if (sqlStateOf(error) === "42P01")
     return new CliError("The database is empty: start the server on it once, which sets it up", {
@@ -38,16 +48,21 @@ function explained(error: unknown): unknown {
 
 /**
  * Runs a command's work on the database of the running server, and closes the connection afterwards.
- * @throws CliError when there is no such server, or it cannot be reached.
+ * @param options `anyTime` for what records nothing, or is about the time: it runs also while that is in doubt.
+ * @throws CliError when there is no such server, or it cannot be reached, and while the time is in doubt.
  */
 export async function withRunningServer<T>(
   work: (deps: CommandDeps) => Promise<T>,
-  config: Config = readConfig(),
+  options: { anyTime?: boolean } = {},
 ): Promise<T> {
+  const config = readConfig();
   const db = await openRunning(config);
   try {
+    const time = await commandTime(db);
+    if (time.refused !== undefined && options.anyTime !== true) throw new CliError(time.refused);
     const evidence = createEvidenceStore(config.evidence);
-    return await work({ config, db, clock: systemClock, ids: createIdSource(), evidence });
+    const ids = createIdSource(() => time.idMilliseconds());
+    return await work({ config, db, clock: time, ids, evidence });
   } catch (error) {
     throw explained(error);
   } finally {

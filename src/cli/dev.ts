@@ -75,7 +75,7 @@ export function devCommand(): Command {
     .action(async ({ seed: file }: { seed: string }) => {
       requireDevelopment(readConfig().dev);
       const seed = await readSeed(file);
-      await withRunningServer((deps) => reset(deps, seed));
+      await withRunningServer((deps) => reset(deps, seed), { anyTime: true });
     });
   return dev;
 }

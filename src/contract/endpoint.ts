@@ -81,6 +81,8 @@ export interface Endpoint {
   headers?: z.ZodType;
   body?: RequestBody;
   responses: Record<number, Response>;
+  /** Whatever its method, nothing is recorded: it is answered also while nothing can be. */
+  recordsNothing?: boolean;
   deprecated?: boolean;
 }
 

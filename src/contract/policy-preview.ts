@@ -66,6 +66,7 @@ export const policyPreviewEndpoints = {
   preview_policy: endpoint({
     method: "POST",
     path: "/policies/{org}/preview",
+    recordsNothing: true,
     tag: "Policies",
     summary: "Try a policy on what runs or ran",
     description:

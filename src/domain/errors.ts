@@ -17,12 +17,19 @@ export type InputErrors = Record<string, string>;
 export class AppError extends Error {
   readonly kind: ErrorKind;
   readonly errors: InputErrors | undefined;
+  /** Whether the log says it already, once for all whom it is told. */
+  readonly logged: boolean;
 
-  constructor(kind: ErrorKind, message: string, options: { errors?: InputErrors; cause?: unknown } = {}) {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    options: { errors?: InputErrors; cause?: unknown; logged?: boolean } = {},
+  ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = "AppError";
     this.kind = kind;
     this.errors = options.errors;
+    this.logged = options.logged ?? false;
   }
 }
 

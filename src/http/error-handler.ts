@@ -48,7 +48,7 @@ function explain(error: FastifyError): AppError | undefined {
 export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const shown = explain(error);
   if (shown === undefined) request.log.error({ err: error }, "request failed");
-  else if (shown.kind === "unavailable")
+  else if (shown.kind === "unavailable" && !shown.logged)
     request.log.warn({ err: shown.cause ?? shown }, "service unavailable");
   else if (shown.kind === "conflict" && shown.cause !== undefined)
     request.log.warn({ err: shown.cause }, "request collided with another");

@@ -13,7 +13,7 @@ import {
 } from "../contract/endpoint.ts";
 import { inputErrors } from "../contract/input-errors.ts";
 import { safeParse } from "../contract/safe-parse.ts";
-import { invalidInput } from "../domain/errors.ts";
+import { AppError, invalidInput } from "../domain/errors.ts";
 import type { Actor } from "../domain/principal.ts";
 import { ByteWriter } from "../lib/byte-writer.ts";
 import { sha256 } from "../lib/hash.ts";
@@ -190,6 +190,18 @@ function routeHandler(deps: Deps, mounted: Mounted, operationId: string): RouteH
   };
 }
 
+/** Seconds after which callers may ask again whether the time is right. */
+const timeRetry = "15";
+
+/** @throws AppError unavailable when the endpoint records something and the time is in doubt. */
+async function requireRightTime(deps: Deps, endpoint: Endpoint, reply: FastifyReply): Promise<void> {
+  if (endpoint.method === "GET" || endpoint.recordsNothing === true) return;
+  const why = await deps.time.refusal();
+  if (why === undefined) return;
+  reply.header("retry-after", timeRetry);
+  throw new AppError("unavailable", why, { logged: true });
+}
+
 /**
  * Turns every endpoint of the contract into a route: authenticate and authorize before the body is read, then parse,
  * call the handler, send. An endpoint whose handler is missing is an error at start.
@@ -208,7 +220,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
         briefs: briefsOf(endpoint.body),
         secretPath: endpoint.access.kind === "signature",
       },
-      onRequest: async (request) => {
+      onRequest: async (request, reply) => {
         const params = request.params as { org?: string };
         request.caller = await authorize(deps, {
           authorization: request.headers.authorization,
@@ -217,6 +229,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
           path: pathOf(request),
         });
         if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal.api_key_id);
+        await requireRightTime(deps, endpoint, reply);
       },
       handler: routeHandler(deps, mounted, operationId),
     });

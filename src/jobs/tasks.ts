@@ -21,7 +21,7 @@ const cleanEvidenceMs = 60_000;
 /** What is queued by the clock: minute, hour, day, month, weekday in UTC, task. A missed run is made up for once. */
 export const schedule = `17 3 * * * ${cleanEvidenceTask} ?fill=1d&max=3
 23 3 * * * ${cleanDeliveriesTask} ?fill=1d&max=3
-* * * * * ${noticeSilenceTask} ?max=3`;
+* * * * * ${noticeSilenceTask} ?max=3&jobKey=${noticeSilenceTask}`;
 
 /** Jobs that wait for other people's servers, by the name they are queued under. */
 export function deliveryTasks(deps: Deps): TaskList {

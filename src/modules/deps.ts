@@ -5,6 +5,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { IdSource } from "../lib/ids.ts";
 import type { Links } from "../lib/links.ts";
 import type { Logger } from "../lib/log.ts";
+import type { TimeGuard } from "../lib/time-guard.ts";
 import type { Sandbox } from "../lib/sandbox/sandbox.ts";
 import type { SecretBox } from "../lib/secret-box.ts";
 import type { Metrics } from "./metrics.ts";
@@ -13,7 +14,10 @@ import type { Metrics } from "./metrics.ts";
 export interface Deps {
   config: Config;
   db: Database;
+  /** Gives no time that is in doubt. */
   clock: Clock;
+  /** The same, where it says whether anything may be recorded now. */
+  time: TimeGuard;
   ids: IdSource;
   log: Logger;
   links: Links;

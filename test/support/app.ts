@@ -13,6 +13,7 @@ import { transaction } from "../../src/db/transaction.ts";
 import { type Role, roles } from "../../src/domain/roles.ts";
 import { sha256 } from "../../src/lib/hash.ts";
 import { createLogger } from "../../src/lib/log.ts";
+import { machineTime } from "../../src/lib/time-guard.ts";
 import { insertApiKey } from "../../src/modules/access/key-store.ts";
 import type { Deps } from "../../src/modules/deps.ts";
 import { insertMembership } from "../../src/modules/members/store.ts";
@@ -66,9 +67,13 @@ export function uniqueName(prefix: string): string {
 
 /**
  * The whole program in this process, on a database of its own cloned from the run's template. It does not listen:
- * requests are injected. Call `close` in `afterAll`.
+ * requests are injected. Call `close` in `afterAll`. With `doubted` the clock that tests move is the machine's, of which the
+ * program finds out for itself whether it is right.
  */
-export async function startTestApp(environment: Record<string, string> = {}): Promise<TestApp> {
+export async function startTestApp(
+  environment: Record<string, string> = {},
+  options: { doubted?: boolean } = {},
+): Promise<TestApp> {
   const postgres = inject("postgres");
   const database = uniqueName("waybill_test").replaceAll("-", "_");
   await createDatabase(postgres, database, inject("template"));
@@ -87,7 +92,8 @@ export async function startTestApp(environment: Record<string, string> = {}): Pr
   };
   const db = connect({ connection: withDatabase(postgres, database), max: 8, lanes: 2, onVaryingStatement });
   const clock = new TestClock();
-  const deps = createDeps(config, db, { log, clock });
+  const timeSources = { ...machineTime, wall: () => clock.now() };
+  const deps = createDeps(config, db, { log, ...(options.doubted === true ? { timeSources } : { clock }) });
   const app = await assembleApp(deps, () => db.close(), log);
   await app.server.ready();
 

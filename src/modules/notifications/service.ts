@@ -4,7 +4,13 @@ import { createIdSource } from "../../lib/ids.ts";
 import { insertDeliveries, listListeners, type NewDelivery } from "./store.ts";
 
 /** Deliveries come from every transaction that something happens in: they bring what happened and nothing else along. */
-const deliveryIds = createIdSource();
+let deliveryTime: () => number = Date.now;
+const deliveryIds = createIdSource(() => deliveryTime());
+
+/** Makes ids of deliveries from this time, in milliseconds, as others are made. */
+export function timeDeliveriesBy(milliseconds: () => number): void {
+  deliveryTime = milliseconds;
+}
 
 /**
  * Queues a notification for every target of every action that listens, in the caller's transaction: what did not happen
