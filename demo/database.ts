@@ -4,9 +4,8 @@ import type { Config } from "../src/config.ts";
 import { connect, type Database } from "../src/db/connect.ts";
 import { findManagedPostgres } from "../src/db/managed/index.ts";
 import type { DB } from "../src/db/schema.ts";
-import { systemClock } from "../src/lib/clock.ts";
 import { createIdSource } from "../src/lib/ids.ts";
-import type { CommandDeps } from "../src/cli/command-deps.ts";
+import { type CommandDeps, commandTime } from "../src/cli/command-deps.ts";
 
 /** What the program's own services need, beside the server, and the organization they are to write to. */
 export type BesideServer = Omit<CommandDeps, "config" | "evidence"> & { orgId: string };
@@ -48,7 +47,10 @@ export async function openBesideServer(config: Config, org: DemoOrg): Promise<Be
   const db = await openDatabase(config);
   if (db === undefined) return undefined;
   const orgId = await findOrgId(db, org).catch(() => undefined);
-  if (orgId !== undefined) return { db, clock: systemClock, ids: createIdSource(), orgId };
+  if (orgId !== undefined) {
+    const time = await commandTime(db);
+    return { db, clock: time, ids: createIdSource(() => time.idMilliseconds()), orgId };
+  }
   await db.close();
   return undefined;
 }
