@@ -612,6 +612,12 @@ export interface Spaces {
   parent_id: string | null;
 }
 
+export interface TimeMarks {
+  id_offset: Generated<number>;
+  one: Generated<boolean>;
+  recorded_at: TimestampColumn | null;
+}
+
 export interface TrailCompliance {
   artifact_states: JsonColumn;
   org_id: string;
@@ -712,6 +718,7 @@ export interface DB {
   snapshot_decisions: SnapshotDecisions;
   snapshots: Snapshots;
   spaces: Spaces;
+  time_marks: TimeMarks;
   trail_compliance: TrailCompliance;
   trail_events: TrailEvents;
   trails: Trails;

@@ -35,7 +35,7 @@ export function inRightTime(time: TimeGuard, tasks: TaskList): TaskList {
     timed[name] = async (payload, helpers) => {
       const why = await time.refusal();
       if (why !== undefined) throw new Error(why);
-      return task?.(payload as never, helpers);
+      return task?.(payload, helpers);
     };
   return timed;
 }
