@@ -6,6 +6,7 @@ import { json, nameText, Ok, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listOf } from "./lists.ts";
 import { optionalPaging, PaginationInfo } from "./pagination.ts";
+import { maxUrlLength } from "./reports.ts";
 import { booleanParameter, choiceParameter, listParameter, textParameter } from "./parameters.ts";
 
 const megabyte = 1024 * 1024;
@@ -33,6 +34,8 @@ export const LegacyCreateFlow = z
     description: z.string(),
     visibility: visibility.nullish(),
     template: listOf(nameText(attestationNamePattern), { max: 1000 }).nullish(),
+    /** Need not be a URL. Empty: the repo of the latest artifact again; absent or null: as before. */
+    repo_url: z.string().max(maxUrlLength).nullish(),
   })
   .meta({ id: "LegacyCreateFlow" });
 
@@ -55,7 +58,7 @@ export const FlowGet = z
     org: z.string(),
     /** As uploaded, byte for byte; names joined by blanks when it was given as a list of names. */
     template: z.string(),
-    /** Repo of the latest artifact; empty when unknown. */
+    /** What the deprecated way of creating a flow said, else the repo of the latest artifact; empty when unknown. */
     repo_url: z.string(),
     tags: z.record(z.string(), z.string()),
     /** Null: the root. */
@@ -113,7 +116,8 @@ export const flowEndpoints = {
     tag: "Flows",
     summary: "Create or update a flow with a list of names as its template",
     description:
-      "The flow expects one artifact called `artifact`, with an attestation of any type for each of the other names.",
+      "The flow expects one artifact called `artifact`, with an attestation of any type for each of the other names. " +
+      "`repo_url` is kept and shown.",
     deprecated: true,
     access: organizationRole("member"),
     body: { kind: "json", schema: LegacyCreateFlow },

@@ -42,7 +42,7 @@ export const GitCommit = z
 export type GitCommit = z.output<typeof GitCommit>;
 
 /** Longest URL of a repo: what browsers and proxies agree on. */
-const maxUrlLength = 2048;
+export const maxUrlLength = 2048;
 
 /** The repo a report came from. `id` is the provider's own. Other keys are ignored. */
 export const RepoInfoPostInput = z

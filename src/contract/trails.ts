@@ -37,8 +37,10 @@ export const GitCommitInfo = z
   .meta({ id: "GitCommitInfo" });
 export type GitCommitInfo = z.output<typeof GitCommitInfo>;
 
-/** The same commit inside an event. */
+/** The same commit inside an event: what is not known is null. */
 export const EventGitCommitInfo = GitCommitInfo.extend({
+  message: z.string().nullable(),
+  author: z.string().nullable(),
   timestamp: z.number().nullable(),
   author_username: z.string().nullable(),
   parents: z.array(z.string()).nullable(),

@@ -361,6 +361,7 @@ export interface Flows {
   name: string;
   org_id: string;
   original_name: string | null;
+  repo_url: string | null;
   space_id: string | null;
   tags: Generated<JsonColumn>;
   template: string;

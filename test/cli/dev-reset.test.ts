@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
+import { createUserCommand } from "../../src/cli/admin-identity.ts";
 import { readSeed, reset } from "../../src/cli/dev.ts";
 import { print } from "../../src/cli/output.ts";
 import { enqueue } from "../../src/db/jobs.ts";
@@ -120,6 +121,27 @@ describe("waybill dev reset", () => {
     });
     await expect(reset(app.deps, sameKey)).rejects.toThrow("A key with this value already exists");
     expect((await app.as(annKey).get("/organizations")).status).toBe(200);
+  });
+
+  it("recorded answer 19: takes several users with one mail address", async () => {
+    const email = "team@example.com";
+    const team = Seed.parse({
+      users: [
+        { name: "carl", email },
+        { name: "dora", email },
+        { name: "emil", email: email.toUpperCase() },
+      ],
+    });
+    await reset(app.deps, team);
+    const { rows } = await app.deps.db.pool.query(
+      "select name from users where lower(email) = $1 order by 1",
+      [email],
+    );
+    expect(rows.map(({ name }) => name)).toEqual(["carl", "dora", "emil"]);
+    await expect(createUserCommand(app.deps, "frida", { email })).rejects.toThrow(
+      `The mail address '${email}' is already taken`,
+    );
+    await reset(app.deps, seed);
   });
 
   it("refuses without WAYBILL_DEV=1", async () => {

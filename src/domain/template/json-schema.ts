@@ -1,4 +1,4 @@
-import { maxNameLength, templateReferenceNamePattern } from "../names.ts";
+import { attestationNamePattern, maxNameLength, templateReferenceNamePattern } from "../names.ts";
 import { attestationTypes, customTypePattern } from "./model.ts";
 
 const Attestation = {
@@ -11,7 +11,7 @@ const Attestation = {
       type: "string",
       minLength: 1,
       maxLength: maxNameLength,
-      pattern: "\\S",
+      pattern: attestationNamePattern.source,
       description: "What reports call it. No other in the same list has this name.",
     },
     type: {

@@ -1,5 +1,5 @@
 import { readYaml, YamlError, type YamlMapping, type YamlValue } from "../../lib/yaml.ts";
-import { maxNameLength, templateReferenceNamePattern } from "../names.ts";
+import { attestationNamePattern, maxNameLength, templateReferenceNamePattern } from "../names.ts";
 import { TemplateError, type TemplateIssue } from "./errors.ts";
 import {
   attestationTypes,
@@ -42,6 +42,12 @@ function isTemplateType(type: string): boolean {
 /** Reads a template part by part, noting every mistake and going on. */
 class TemplateReader {
   readonly issues: TemplateIssue[] = [];
+  readonly #strict: boolean;
+
+  /** @param strict whether names of attestations have to be ones that reports can use. */
+  constructor(strict: boolean) {
+    this.#strict = strict;
+  }
 
   root(value: YamlValue): Template {
     const root = this.#mapping(value, [], ["version", "trail"]);
@@ -87,6 +93,8 @@ class TemplateReader {
     const attestation = this.#mapping(value, path, ["name", "type"]);
     if (attestation === undefined) return { name: "", type: "" };
     const name = this.#name(attestation, path);
+    if (this.#strict && name !== "" && !attestationNamePattern.test(name))
+      this.#note([...path, "name"], `String should match pattern '${attestationNamePattern.source}'`, name);
     const type = this.#text(attestation, path, "type");
     if (type !== undefined && (type.length > maxNameLength || !isTemplateType(type)))
       this.#note([...path, "type"], unknownType, type);
@@ -155,7 +163,18 @@ class TemplateReader {
  * @throws TemplateError, and nothing else, with every mistake in the text.
  */
 export function parseTemplate(text: string): Template {
-  const reader = new TemplateReader();
+  return read(text, new TemplateReader(true));
+}
+
+/**
+ * Reads a template that was stored when attestations could have any name: what it expects stays what it was.
+ * @throws TemplateError
+ */
+export function parseOlderTemplate(text: string): Template {
+  return read(text, new TemplateReader(false));
+}
+
+function read(text: string, reader: TemplateReader): Template {
   const template = reader.root(readTemplateYaml(text));
   if (reader.issues.length > 0) throw new TemplateError(reader.issues);
   return template;

@@ -1,6 +1,6 @@
 import { TemplateError } from "./errors.ts";
 import { emptyTemplate, emptyTemplateText, type Template } from "./model.ts";
-import { parseTemplate } from "./parse.ts";
+import { parseOlderTemplate } from "./parse.ts";
 
 /** The artifact of the older templates, which knew one only. */
 const legacyArtifact = "artifact";
@@ -31,7 +31,7 @@ export function legacyTemplate(names: readonly string[]): Template {
 export function storedTemplate(text: string): Template {
   if (legacyPattern.test(text)) return legacyTemplate(text.split(" "));
   try {
-    return parseTemplate(text);
+    return parseOlderTemplate(text);
   } catch (error) {
     if (error instanceof TemplateError) return emptyTemplate();
     throw error;

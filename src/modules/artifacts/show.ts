@@ -11,7 +11,7 @@ import { summarize } from "../../domain/compliance/summary.ts";
 import { wireId } from "../../lib/ids.ts";
 import type { JudgeableTrail } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
-import { showEventCommit } from "../trails/show.ts";
+import { showEventCommit, withTexts } from "../trails/show.ts";
 import type { EvidenceRow, HistoryRow, ReadArtifactRow } from "./read-store.ts";
 import type { Stay } from "./stays-store.ts";
 
@@ -60,6 +60,7 @@ export function showArtifactItem(
   judged: JudgedArtifact,
 ): ArtifactListItemResponse {
   const { row, trail, artifact, evidence } = judged;
+  const commit = showEventCommit(row.git_commit_info);
   return {
     id: wireId(row.id),
     flow_name: row.flow_name,
@@ -70,7 +71,7 @@ export function showArtifactItem(
     filename: row.filename,
     description: row.description,
     git_commit: row.git_commit ?? unknownCommit,
-    git_commit_info: showEventCommit(row.git_commit_info),
+    git_commit_info: commit && withTexts(commit),
     repo_info: row.repo_info,
     commit_url: row.commit_url,
     build_url: row.build_url,

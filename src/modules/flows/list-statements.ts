@@ -33,6 +33,7 @@ const largestPage = 100;
  * ready in the rows. Short texts are put together first: each time a long one is added to, it is copied.
  */
 const flowJson = `(f.json_head || ${orgName}) || (f.json_template || (case
+    when f.repo_url is not null then to_json(f.repo_url)::text
     when a.repo_url is not null then to_json(a.repo_url)::text
     when a.repo_id is not null then coalesce((
       select to_json(r.url)::text from repos r where r.org_id = ${orgId} and r.id = a.repo_id), '""')

@@ -20,8 +20,8 @@ export interface ShownFlowRow {
   created_by: string;
 }
 
-/** The repo of the latest artifact of `f`. */
-const repoUrl = sql`coalesce((
+/** What was said about the repo of `f`, else that of its latest artifact. */
+const repoUrl = sql`coalesce(f.repo_url, (
     select coalesce(nullif(a.repo_url, ''), (
       select r.url from repos r where r.org_id = a.org_id and r.id = a.repo_id))
     from artifacts a

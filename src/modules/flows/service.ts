@@ -36,6 +36,8 @@ export interface FlowInput {
   visibility: "public" | "private";
   /** Undefined: a new flow expects nothing, an existing one keeps what it has. */
   template: string | undefined;
+  /** Empty: none; undefined and null: as it is. */
+  repo_url?: string | null | undefined;
 }
 
 /** 404 in the contract's words. */
@@ -86,6 +88,10 @@ export function archivedFlow(name: string): AppError {
   return invalid(`Flow '${name}' is archived`);
 }
 
+function repoOf({ repo_url }: FlowInput, present: string | null): string | null {
+  return repo_url === undefined || repo_url === null ? present : repo_url || null;
+}
+
 async function updateFromInput(
   deps: Pick<Deps, "ids">,
   tx: Tx,
@@ -95,11 +101,13 @@ async function updateFromInput(
   const { flow, input } = change;
   const template = input.template ?? flow.template;
   const sameTemplate = template === flow.template;
-  if (sameTemplate && input.description === flow.description && input.visibility === flow.visibility)
-    return false;
+  const repo_url = repoOf(input, flow.repo_url);
+  const same = input.description === flow.description && input.visibility === flow.visibility;
+  if (sameTemplate && same && repo_url === flow.repo_url) return false;
   await updateFlow(tx, orgId, flow.id, {
     description: input.description,
     visibility: input.visibility,
+    repo_url,
     ...(sameTemplate ? {} : { template, template_id: deps.ids.next() }),
   });
   return true;
@@ -143,6 +151,7 @@ async function createFlow(
     visibility: input.visibility,
     template: input.template ?? emptyTemplateText,
     template_id: deps.ids.next(),
+    repo_url: repoOf(input, null),
     created_at: deps.clock.now(),
     created_by_name: scope.actor.name,
   });

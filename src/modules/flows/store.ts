@@ -12,6 +12,7 @@ export interface FlowRow {
   visibility: string;
   template: string;
   template_id: string;
+  repo_url: string | null;
   space_id: string | null;
   archived_at: Timestamp | null;
 }
@@ -23,6 +24,7 @@ const columns = [
   "visibility",
   "template",
   "template_id",
+  "repo_url",
   "space_id",
   "archived_at",
 ] as const;
@@ -85,6 +87,7 @@ export interface NewFlow {
   visibility: string;
   template: string;
   template_id: string;
+  repo_url: string | null;
   created_at: Timestamp;
   created_by_name: string;
 }

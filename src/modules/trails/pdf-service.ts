@@ -76,8 +76,8 @@ function commitFacts({ row }: Report): [string, string][] {
   const { timestamp } = commit;
   return [
     ["Commit", commit.sha1],
-    ["Message", commit.message],
-    ["Author", commit.author],
+    ["Message", commit.message ?? ""],
+    ["Author", commit.author ?? ""],
     ["Branch", commit.branch ?? ""],
     ["Committed", timestamp === null ? "" : utcText(timestamp)],
     ["Commit URL", commit.url ?? ""],

@@ -6,24 +6,29 @@ import { knownTemplate } from "../flows/known-templates.ts";
 import type { TrailEventRow } from "./event-store.ts";
 import type { ReadTrailRow } from "./list-store.ts";
 
-/** A commit as it is told of. Clients print message and author as they are, so these are texts in any case. */
+/** A commit as events tell of it: what is not known is null. */
 export function showCommit(stored: unknown): Pick<EventGitCommitInfo, keyof GitCommitInfo> | null {
   if (stored === null || stored === undefined) return null;
   const commit = stored as GitCommit;
   return {
     sha1: commit.sha1,
-    message: commit.message ?? "",
-    author: commit.author ?? "",
+    message: commit.message ?? null,
+    author: commit.author ?? null,
     branch: commit.branch ?? null,
     timestamp: commit.timestamp ?? null,
     url: commit.url ?? null,
   };
 }
 
+/** A commit for clients that print message and author as they are: these are texts in any case. */
+export function withTexts<C extends { message: string | null; author: string | null }>(commit: C) {
+  return { ...commit, message: commit.message ?? "", author: commit.author ?? "" };
+}
+
 /** A commit as trails show it. Clients print its time as well, and take nothing but a number for one. */
 function showTrailCommit(stored: unknown): GitCommitInfo | null {
   const shown = showCommit(stored);
-  return shown && { ...shown, timestamp: shown.timestamp ?? 0 };
+  return shown && { ...withTexts(shown), timestamp: shown.timestamp ?? 0 };
 }
 
 /** A commit as events show it, with everything that is known of it. */

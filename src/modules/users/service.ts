@@ -1,4 +1,5 @@
 import type { Tx } from "../../db/connect.ts";
+import { lockName } from "../../db/lock.ts";
 import { transaction } from "../../db/transaction.ts";
 import { forbidden, invalid, notFound } from "../../domain/errors.ts";
 import type { Actor, Principal } from "../../domain/principal.ts";
@@ -15,6 +16,7 @@ import {
   getUser,
   hasUsers,
   insertUser,
+  isEmailTaken,
   updateDefaultOrganization,
   updateDisabled,
   type UserRow,
@@ -27,6 +29,8 @@ export interface UserInput {
   email?: string | undefined;
   display_name?: string | undefined;
   instance_admin?: boolean;
+  /** Whether others may have the mail address, too. Otherwise it is refused when it is in use. */
+  shares_email?: boolean;
   /** Who made them a member of their personal organization; themselves unless said. */
   by?: ChangedBy;
 }
@@ -35,6 +39,12 @@ export interface UserInput {
 export interface CreatedUser {
   user_id: string;
   org_id: string;
+}
+
+/** Of several at once who ask for the same address, the later ones wait for the first. */
+async function requireFreeEmail(tx: Tx, email: string): Promise<void> {
+  await lockName(tx, `mail ${email.toLowerCase()}`);
+  if (await isEmailTaken(tx, email)) throw invalid(`The mail address '${email}' is already taken`);
 }
 
 /**
@@ -47,6 +57,7 @@ export async function createUser(
   input: UserInput,
 ): Promise<CreatedUser> {
   const { name, email, display_name, by = { changed_by: name, source: "script" } } = input;
+  if (email !== undefined && input.shares_email !== true) await requireFreeEmail(tx, email);
   const user_id = deps.ids.next();
   const fresh = await insertUser(tx, {
     id: user_id,
@@ -56,12 +67,7 @@ export async function createUser(
     instance_admin: input.instance_admin ?? false,
     created_at: deps.clock.now(),
   });
-  if (!fresh)
-    throw invalid(
-      (await findUser(tx, name)) === undefined
-        ? `The mail address '${email ?? ""}' is already taken`
-        : `The name '${name}' is already taken`,
-    );
+  if (!fresh) throw invalid(`The name '${name}' is already taken`);
   const owner = { id: user_id, name };
   const org_id = await createOrganization(deps, tx, { name, kind: "personal", owner, by });
   return { user_id, org_id };

@@ -13,14 +13,27 @@ export interface NewUser {
   created_at: Timestamp;
 }
 
-/** Inserts a user. @returns false when name or mail address are taken; then nothing happened. */
+/** Inserts a user. @returns false when the name is taken; then nothing happened. */
 export async function insertUser(tx: Tx, user: NewUser): Promise<boolean> {
   const inserted = await tx
     .insertInto("users")
     .values({ ...user, created_at: moment(user.created_at) })
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) => conflict.column("name").doNothing())
     .executeTakeFirst();
   return inserted.numInsertedOrUpdatedRows !== 0n;
+}
+
+/** Whether a user has this mail address, in any case. */
+export async function isEmailTaken(tx: Tx, email: string): Promise<boolean> {
+  const user = await tx
+    .selectFrom("users")
+    .select("id")
+    .where(sql`lower(email)`, "=", sql`lower(${email}::text)`)
+    .where("email", "is not", null)
+    .where("deleted_at", "is", null)
+    .limit(1)
+    .executeTakeFirst();
+  return user !== undefined;
 }
 
 /** A user with what concerns only them. */
