@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { environmentTypes } from "../../src/domain/environments.ts";
 import { environmentNamePattern, fingerprintPattern, policyNamePattern } from "../../src/domain/names.ts";
 import { flattenReport } from "../../src/domain/snapshot/flatten.ts";
+import { finish } from "../../src/lib/steps.ts";
 import { makeRuns, type Run } from "./builds.ts";
 import { createCalendar } from "./calendar.ts";
 import { flows, spaces } from "./company.ts";
@@ -127,7 +128,7 @@ describe("rollouts", () => {
 describe("reports", () => {
   it("name everything that runs, as often as it runs, not started before it was built", () => {
     for (const siteReport of rollout("a", 360, 40).flat()) {
-      const artifacts = flattenReport(reportOf(siteReport, now));
+      const artifacts = finish(flattenReport(reportOf(siteReport, now)));
       expect(artifacts.map(({ name }) => name).sort()).toEqual(
         siteReport.running.map(({ name }) => name).sort(),
       );

@@ -12,7 +12,7 @@ export const judgingLimits = {
   /** Artifacts times flows, however few rules there are. */
   facts: 100_000,
   /** Rules times flows of one artifact, which is judged in one go. */
-  evaluationsOfOne: 200_000,
+  evaluationsOfOne: 50_000,
   /** Flows of one artifact. */
   flowsOfOne: 10_000,
   /** Instructions of regular expressions times characters of names: some twenty seconds at the worst. */
@@ -51,18 +51,22 @@ function tooMany(what: string, count: number, most: number): string | undefined 
   return count > most ? `${what} are ${count}, more than the ${most} that are possible at once` : undefined;
 }
 
+/** Rules times artifacts times flows. */
+export function countEvaluations({ policies, facts }: JudgingSize): number {
+  return policies.reduce((sum, { policy }) => sum + sizeOfPolicy(policy).rules, 0) * facts;
+}
+
 /** Why so much cannot be judged at once, with its size and the largest possible; undefined when it can. */
 export function judgingProblem(size: JudgingSize): string | undefined {
   const { policies, facts, mostFlows = 1, names = 0 } = size;
   const { evaluations, evaluationsOfOne, flowsOfOne, matching } = judgingLimits;
-  const sizes = policies.map(({ policy }) => sizeOfPolicy(policy));
-  const rules = sizes.reduce((sum, each) => sum + each.rules, 0);
-  const patterns = sizes.reduce((sum, each) => sum + each.patterns, 0);
+  const rules = policies.reduce((sum, { policy }) => sum + sizeOfPolicy(policy).rules, 0);
+  const patterns = policies.reduce((sum, { policy }) => sum + sizeOfPolicy(policy).patterns, 0);
   return (
     rulesProblem(policies) ??
     tooMany("its artifacts times flows", facts, judgingLimits.facts) ??
     tooMany("the flows of one of its artifacts", mostFlows, flowsOfOne) ??
-    tooMany(`${rules} rules times ${facts} artifacts times flows`, rules * facts, evaluations) ??
+    tooMany(`${rules} rules times ${facts} artifacts times flows`, countEvaluations(size), evaluations) ??
     tooMany(`${rules} rules times ${mostFlows} flows of an artifact`, rules * mostFlows, evaluationsOfOne) ??
     tooMany(
       "the regular expressions of its policies times the names they are tried on",

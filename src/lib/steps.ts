@@ -49,7 +49,7 @@ export async function paced<T>(steps: Steps<T>): Promise<T> {
 }
 
 /** How many are sorted at once, and merged before the next stop. */
-const runLength = 1000;
+const runLength = 250;
 
 function* merge<T>(
   left: readonly T[],

@@ -3,9 +3,11 @@ import { describe, expect, it } from "vitest";
 
 import {
   annotate,
+  byPlace,
   countCompliance,
   findingsText,
   isNewSnapshot,
+  placeOf,
   type Annotation,
   type AnnotationType,
   type ComparedArtifact,
@@ -98,7 +100,8 @@ describe("annotate", () => {
       artifact("new", { creationTimestamp: [2] }),
       artifact("moved", { creationTimestamp: [5, 60] }),
     ];
-    expect(annotate(before, after).map(({ artifact: { name } }) => name)).toEqual([
+    const places = annotate(before, after).map(({ artifact: each, annotation }) => placeOf(each, annotation));
+    expect(places.toSorted(byPlace).map(({ name }) => name)).toEqual([
       "moved", "worse", "new", "same-a", "same-b", "same-old", "gone-new", "gone-old",
     ]); // prettier-ignore
   });

@@ -107,25 +107,45 @@ function newest(timestamps: readonly number[]): number {
   return timestamps.reduce((latest, each) => Math.max(latest, each), -Infinity);
 }
 
-function inOrder(left: Annotated<ComparedArtifact>, right: Annotated<ComparedArtifact>): number {
-  const byRank = rank(left.annotation.type) - rank(right.annotation.type);
-  if (byRank !== 0) return byRank;
-  const [mine, others] = [left.artifact, right.artifact];
-  const [age, othersAge] = [newest(mine.creationTimestamp), newest(others.creationTimestamp)];
-  if (age !== othersAge) return othersAge - age;
-  return compareText(mine.name, others.name) || compareText(mine.fingerprint, others.fingerprint);
+/** What decides on the place of an artifact in a snapshot. */
+export interface Place {
+  rank: number;
+  newest: number;
+  name: string;
+  fingerprint: string;
+}
+
+/** The place of an artifact that became what the annotation says; of one that is not compared yet, among its like. */
+export function placeOf(
+  {
+    name,
+    fingerprint,
+    creationTimestamp,
+  }: Pick<ComparedArtifact, "name" | "fingerprint" | "creationTimestamp">,
+  annotation?: Annotation,
+): Place {
+  const type = annotation?.type ?? "unchanged";
+  return { rank: rank(type), newest: newest(creationTimestamp), name, fingerprint };
+}
+
+/** The order of snapshots: what is new or different, what is not, what has exited, each with the youngest first. */
+export function byPlace(left: Place, right: Place): number {
+  return (
+    left.rank - right.rank ||
+    // Equal ages may be infinite.
+    (left.newest === right.newest ? 0 : right.newest - left.newest) ||
+    compareText(left.name, right.name) ||
+    compareText(left.fingerprint, right.fingerprint)
+  );
 }
 
 /**
- * Compares what runs with what ran, and puts it in the order of snapshots: what is new or different, what is not, what
- * has exited, each with the youngest first. What has exited is shown as it was.
+ * Compares what runs with what ran. First what runs now, in its order, then what has exited, which is shown as it was.
  * @param before what ran at the latest snapshot; what had exited by then left out.
- * @param same what is known to run as it did, which is in neither of the others.
  */
 export function annotate<Artifact extends ComparedArtifact>(
   before: readonly Artifact[],
   after: readonly Artifact[],
-  same: readonly Artifact[] = [],
 ): Annotated<Artifact>[] {
   const known = new Map(before.map((artifact) => [artifactKey(artifact), artifact]));
   const annotated = after.map((artifact) => {
@@ -139,8 +159,7 @@ export function annotate<Artifact extends ComparedArtifact>(
       artifact,
       annotation: { type: "exited", was: artifact.creationTimestamp.length, now: 0 },
     });
-  for (const artifact of same) annotated.push({ artifact, annotation: annotateOne(artifact, artifact) });
-  return annotated.sort(inOrder);
+  return annotated;
 }
 
 /** Whether anything has changed that a new snapshot has to record. Numbers of instances and times do not count. */

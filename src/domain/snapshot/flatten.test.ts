@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { finish } from "../../lib/steps.ts";
 import { flattenReport } from "./flatten.ts";
 import type { K8sItem, Report } from "./report.ts";
 import { logicalVerdict, uniteRunning } from "./union.ts";
@@ -188,7 +189,7 @@ describe("flattenReport", () => {
       ],
     ],
   ])("%s", (_, report, artifacts) => {
-    expect(flattenReport(report)).toEqual(artifacts);
+    expect(finish(flattenReport(report))).toEqual(artifacts);
   });
 
   const pods: fc.Arbitrary<K8sItem[]> = fc.array(
@@ -205,7 +206,7 @@ describe("flattenReport", () => {
   it("counts every instance, in ascending order, whatever the order of the report", () => {
     fc.assert(
       fc.property(pods, fc.infiniteStream(fc.nat()), (artifacts, random) => {
-        const flat = flattenReport({ type: "K8S", artifacts });
+        const flat = finish(flattenReport({ type: "K8S", artifacts }));
         const instances = artifacts.reduce((count, { digests }) => count + Object.keys(digests).length, 0);
         expect(flat.flatMap(({ creationTimestamp }) => creationTimestamp)).toHaveLength(instances);
         for (const { creationTimestamp } of flat)
@@ -216,7 +217,7 @@ describe("flattenReport", () => {
           .map((item) => ({ item, place: random.next().value }))
           .sort((left, right) => left.place - right.place)
           .map(({ item }) => item);
-        expect(flattenReport({ type: "K8S", artifacts: shuffled })).toEqual(flat);
+        expect(finish(flattenReport({ type: "K8S", artifacts: shuffled }))).toEqual(flat);
       }),
     );
   });
@@ -225,7 +226,7 @@ describe("flattenReport", () => {
 describe("uniteRunning", () => {
   it("shows each artifact once, with the instances and pods of all members", () => {
     const pod = (creationTimestamp: number) => ({ namespace: "n", creationTimestamp, owners: null });
-    const united = uniteRunning([
+    const members = [
       {
         environment: "one",
         artifacts: [
@@ -251,7 +252,8 @@ describe("uniteRunning", () => {
           },
         ],
       },
-    ]);
+    ];
+    const united = finish(uniteRunning(members));
     expect(united).toEqual([
       {
         name: "api",
@@ -265,12 +267,14 @@ describe("uniteRunning", () => {
   });
 
   it("is nothing without members, and a member itself when there is one", () => {
-    expect(uniteRunning([])).toEqual([]);
-    const artifacts = flattenReport({
-      type: "server",
-      artifacts: [{ digests: { z: a, y: b }, creationTimestamp: 1 }],
-    });
-    expect(uniteRunning([{ environment: "one", artifacts }])).toEqual(artifacts);
+    expect(finish(uniteRunning([]))).toEqual([]);
+    const artifacts = finish(
+      flattenReport({
+        type: "server",
+        artifacts: [{ digests: { z: a, y: b }, creationTimestamp: 1 }],
+      }),
+    );
+    expect(finish(uniteRunning([{ environment: "one", artifacts }]))).toEqual(artifacts);
   });
 });
 

@@ -1,6 +1,7 @@
+import { sorted, type Steps } from "../../lib/steps.ts";
 import { compareText } from "../../lib/text.ts";
 import type { AzureAppsItem, CloudRunItem, Digests, EcsItem, K8sItem, Report } from "./report.ts";
-import { artifactKey, type Pod, type RunningArtifact, type Workload } from "./running.ts";
+import { artifactKey, byName, type Pod, type RunningArtifact, type Workload } from "./running.ts";
 
 /** One item of a report: a pod, a task, a container, a function. */
 interface Instance {
@@ -58,21 +59,36 @@ interface Group {
   instances: Instance[];
 }
 
-function groupByArtifact(instances: readonly Instance[]): Group[] {
+/** Items that are looked at before somebody else may do something. */
+const inOneGo = 500;
+
+function* groupByArtifact(instances: readonly Instance[]): Steps<Group[]> {
   const groups = new Map<string, Group>();
-  for (const instance of instances)
+  for (const [at, instance] of instances.entries()) {
+    if (at % inOneGo === 0) yield;
     for (const [name, fingerprint] of Object.entries(instance.digests)) {
       const key = artifactKey({ fingerprint, name });
       const group = groups.get(key);
       if (group === undefined) groups.set(key, { name, fingerprint, instances: [instance] });
       else group.instances.push(instance);
     }
+  }
   return [...groups.values()];
 }
 
 /** Oldest first; the text decides between instances of one second, so that the order of a report does not. */
-function byAge(left: Instance, right: Instance): number {
-  return left.created - right.created || compareText(identityOf(left), identityOf(right));
+function* byAge(instances: readonly Instance[]): Steps<Instance[]> {
+  const identified: { instance: Instance; identity: string }[] = [];
+  for (const instance of instances) {
+    identified.push({ instance, identity: identityOf(instance) });
+    if (identified.length % inOneGo === 0) yield;
+  }
+  const aged = yield* sorted(
+    identified,
+    (left, right) =>
+      left.instance.created - right.instance.created || compareText(left.identity, right.identity),
+  );
+  return aged.map(({ instance }) => instance);
 }
 
 function identityOf({ pod, context }: Instance): string {
@@ -95,8 +111,8 @@ function freeName(pods: ReadonlyMap<string, Pod>, name: string, namespace: strin
   return known === undefined || known.namespace === namespace ? name : `${namespace}/${name}`;
 }
 
-function toArtifact({ name, fingerprint, instances }: Group): RunningArtifact {
-  const aged = instances.length === 1 ? instances : instances.toSorted(byAge);
+function* toArtifact({ name, fingerprint, instances }: Group): Steps<RunningArtifact> {
+  const aged = instances.length === 1 ? instances : yield* byAge(instances);
   return {
     name,
     fingerprint,
@@ -125,10 +141,11 @@ export function reportedFingerprints(report: Report): Set<string> {
  * The artifacts in a report: one for each fingerprint and name, with all its instances. Ordered by name, then
  * fingerprint; the order of the report does not matter.
  */
-export function flattenReport(report: Report): RunningArtifact[] {
-  return groupByArtifact(instancesOf(report))
-    .map(toArtifact)
-    .toSorted(
-      (left, right) => compareText(left.name, right.name) || compareText(left.fingerprint, right.fingerprint),
-    );
+export function* flattenReport(report: Report): Steps<RunningArtifact[]> {
+  const artifacts: RunningArtifact[] = [];
+  for (const group of yield* groupByArtifact(instancesOf(report))) {
+    artifacts.push(yield* toArtifact(group));
+    if (artifacts.length % inOneGo === 0) yield;
+  }
+  return yield* sorted(artifacts, byName);
 }

@@ -52,20 +52,30 @@ function deployed(
 
 /** Where the differences to what ran before come from. */
 export interface DeploymentHistory {
-  /** Flows of this artifact as it ran until now; empty when it has just started. */
-  before: readonly SnapshotFlow[];
+  /** Flows of this artifact as it ran until now, by `deploymentText`; empty when it has just started. */
+  before: ReadonlyMap<string, SnapshotFlow>;
   /** By `lineageText`. */
   predecessors: ReadonlyMap<string, Predecessor>;
   /** Fingerprints of everything that runs now. */
   running: ReadonlySet<string>;
 }
 
-/** The flow an artifact had already, as far as deployments go. */
-export function sameBefore(fact: FlowFact, before: readonly SnapshotFlow[]): SnapshotFlow | undefined {
-  return before.find(
-    ({ flow_id, template_reference_name }) =>
-      flow_id === fact.flow_id && template_reference_name === fact.template_reference_name,
-  );
+/** How flows of one artifact are told apart, as far as deployments go. */
+function deploymentText({ flow_id, template_reference_name }: Omit<LineageKey, "fingerprint">): string {
+  return `${flow_id} ${template_reference_name}`;
+}
+
+/** The flows that an artifact had, by `deploymentText`. */
+export function flowsBefore(flows: readonly SnapshotFlow[]): Map<string, SnapshotFlow> {
+  return new Map(flows.map((flow) => [deploymentText(flow), flow]));
+}
+
+/** The flow an artifact had already. */
+export function sameBefore(
+  fact: FlowFact,
+  before: ReadonlyMap<string, SnapshotFlow>,
+): SnapshotFlow | undefined {
+  return before.get(deploymentText(fact));
 }
 
 function diffOf(fact: FlowFact, history: DeploymentHistory): DeploymentDiff | null {

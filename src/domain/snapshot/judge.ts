@@ -1,19 +1,14 @@
-import { evaluateSnapshot } from "../policy/evaluation/evaluate.ts";
+import { appliedPolicy, artifactJudge } from "../policy/evaluation/evaluate.ts";
 import type { AppliedPolicy, ArtifactVerdict, PolicyVersion } from "../policy/evaluation/model.ts";
+import type { Steps } from "../../lib/steps.ts";
 import { type ComparedArtifact, findingsText } from "./annotate.ts";
 import { documentFormat } from "./print.ts";
 import { factsText, type FlowFact, knownFlow } from "./provenance.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
-import type { Settled } from "./settle.ts";
 import { logicalVerdict } from "./union.ts";
 
-/** Everything that decides on what runs in an environment. */
-export interface RuntimeCase {
-  running: readonly RunningArtifact[];
-  /** What of it is judged already, by `artifactKey`. */
-  settled?: ReadonlyMap<string, Settled>;
-  /** By fingerprint; the flow that knew it first comes first. */
-  facts: ReadonlyMap<string, readonly FlowFact[]>;
+/** By what the artifacts of an environment are judged. */
+export interface RuntimeRules {
   policies: readonly PolicyVersion[];
   allowed: ReadonlySet<string>;
   /** Of a logical environment: what its members are worth, and what each artifact is in them, by `artifactKey`. */
@@ -34,104 +29,102 @@ export interface JudgedArtifact extends ComparedArtifact {
   policies: readonly string[];
 }
 
-export interface RuntimeVerdict {
-  /** Null: unknown. */
-  state: boolean | null;
-  /** Without what was judged already. */
-  artifacts: JudgedArtifact[];
-  applied_policies: AppliedPolicy[];
-}
+/** Judges what runs in an environment, one artifact at a time. */
+export type RuntimeJudge = (running: RunningArtifact, facts: readonly FlowFact[]) => Steps<JudgedArtifact>;
 
-const nothing: readonly FlowFact[] = [];
-
-function judged(
-  running: RunningArtifact,
-  facts: readonly FlowFact[],
-  verdict: ArtifactVerdict,
-  policies: readonly string[],
-): JudgedArtifact {
-  const { name, fingerprint, creationTimestamp } = running;
-  const { compliant, policy_decisions } = verdict;
-  const flows = facts.map(({ compliance_state }) => ({
-    artifact_compliance_in_flow: compliance_state === "COMPLIANT",
-  }));
-  return {
-    name,
-    fingerprint,
-    creationTimestamp,
-    compliant,
-    provenance: facts.map(({ trail_id }) => trail_id),
-    findings: findingsText({ policy_decisions, flows }),
-    running,
-    facts,
-    facts_text: factsText(facts),
-    verdict,
-    policies,
+/** Prepares the rules for any number of artifacts; in a logical environment those of its members count too. */
+export function runtimeJudge({ policies, allowed, members }: RuntimeRules): RuntimeJudge {
+  const judge = artifactJudge(policies);
+  const versions = policies.map(({ id, name, version }) => `${name} ${version} ${id}`);
+  return function* judgeOne(running, facts) {
+    const { name, fingerprint, creationTimestamp } = running;
+    const subject = {
+      name,
+      fingerprint,
+      allow_listed: allowed.has(fingerprint),
+      flows: facts.map(knownFlow),
+    };
+    const own = yield* judge(subject);
+    const theirs = members?.verdicts.get(artifactKey(running)) ?? [];
+    const compliant = members === undefined ? own.compliant : logicalVerdict(theirs, own.compliant);
+    const { policy_decisions } = own;
+    const flows = facts.map(({ compliance_state }) => ({
+      artifact_compliance_in_flow: compliance_state === "COMPLIANT",
+    }));
+    const findings = findingsText({ policy_decisions, flows });
+    yield;
+    return {
+      name,
+      fingerprint,
+      creationTimestamp,
+      compliant,
+      provenance: facts.map(({ trail_id }) => trail_id),
+      findings,
+      running,
+      facts,
+      facts_text: factsText(facts),
+      verdict: { ...own, compliant },
+      policies: versions,
+    };
   };
 }
 
+const nothing: ReadonlySet<string> = new Set();
+
+/** The names of the policies that an artifact does not comply with. */
+export function failedPolicies({ verdict }: Pick<JudgedArtifact, "verdict">): ReadonlySet<string> {
+  const failed = verdict.policy_decisions.filter(({ status }) => status === "NON-COMPLIANT");
+  return failed.length === 0 ? nothing : new Set(failed.map(({ policy_name }) => policy_name));
+}
+
 /** Everything but facts that verdicts in an environment rest on, as a text to compare. */
-export function judgedBy({ policies, allowed }: Pick<RuntimeCase, "policies" | "allowed">): string {
+export function judgedBy({ policies, allowed }: Pick<RuntimeRules, "policies" | "allowed">): string {
   const versions = policies.map(({ id, name, version }) => [id, name, version]);
   return JSON.stringify([documentFormat, versions, [...allowed].sort()]);
 }
 
-/** What a verdict on some of what runs comes to together with what was judged already. */
-function withSettled(
-  { running, settled }: Pick<RuntimeCase, "running"> & { settled: ReadonlyMap<string, Settled> },
-  { state, artifacts, applied_policies }: RuntimeVerdict,
-): RuntimeVerdict {
-  const failing = new Map<string, ReadonlySet<string>>();
-  for (const [key, known] of settled) failing.set(key, known.failing);
-  for (const { name, fingerprint, verdict } of artifacts) {
-    const failed = verdict.policy_decisions.filter(({ status }) => status === "NON-COMPLIANT");
-    const key = artifactKey({ name, fingerprint });
-    failing.set(key, new Set(failed.map(({ policy_name }) => policy_name)));
+/** What runs in an environment, judged. */
+export interface RuntimeCase extends Pick<RuntimeRules, "policies" | "members"> {
+  /** In the order in which they are named. */
+  running: readonly RunningArtifact[];
+  /** The names of the policies that each does not comply with, by `artifactKey`. */
+  failing: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+export interface RuntimeVerdict {
+  /** Null: unknown. */
+  state: boolean | null;
+  applied_policies: AppliedPolicy[];
+}
+
+/** Artifacts that are looked at before somebody else may do something. */
+const inOneGo = 1000;
+
+/**
+ * What an environment is worth. One where nothing runs fulfils any policy; without policies that is unknown, in a logical
+ * one the members say.
+ */
+export function* concludeRuntime({
+  running,
+  failing,
+  policies,
+  members,
+}: RuntimeCase): Steps<RuntimeVerdict> {
+  const failed: { fingerprint: string; names: ReadonlySet<string> }[] = [];
+  for (const [at, artifact] of running.entries()) {
+    const names = failing.get(artifactKey(artifact)) ?? nothing;
+    if (names.size > 0) failed.push({ fingerprint: artifact.fingerprint, names });
+    if (at % inOneGo === 0) yield;
   }
-  const failingOf = (policy: string): string[] => [
-    ...new Set(
-      running.flatMap((artifact) =>
-        failing.get(artifactKey(artifact))?.has(policy) === true ? artifact.fingerprint : [],
-      ),
-    ),
-  ];
+  const own = policies.length === 0 ? null : failed.length === 0;
+  const applied_policies: AppliedPolicy[] = [];
+  for (const version of policies) {
+    const failedIt = failed.flatMap(({ fingerprint, names }) => (names.has(version.name) ? fingerprint : []));
+    applied_policies.push(appliedPolicy(version, failedIt));
+    yield;
+  }
   return {
-    state: state && [...settled.values()].every(({ compliant }) => compliant === true),
-    artifacts,
-    applied_policies: applied_policies.map((policy) => ({
-      ...policy,
-      failing_artifacts: failingOf(policy.name),
-    })),
-  };
-}
-
-/** Judges what runs in an environment by its policies, as far as that was not done already. */
-export function judgeRuntime(given: RuntimeCase): RuntimeVerdict {
-  const { settled } = given;
-  if (settled === undefined || settled.size === 0) return judgeAll(given);
-  const running = given.running.filter((artifact) => !settled.has(artifactKey(artifact)));
-  return withSettled({ running: given.running, settled }, judgeAll({ ...given, running }));
-}
-
-/** Judges everything that runs, in a logical environment by the policies of its members too. */
-function judgeAll({ running, facts, policies, allowed, members }: RuntimeCase): RuntimeVerdict {
-  const known = running.map(({ fingerprint }) => facts.get(fingerprint) ?? nothing);
-  const subjects = running.map(({ name, fingerprint }, index) => ({
-    name,
-    fingerprint,
-    allow_listed: allowed.has(fingerprint),
-    flows: known[index]!.map(knownFlow),
-  }));
-  const { state, artifacts, applied_policies } = evaluateSnapshot(subjects, policies);
-  const versions = policies.map(({ id, name, version }) => `${name} ${version} ${id}`);
-  const verdicts = artifacts.map((verdict, index) => {
-    if (members === undefined) return verdict;
-    const theirs = members.verdicts.get(artifactKey(running[index]!)) ?? [];
-    return { ...verdict, compliant: logicalVerdict(theirs, verdict.compliant) };
-  });
-  return {
-    state: members === undefined ? state : logicalVerdict(members.states, state),
-    artifacts: running.map((artifact, index) => judged(artifact, known[index]!, verdicts[index]!, versions)),
+    state: members === undefined ? own : logicalVerdict(members.states, own),
     applied_policies,
   };
 }

@@ -4,13 +4,10 @@ import type { AnnotatedArtifact } from "./versions.ts";
 /** A snapshot that was just made. */
 export interface SnapshotNews {
   environment: { id: string; name: string };
-  index: number;
   /** Unix seconds. */
   at: number;
-  state: boolean | null;
-  /** Of the environment until now; null also when there was nothing yet. */
-  state_before: boolean | null;
-  annotated: readonly AnnotatedArtifact[];
+  /** Its number, and what the environment is worth: null is unknown. */
+  snapshot: { index: number; compliant: boolean | null };
 }
 
 function artifactTrigger(type: string): string | undefined {
@@ -33,27 +30,32 @@ function provenanceOf({ judged, stored }: AnnotatedArtifact["artifact"]): Proven
   };
 }
 
-/**
- * What actions may want to be told of a snapshot: each artifact that started or exited, and that the environment became
- * compliant or not. One whose state was unknown becomes so too.
- */
-export function occurrencesOf(news: SnapshotNews): Occurrence[] {
-  const { environment, index, at, state, state_before, annotated } = news;
-  const subject = { kind: "environment" as const, id: environment.id, name: environment.name };
-  const snapshot = { index, compliant: state };
-  const occurrences = annotated.flatMap<Occurrence>(({ artifact, annotation }) => {
+function subjectOf({ environment: { id, name } }: SnapshotNews) {
+  return { kind: "environment" as const, id, name };
+}
+
+/** What actions may want to be told of artifacts in a snapshot: each that started or exited. */
+export function movesIn(news: SnapshotNews, annotated: readonly AnnotatedArtifact[]): Occurrence[] {
+  const { at, snapshot } = news;
+  const subject = subjectOf(news);
+  return annotated.flatMap<Occurrence>(({ artifact, annotation }) => {
     const trigger = artifactTrigger(annotation.type);
     if (trigger === undefined) return [];
     const { name, fingerprint } = artifact;
     const known = { name, fingerprint, provenance: provenanceOf(artifact) };
     return [{ trigger, subject, at, facts: { snapshot, artifact: known } }];
   });
-  if (state !== null && state !== state_before)
-    occurrences.push({
-      trigger: state ? "ON_COMPLIANT_ENV" : "ON_NON_COMPLIANT_ENV",
-      subject,
-      at,
-      facts: { snapshot },
-    });
-  return occurrences;
+}
+
+/**
+ * What actions may want to be told of the environment: that it became compliant or not. One whose state was unknown
+ * becomes so too.
+ * @param before what it was worth until now; null also when there was nothing yet.
+ */
+export function turnIn(news: SnapshotNews, before: boolean | null): Occurrence[] {
+  const { at, snapshot } = news;
+  const state = snapshot.compliant;
+  if (state === null || state === before) return [];
+  const trigger = state ? "ON_COMPLIANT_ENV" : "ON_NON_COMPLIANT_ENV";
+  return [{ trigger, subject: subjectOf(news), at, facts: { snapshot } }];
 }

@@ -1,3 +1,5 @@
+import type { Steps } from "../../lib/steps.ts";
+import type { PolicyDecision } from "../policy/evaluation/model.ts";
 import type { JudgedArtifact } from "./judge.ts";
 import { artifactPage, flowPage, type SnapshotFlow } from "./provenance.ts";
 
@@ -89,33 +91,59 @@ export interface PrintedArtifact {
   decisions: string;
 }
 
-/** What policies decided with numbers in place of flows, and the flows. Any flow may be missing: it stays where it is. */
-function shareable(policy_decisions: unknown, flows: readonly SnapshotFlow[]): [string, string[]] {
-  const places = flows.map(({ flow_name, trail_name }) => members({ flow_name, trail_name }));
-  const decisions = places.reduce(
-    (json, place, index) => json.replaceAll(place, flowMark + index + flowMark),
-    text(policy_decisions),
-  );
-  return [decisions, places];
+/** Any flow in JSON text, which has no bare quotes but those around texts. */
+const placePattern = /"flow_name":(?:null|"(?:[^"\\]|\\.)*"),"trail_name":(?:null|"(?:[^"\\]|\\.)*")/g;
+
+/** What policies decided with numbers in place of flows. Any flow may be missing: it stays where it is. */
+function* shareable(decisions: readonly PolicyDecision[], places: readonly string[]): Steps<string> {
+  const numbers = new Map<string, number>();
+  for (const [number, place] of places.entries()) if (!numbers.has(place)) numbers.set(place, number);
+  const mark = (place: string): string => {
+    const number = numbers.get(place);
+    return number === undefined ? place : flowMark + number + flowMark;
+  };
+  const printed: string[] = [];
+  for (const { rule_evaluations, ...decision } of decisions) {
+    const rules: string[] = [];
+    for (const evaluation of rule_evaluations) {
+      rules.push(text(evaluation).replaceAll(placePattern, mark));
+      yield;
+    }
+    printed.push(`{${members(decision)},"rule_evaluations":[${rules.join(",")}]}`);
+  }
+  return `[${printed.join(",")}]`;
+}
+
+/** Flows that are printed before somebody else may do something. */
+const flowsInOneGo = 100;
+
+function* printFlows(flows: readonly SnapshotFlow[], fingerprint: string): Steps<string> {
+  const printed: string[] = [];
+  for (const flow of flows) {
+    printed.push(printFlow(flow, fingerprint));
+    if (printed.length % flowsInOneGo === 0) yield;
+  }
+  return printed.join(",");
 }
 
 /**
  * An artifact as snapshots show it (contract of snapshots), but for what depends on the reader and what is stored once
  * for many. Trust in it is told only where there is some.
  */
-export function printArtifact(
+export function* printArtifact(
   { running, verdict, compliant }: JudgedArtifact,
   flows: readonly SnapshotFlow[],
-): PrintedArtifact {
+): Steps<PrintedArtifact> {
   const { name, fingerprint, creationTimestamp, pods, ...context } = running;
   const { policy_decisions, reasons_for_incompliance, allow_listed } = verdict;
-  const [decisions, places] = shareable(policy_decisions, flows);
+  const places = flows.map(({ flow_name, trail_name }) => members({ flow_name, trail_name }));
+  const decisions = yield* shareable(policy_decisions, places);
   const trusted = allow_listed ? { allow_listed } : {};
   const before = members({ name, compliant, deployments: [] });
   const after = members({ reasons_for_incompliance, ...trusted, fingerprint, creationTimestamp, pods });
   const decided = flowMark + places.join(flowMark) + flowMark;
   const first = printFirst(flows[0], fingerprint);
-  const all = flows.map((flow) => printFlow(flow, fingerprint)).join(",");
+  const all = yield* printFlows(flows, fingerprint);
   const tail = Object.entries(context).map(([key, value]) => `,${text(key)}:${text(value)}`);
   const head = `${before},"policy_decisions":${decided},${after}`;
   const doc = `{${head},"annotation":${annotationMark},${first},"flows":[${all}]${tail.join("")}}`;

@@ -5,8 +5,9 @@ import { describe, expect, it } from "vitest";
 import type { PolicyVersion } from "../policy/evaluation/model.ts";
 import { parsePolicy } from "../policy/parse.ts";
 import { lineageText, type Predecessor, snapshotFlows } from "./flows-of.ts";
-import { judgeRuntime, type RuntimeCase } from "./judge.ts";
-import { occurrencesOf } from "./occurrences.ts";
+import { type JudgedCase, judgeRuntime } from "../../../test/support/judging.ts";
+import { finish } from "../../lib/steps.ts";
+import { movesIn, turnIn } from "./occurrences.ts";
 import { ByteWriter } from "../../lib/byte-writer.ts";
 import { writeDocuments } from "./documents.ts";
 import { contentsText, printArtifact } from "./print.ts";
@@ -67,7 +68,7 @@ function fact(more: Partial<FlowFact> = {}): FlowFact {
   };
 }
 
-function judge(artifacts: RunningArtifact[], facts: FlowFact[], more: Partial<RuntimeCase> = {}) {
+function judge(artifacts: RunningArtifact[], facts: FlowFact[], more: Partial<JudgedCase> = {}) {
   return judgeRuntime({
     running: artifacts,
     facts: new Map([[fingerprint, facts]]),
@@ -93,7 +94,9 @@ function plan(
 ) {
   const annotated = compareVersions(before, verdict.artifacts);
   const artifact_count = Math.max(0, ...before.map(({ id }) => id));
-  return planSnapshot({ before, annotated, predecessors, artifact_count, digestOf: (doc) => doc });
+  const isRunning = new Set(verdict.artifacts.map((artifact) => artifact.fingerprint));
+  const input = { annotated, running: isRunning, predecessors, artifact_count };
+  return finish(planSnapshot({ ...input, digestOf: (doc) => doc }));
 }
 
 /** The rows of a plan as the next one finds them. */
@@ -292,7 +295,8 @@ describe("a plan", () => {
   it("asks for what came before only where that is not known yet, and keeps what is", () => {
     const before = plan([], judge([running("a")], [fact()]), new Map([[lineageText(fact()), predecessor]]));
     const verdict = judge([running("a")], [fact({ trail_id: "trail-2" }), fact({ flow_id: "flow-2" })]);
-    expect(unknownLineage(stored(before), verdict.artifacts)).toMatchObject([{ flow_id: "flow-2" }]);
+    const unknown = unknownLineage(stored(before)[0], verdict.artifacts[0]!.facts);
+    expect(unknown).toMatchObject([{ flow_id: "flow-2" }]);
     const [version] = plan(stored(before), verdict).versions;
     expect(version?.type).toBe("updated-provenance");
     expect(version?.flows?.map(({ deployment_diff }) => deployment_diff?.previous_fingerprint)).toEqual([
@@ -315,7 +319,8 @@ describe("occurrences", () => {
   const environment = { id: "e", name: "prod", type: "server" };
   const news = (state: boolean | null, state_before: boolean | null) => {
     const annotated = compareVersions([], judge([running("a")], [fact()]).artifacts);
-    return occurrencesOf({ environment, index: 3, at: 7, state, state_before, annotated });
+    const given = { environment, at: 7, snapshot: { index: 3, compliant: state } };
+    return [...movesIn(given, annotated), ...turnIn(given, state_before)];
   };
 
   it("tell of artifacts and of verdicts that changed", () => {
@@ -348,15 +353,15 @@ describe("occurrences", () => {
   it("tell where an artifact that exited came from, and of an unknown one that nobody knows", () => {
     const first = plan([], judge([running("a")], [fact()]));
     const gone = compareVersions(stored(first), []);
-    const subject = { environment, index: 4, at: 8, state: null, state_before: null };
-    expect(occurrencesOf({ ...subject, annotated: gone })).toMatchObject([
+    const given = { environment, at: 8, snapshot: { index: 4, compliant: null } };
+    expect(movesIn(given, gone)).toMatchObject([
       {
         trigger: "ON_EXITED_ARTIFACT",
         facts: { artifact: { provenance: { flow: "web-ci", build_url: null } } },
       },
     ]);
     const unknown = compareVersions([], judge([running("a")], []).artifacts);
-    expect(occurrencesOf({ ...subject, annotated: unknown })).toMatchObject([
+    expect(movesIn(given, unknown)).toMatchObject([
       { trigger: "ON_STARTED_ARTIFACT", facts: { artifact: { provenance: null } } },
     ]);
   });
@@ -391,9 +396,13 @@ describe("documents", () => {
     fc.assert(
       fc.property(fc.array(context, { maxLength: 3 }), trail_name, (contexts, other) => {
         const flows = contexts.map((each) => ({ ...fact(), ...each })) as unknown as SnapshotFlow[];
-        const policy_decisions = [contexts, other, contexts.toReversed(), ...contexts] as never;
+        const rules = [contexts, [], contexts.toReversed()].map((each) => ({
+          rule: { type: other },
+          resolutions: each.map((one) => ({ type: other, context: one })),
+        }));
+        const policy_decisions = [{ policy_name: other, rule_evaluations: rules }] as never;
         const verdict = { ...judged!.verdict, policy_decisions };
-        const printed = printArtifact({ ...judged!, verdict }, flows);
+        const printed = finish(printArtifact({ ...judged!, verdict }, flows));
         const version = { ...printed, type: "unchanged", was: 1, now: 1 } as NewVersion;
         expect(shownOf(version).policy_decisions).toEqual(policy_decisions);
       }),
@@ -411,11 +420,11 @@ describe("contents of an artifact", () => {
         for (const allowed of [new Set<string>(), new Set([fingerprint])]) {
           const [judged] = judge([each], known, { allowed }).artifacts;
           const flows = snapshotFlows(judged!, {
-            before: [],
+            before: new Map(),
             predecessors: new Map(),
             running: new Set(),
           });
-          const printed = printArtifact(judged!, flows);
+          const printed = finish(printArtifact(judged!, flows));
           const doc = printed.doc + printed.decisions;
           const contents = contentsText(judged!, flows);
           expect(texts.get(contents) ?? doc).toBe(doc);

@@ -1,3 +1,4 @@
+import { compareText } from "../../lib/text.ts";
 import type { Owner } from "./report.ts";
 
 export interface Pod {
@@ -33,6 +34,11 @@ export interface RunningArtifact extends Workload {
   fingerprint: string;
   /** One for each instance, ascending, Unix seconds. */
   creationTimestamp: number[];
+}
+
+/** The order in which artifacts are named: by name, then fingerprint. */
+export function byName(left: RunningArtifact, right: RunningArtifact): number {
+  return compareText(left.name, right.name) || compareText(left.fingerprint, right.fingerprint);
 }
 
 /** What makes two artifacts of two snapshots the same one. */

@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { PolicyVersion } from "../policy/evaluation/model.ts";
 import { parsePolicy } from "../policy/parse.ts";
 import { failingPolicies } from "./annotate.ts";
-import { judgedBy, judgeRuntime } from "./judge.ts";
+import { finish } from "../../lib/steps.ts";
+import { judgeRuntime } from "../../../test/support/judging.ts";
+import { judgedBy } from "./judge.ts";
 import { factsText } from "./provenance.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
 import { runningText, settle, type VersionBrief } from "./settle.ts";
@@ -21,41 +23,41 @@ function brief(id: number, artifact: RunningArtifact, more: Partial<VersionBrief
   return { ...known, is_stale: false, ...more };
 }
 
-/** Which versions hold, what has to be judged, and which versions that replaces. */
-function parted(now: RunningArtifact[], versions: VersionBrief[]): [number[], string[], number[]] {
-  const { settled, open, replaced } = settle(now, versions);
-  return [[...settled.values()].map(({ version }) => version), open.map(({ name }) => name), replaced];
+/** Which versions hold, and what has to be judged. */
+function parted(now: RunningArtifact[], versions: VersionBrief[]): [number[], string[]] {
+  const { settled, open } = finish(settle(now, versions));
+  return [[...settled.values()].map(({ version }) => version), open.map(({ name }) => name)];
 }
 
 describe("what need not be judged again", () => {
   const [a, b] = [running("a", web), running("b", db)];
 
   it("is what runs as it did", () => {
-    expect(parted([a, b], [brief(1, a), brief(2, b)])).toEqual([[1, 2], [], []]);
+    expect(parted([a, b], [brief(1, a), brief(2, b)])).toEqual([[1, 2], []]);
   });
 
   it("is not what has begun to run, or runs in another way", () => {
-    expect(parted([a, b], [brief(1, a)])).toEqual([[1], ["b"], []]);
-    expect(parted([running("a", web, [5, 6]), b], [brief(1, a), brief(2, b)])).toEqual([[2], ["a"], [1]]);
-    expect(parted([running("c", web)], [brief(1, a)])).toEqual([[], ["c"], [1]]);
+    expect(parted([a, b], [brief(1, a)])).toEqual([[1], ["b"]]);
+    expect(parted([running("a", web, [5, 6]), b], [brief(1, a), brief(2, b)])).toEqual([[2], ["a"]]);
+    expect(parted([running("c", web)], [brief(1, a)])).toEqual([[], ["c"]]);
   });
 
   it("is not what has exited", () => {
-    expect(parted([a], [brief(1, a), brief(2, b)])).toEqual([[1], [], [2]]);
+    expect(parted([a], [brief(1, a), brief(2, b)])).toEqual([[1], []]);
   });
 
   it("is not what flows know something else of", () => {
-    expect(parted([a, b], [brief(1, a, { is_stale: true }), brief(2, b)])).toEqual([[2], ["a"], [1]]);
+    expect(parted([a, b], [brief(1, a, { is_stale: true }), brief(2, b)])).toEqual([[2], ["a"]]);
   });
 
   it("is not what followed something that has begun or ceased to run", () => {
     const follower = brief(1, a, { follows: [old] });
     const before = running("before", old);
-    expect(parted([a], [follower])).toEqual([[1], [], []]);
-    expect(parted([a, before], [follower])).toEqual([[], ["a", "before"], [1]]);
-    expect(parted([a], [follower, brief(2, before)])).toEqual([[], ["a"], [1, 2]]);
+    expect(parted([a], [follower])).toEqual([[1], []]);
+    expect(parted([a, before], [follower])).toEqual([[], ["a", "before"]]);
+    expect(parted([a], [follower, brief(2, before)])).toEqual([[], ["a"]]);
     const other = running("other", old);
-    expect(parted([a, other], [follower, brief(2, before)])).toEqual([[1], ["other"], [2]]);
+    expect(parted([a, other], [follower, brief(2, before)])).toEqual([[1], ["other"]]);
   });
 });
 
@@ -85,7 +87,7 @@ describe("a verdict on the rest", () => {
     for (let chosen = 0; chosen < 2 ** briefs.length; chosen += 1) {
       const known = briefs.filter((_, at) => (chosen & (1 << at)) !== 0);
       const stale = briefs.map((each) => ({ ...each, is_stale: !known.includes(each) }));
-      const { settled, open } = settle(everything, stale);
+      const { settled, open } = finish(settle(everything, stale));
       expect(settled.size).toBe(known.length);
       const verdict = judgeRuntime({ running: everything, settled, ...given });
       expect([verdict.state, verdict.applied_policies]).toEqual([all.state, all.applied_policies]);
@@ -102,10 +104,8 @@ describe("a verdict on the rest", () => {
 
   it("is unknown without policies", () => {
     const none = { ...given, policies: [] };
-    const settled = settle(
-      everything,
-      briefs.map((each) => ({ ...each, compliant: null, findings: null })),
-    ).settled;
+    const unknown = briefs.map((each) => ({ ...each, compliant: null, findings: null }));
+    const { settled } = finish(settle(everything, unknown));
     expect(settled.has(artifactKey(everything[0]!))).toBe(true);
     expect(judgeRuntime({ running: everything, settled, ...none }).state).toBe(null);
   });

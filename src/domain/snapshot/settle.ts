@@ -1,3 +1,4 @@
+import type { Steps } from "../../lib/steps.ts";
 import { failingPolicies } from "./annotate.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
 
@@ -32,8 +33,6 @@ export interface Parted {
   /** By `artifactKey`. */
   settled: Map<string, Settled>;
   open: RunningArtifact[];
-  /** Versions of what has to be judged, and of what does not run any more. */
-  replaced: number[];
 }
 
 /** Where an artifact runs, as the record keeps it. */
@@ -56,6 +55,9 @@ function movedFingerprints(
 
 const none: ReadonlySet<string> = new Set();
 
+/** Artifacts that are looked at before somebody else may do something. */
+const inOneGo = 100;
+
 function settledAs(running: RunningArtifact, { id, compliant, findings }: VersionBrief): Settled {
   const failing = findings === null ? none : new Set(failingPolicies(findings));
   return { version: id, running, compliant, failing };
@@ -66,11 +68,16 @@ function settledAs(running: RunningArtifact, { id, compliant, findings }: Versio
  * it as running or not. The policies and the trusted artifacts have to be those of the latest snapshot: then the verdict,
  * and everything that is shown, would come out as they are in the record.
  */
-export function settle(running: readonly RunningArtifact[], versions: readonly VersionBrief[]): Parted {
+export function* settle(
+  running: readonly RunningArtifact[],
+  versions: readonly VersionBrief[],
+): Steps<Parted> {
   const known = new Map(versions.map((version) => [artifactKey(version), version]));
+  yield;
   const moved = movedFingerprints(running, versions);
-  const parted: Parted = { settled: new Map(), open: [], replaced: [] };
-  for (const artifact of running) {
+  const parted: Parted = { settled: new Map(), open: [] };
+  for (const [at, artifact] of running.entries()) {
+    if (at % inOneGo === 0) yield;
     const key = artifactKey(artifact);
     const version = known.get(key);
     const holds =
@@ -83,8 +90,6 @@ export function settle(running: readonly RunningArtifact[], versions: readonly V
       continue;
     }
     parted.settled.set(key, settledAs(artifact, version));
-    known.delete(key);
   }
-  parted.replaced = [...known.values()].map(({ id }) => id);
   return parted;
 }

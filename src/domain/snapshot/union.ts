@@ -1,5 +1,5 @@
-import { compareText } from "../../lib/text.ts";
-import { artifactKey, type Pod, type Pods, type RunningArtifact } from "./running.ts";
+import { sorted, type Steps } from "../../lib/steps.ts";
+import { artifactKey, byName, type Pod, type Pods, type RunningArtifact } from "./running.ts";
 
 /** A member of a logical environment, with what runs there. */
 export interface Member {
@@ -37,10 +37,14 @@ function merge(parts: readonly Part[]): RunningArtifact {
   };
 }
 
-function group(members: readonly Member[]): Part[][] {
+/** Artifacts that are looked at before somebody else may do something. */
+const inOneGo = 500;
+
+function* group(members: readonly Member[]): Steps<Part[][]> {
   const groups = new Map<string, Part[]>();
   for (const { environment, artifacts } of members)
-    for (const artifact of artifacts) {
+    for (const [at, artifact] of artifacts.entries()) {
+      if (at % inOneGo === 0) yield;
       const key = artifactKey(artifact);
       const parts = groups.get(key);
       if (parts === undefined) groups.set(key, [{ environment, artifact }]);
@@ -53,12 +57,13 @@ function group(members: readonly Member[]): Part[][] {
  * What runs in a logical environment: all that runs in its members, each artifact once. Ordered by name, then
  * fingerprint, like a report.
  */
-export function uniteRunning(members: readonly Member[]): RunningArtifact[] {
-  return group(members)
-    .map(merge)
-    .toSorted(
-      (left, right) => compareText(left.name, right.name) || compareText(left.fingerprint, right.fingerprint),
-    );
+export function* uniteRunning(members: readonly Member[]): Steps<RunningArtifact[]> {
+  const united: RunningArtifact[] = [];
+  for (const parts of yield* group(members)) {
+    united.push(merge(parts));
+    if (united.length % inOneGo === 0) yield;
+  }
+  return yield* sorted(united, byName);
 }
 
 /**

@@ -1,10 +1,17 @@
+import type { Steps } from "../../lib/steps.ts";
 import { type Annotated, annotate, type AnnotationType, type ComparedArtifact } from "./annotate.ts";
-import { lineageText, type LineageKey, type Predecessor, sameBefore, snapshotFlows } from "./flows-of.ts";
+import {
+  flowsBefore,
+  lineageText,
+  type LineageKey,
+  type Predecessor,
+  sameBefore,
+  snapshotFlows,
+} from "./flows-of.ts";
 import type { JudgedArtifact } from "./judge.ts";
 import { contentsText, printArtifact } from "./print.ts";
-import type { SnapshotFlow } from "./provenance.ts";
-import type { RunningArtifact } from "./running.ts";
-import type { Settled } from "./settle.ts";
+import type { FlowFact, SnapshotFlow } from "./provenance.ts";
+import { artifactKey, type RunningArtifact } from "./running.ts";
 
 /** An artifact as the latest snapshot has it. */
 export interface StoredVersion extends ComparedArtifact {
@@ -18,33 +25,27 @@ export interface StoredVersion extends ComparedArtifact {
   flows: readonly SnapshotFlow[];
 }
 
-/** An artifact of two snapshots: as it was, as it is, or both; or as it is in both. */
+/** An artifact of two snapshots: as it was, as it is, or both. */
 interface Compared extends ComparedArtifact {
   stored?: StoredVersion;
   judged?: JudgedArtifact;
-  settled?: Settled;
 }
 
 export type AnnotatedArtifact = Annotated<Compared>;
 
-/** What runs now against what the latest snapshot has, in the order of snapshots. */
+/** What runs now against what the latest snapshot has: in the order of what runs, then what has exited. */
 export function compareVersions(
   before: readonly StoredVersion[],
   after: readonly JudgedArtifact[],
-  same: Iterable<Settled> = [],
 ): AnnotatedArtifact[] {
+  const known = new Map(before.map((stored) => [artifactKey(stored), stored]));
   return annotate(
     before.map<Compared>((stored) => ({ ...comparable(stored), stored })),
-    after.map<Compared>((judged) => ({ ...comparable(judged), judged })),
-    [...same].map(asBefore),
+    after.map<Compared>((judged) => {
+      const stored = known.get(artifactKey(judged));
+      return { ...comparable(judged), judged, ...(stored === undefined ? {} : { stored }) };
+    }),
   );
-}
-
-/** It is not compared by what it was found to be, which is the same. */
-function asBefore(settled: Settled): Compared {
-  const { name, fingerprint, creationTimestamp } = settled.running;
-  const { compliant } = settled;
-  return { name, fingerprint, creationTimestamp, compliant, provenance: [], findings: "", settled };
 }
 
 function comparable(artifact: ComparedArtifact): ComparedArtifact {
@@ -53,22 +54,9 @@ function comparable(artifact: ComparedArtifact): ComparedArtifact {
 }
 
 /** What has to be looked up: flows that an artifact did not have in the snapshot before. */
-export function unknownLineage(
-  before: readonly StoredVersion[],
-  after: readonly JudgedArtifact[],
-): LineageKey[] {
-  const flows = flowsByArtifact(before);
-  return after.flatMap((artifact) =>
-    artifact.facts.filter((fact) => sameBefore(fact, flows.get(keyOf(artifact)) ?? []) === undefined),
-  );
-}
-
-function keyOf({ fingerprint, name }: ComparedArtifact): string {
-  return `${fingerprint} ${name}`;
-}
-
-function flowsByArtifact(before: readonly StoredVersion[]): Map<string, readonly SnapshotFlow[]> {
-  return new Map(before.map((stored) => [keyOf(stored), stored.flows]));
+export function unknownLineage(before: StoredVersion | undefined, facts: readonly FlowFact[]): LineageKey[] {
+  const flows = flowsBefore(before?.flows ?? []);
+  return facts.filter((fact) => sameBefore(fact, flows) === undefined);
 }
 
 /** A row of the record: a new version of an artifact. */
@@ -106,9 +94,9 @@ export interface ConfirmedVersion {
   facts: string;
 }
 
-/** A snapshot as it is going to be written. */
+/** A part of a snapshot as it is going to be written. */
 export interface SnapshotPlan {
-  /** Ids of versions, in the order in which they are shown. */
+  /** Ids of versions, in the order of the artifacts. */
   artifacts: number[];
   versions: NewVersion[];
   /** Ids of versions that are not in it, or not as they were. */
@@ -121,8 +109,9 @@ export interface SnapshotPlan {
 }
 
 export interface PlanInput {
-  before: readonly StoredVersion[];
   annotated: readonly AnnotatedArtifact[];
+  /** Fingerprints of everything that runs now, in other parts too. */
+  running: ReadonlySet<string>;
   predecessors: ReadonlyMap<string, Predecessor>;
   /** The highest id until now. */
   artifact_count: number;
@@ -149,7 +138,7 @@ const nothingNew = {
 
 type Contents = Omit<NewVersion, "id" | "type" | "was" | "now" | "repeats">;
 
-function contentsOf(judged: JudgedArtifact, flows: SnapshotFlow[], digest: string): Contents {
+function* contentsOf(judged: JudgedArtifact, flows: SnapshotFlow[], digest: string): Steps<Contents> {
   const { name, fingerprint, ...running } = judged.running;
   return {
     name,
@@ -165,7 +154,7 @@ function contentsOf(judged: JudgedArtifact, flows: SnapshotFlow[], digest: strin
     follows: [
       ...new Set(flows.flatMap(({ deployment_diff }) => deployment_diff?.previous_fingerprint ?? [])),
     ],
-    ...printArtifact(judged, flows),
+    ...(yield* printArtifact(judged, flows)),
   };
 }
 
@@ -194,28 +183,12 @@ function distinctLineage(entries: readonly LineageEntry[]): LineageEntry[] {
   return [...distinct.values()];
 }
 
-/** Fingerprints of everything that runs now. */
-function runningIn(annotated: readonly AnnotatedArtifact[]): Set<string> {
-  return new Set(
-    annotated.flatMap(({ artifact, annotation }) =>
-      annotation.type === "exited" ? [] : artifact.fingerprint,
-    ),
-  );
-}
-
 /**
- * What has to be written so that there is a snapshot of these artifacts. Versions of which nothing that is shown has
- * changed are used again.
+ * What has to be written so that there is a snapshot with these artifacts in it. Versions of which nothing that is shown
+ * has changed are used again.
  */
-export function planSnapshot({
-  before,
-  annotated,
-  predecessors,
-  artifact_count,
-  digestOf,
-}: PlanInput): SnapshotPlan {
-  const stored = new Map(before.map((version) => [keyOf(version), version]));
-  const running = runningIn(annotated);
+export function* planSnapshot(input: PlanInput): Steps<SnapshotPlan> {
+  const { annotated, running, predecessors, artifact_count, digestOf } = input;
   const plan: SnapshotPlan = {
     artifacts: [],
     versions: [],
@@ -230,26 +203,22 @@ export function planSnapshot({
     plan.artifacts.push(plan.artifact_count);
   };
   for (const { artifact, annotation } of annotated) {
-    const old = stored.get(keyOf(artifact));
-    const { judged, settled } = artifact;
-    if (settled !== undefined) {
-      plan.artifacts.push(settled.version);
-      continue;
-    }
+    const { judged, stored: old } = artifact;
     if (judged === undefined) {
       add({ ...annotation, ...nothingNew, repeats: old!.id });
       plan.ended.push(old!.id);
       continue;
     }
-    const flows = snapshotFlows(judged, { before: old?.flows ?? [], predecessors, running });
+    const flows = snapshotFlows(judged, { before: flowsBefore(old?.flows ?? []), predecessors, running });
     const digest = digestOf(contentsText(judged, flows));
+    yield;
     if (annotation.type === "unchanged" && old?.digest === digest) {
       plan.artifacts.push(old.id);
       if (old.facts !== judged.facts_text) plan.confirmed.push({ id: old.id, facts: judged.facts_text });
       continue;
     }
     if (old !== undefined) plan.ended.push(old.id);
-    add({ ...annotation, ...nothingRepeated, ...contentsOf(judged, flows, digest) });
+    add({ ...annotation, ...nothingRepeated, ...(yield* contentsOf(judged, flows, digest)) });
     plan.lineage.push(...lineageOf(flows, judged, old === undefined));
   }
   return { ...plan, lineage: distinctLineage(plan.lineage) };

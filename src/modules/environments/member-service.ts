@@ -14,6 +14,9 @@ export async function requireMembers(tx: Tx, org: Org, names: readonly string[])
   return names.map((name, index) => requireLive(org, name, found[index]));
 }
 
+/** How what is asked of an environment, or what runs there, differs from before. */
+export type Difference = "nothing" | "less" | "more";
+
 /**
  * Ids of the environments of these names, in order, each once, fit to be members of a group of this type. Nobody else
  * changes them until the transaction ends. Before the group itself is locked: reports lock members first.
@@ -36,21 +39,21 @@ export async function resolveMembers(
 
 /**
  * Gives a logical environment exactly these members, which are held. What runs in it has to be judged again then.
- * @returns whether that changed anything.
+ * @returns what that comes to: nothing, only fewer of them, or others.
  */
 export async function setMembers(
   deps: Pick<Deps, "clock">,
   tx: Tx,
   org: Org,
   group: { id: string; members: readonly string[] },
-): Promise<boolean> {
+): Promise<Difference> {
   const present = await listMemberIds(tx, org.id, group.id);
   const same =
     present.length === group.members.length && present.every((id, index) => id === group.members[index]);
-  if (same) return false;
+  if (same) return "nothing";
   await updateMembers(tx, org.id, group.id, group.members);
   await touchLogical(tx, org.id, [group.id], deps.clock.now());
-  return true;
+  return group.members.every((id) => present.includes(id)) ? "less" : "more";
 }
 
 /** Tells the logical environments around one that it changed: they count as modified too. */

@@ -81,7 +81,7 @@ export async function archiveEnvironment(deps: Deps, scope: OrgScope, name: stri
     await updateEnvironmentArchived(tx, org.id, { ...environment, archived_name, by: actor, at });
     const groups = await deleteMemberEverywhere(tx, org.id, environment.id);
     await touchLogical(tx, org.id, groups, at);
-    await reevaluate(deps, tx, org, { environmentIds: groups, cause: "members" });
+    await reevaluate(deps, tx, org, { environmentIds: groups, cause: "members", isLess: true });
     await forgetEnvironment(tx, org.id, environment.id);
     record(auditType, environment.name);
   });
@@ -106,7 +106,7 @@ export async function joinEnvironment(
     const logical = await lockLive(tx, org, logicalName, "no key update");
     const present = await listMemberIds(tx, org.id, logical.id);
     const members = [...new Set([...present, physicalId!])];
-    if (!(await setMembers(deps, tx, org, { id: logical.id, members }))) return;
+    if ((await setMembers(deps, tx, org, { id: logical.id, members })) === "nothing") return;
     await reevaluate(deps, tx, org, { environmentIds: [logical.id], cause: "members" });
     record(auditType, logical.name);
   });

@@ -13,7 +13,13 @@ import type { Deps } from "../deps.ts";
 import { changeAttachments } from "../policies/attach-service.ts";
 import { reevaluate } from "../snapshots/evaluate-service.ts";
 import { getLiveEnvironment, lockLive, lockStructure, type Org } from "./find-service.ts";
-import { requireMembers, resolveMembers, setMembers, touchGroups } from "./member-service.ts";
+import {
+  type Difference,
+  requireMembers,
+  resolveMembers,
+  setMembers,
+  touchGroups,
+} from "./member-service.ts";
 import {
   deleteFormerName,
   type EnvironmentSettings,
@@ -46,7 +52,7 @@ const auditType = "environment";
 
 /**
  * Attaches exactly these policies; null and undefined leave what there is.
- * @returns whether that changed anything.
+ * @returns what that comes to: nothing, only less, or more.
  * @throws AppError forbidden for a caller who may report to environments but not change what is asked of them.
  */
 async function setPolicies(
@@ -54,12 +60,13 @@ async function setPolicies(
   tx: Tx,
   org: OrgAccess,
   environment: { id: string; policies: readonly string[] | null | undefined },
-): Promise<boolean> {
+): Promise<Difference> {
   const { id: environmentId, policies: names } = environment;
-  if (names === null || names === undefined) return false;
-  const changed = await changeAttachments(deps, tx, org, { environmentId, names, kind: "set" });
-  if (changed && (org.role === undefined || !roleAllows(org.role, "member"))) throw forbidden(mayNotAttach);
-  return changed;
+  if (names === null || names === undefined) return "nothing";
+  const difference = await changeAttachments(deps, tx, org, { environmentId, names, kind: "set" });
+  if (difference !== "nothing" && (org.role === undefined || !roleAllows(org.role, "member")))
+    throw forbidden(mayNotAttach);
+  return difference;
 }
 
 /** What a request gives an environment besides its settings; undefined stays. */
@@ -79,11 +86,12 @@ async function setContents(
   org: OrgAccess,
   { id, members, policies }: Contents,
 ): Promise<boolean> {
-  const regrouped = members !== undefined && (await setMembers(deps, tx, org, { id, members }));
+  const regrouped = members === undefined ? "nothing" : await setMembers(deps, tx, org, { id, members });
   const attached = await setPolicies(deps, tx, org, { id, policies });
-  if (!regrouped && !attached) return false;
-  const cause = regrouped ? "members" : "policy";
-  await reevaluate(deps, tx, org, { environmentIds: [id], cause });
+  if (regrouped === "nothing" && attached === "nothing") return false;
+  const cause = regrouped === "nothing" ? "policy" : "members";
+  const isLess = regrouped !== "more" && attached !== "more";
+  await reevaluate(deps, tx, org, { environmentIds: [id], cause, isLess });
   return true;
 }
 

@@ -4,7 +4,7 @@ import { unknownPolicy } from "../../domain/policies.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import { lockAll, lockLive, type Org } from "../environments/find-service.ts";
-import { touchGroups } from "../environments/member-service.ts";
+import { type Difference, touchGroups } from "../environments/member-service.ts";
 import { reevaluate } from "../snapshots/evaluate-service.ts";
 import {
   deleteAttachments,
@@ -46,7 +46,7 @@ function differenceOf(kind: AttachmentChange["kind"], present: readonly string[]
 
 /**
  * Changes what is asked of an environment, whose row the caller has locked. What runs there has to be judged again then.
- * @returns whether anything changed.
+ * @returns what that comes to: nothing, only less, or more.
  * @throws AppError not_found for an unknown policy.
  */
 export async function changeAttachments(
@@ -54,19 +54,19 @@ export async function changeAttachments(
   tx: Tx,
   org: Org,
   { environmentId, names, kind }: AttachmentChange,
-): Promise<boolean> {
+): Promise<Difference> {
   await lockAll(tx, org, [environmentId]);
   const named = await resolvePolicies(tx, org, names);
   const present = await listAttachedIds(tx, org.id, environmentId);
   const { added, gone } = differenceOf(kind, present, named);
-  if (added.length === 0 && gone.length === 0) return false;
+  if (added.length === 0 && gone.length === 0) return "nothing";
   await deleteAttachments(tx, org.id, environmentId, gone);
   const attachments = added.map((policy_id) => ({ id: deps.ids.next(), policy_id }));
   await insertAttachments(tx, org.id, environmentId, attachments);
   const at = deps.clock.now();
   await updateShownPolicies(tx, org.id, environmentId, at);
   await touchGroups(tx, org, environmentId, at);
-  return true;
+  return added.length === 0 ? "less" : "more";
 }
 
 /**
@@ -81,8 +81,10 @@ export async function attachOrDetach(
   const { org } = scope;
   await recorded(deps, scope, async (tx, record) => {
     const { id, name } = await lockLive(tx, org, change.environment, "no key update");
-    if (!(await changeAttachments(deps, tx, org, { environmentId: id, ...change }))) return;
-    await reevaluate(deps, tx, org, { environmentIds: [id], cause: "policy" });
+    const difference = await changeAttachments(deps, tx, org, { environmentId: id, ...change });
+    if (difference === "nothing") return;
+    const isLess = difference === "less";
+    await reevaluate(deps, tx, org, { environmentIds: [id], cause: "policy", isLess });
     record("environment", name);
   });
 }

@@ -1,5 +1,6 @@
 import type { Executor, Tx } from "../../db/connect.ts";
 import { AppError, invalid, notFound } from "../../domain/errors.ts";
+import { judgingLimits } from "../../domain/judging.ts";
 import { maxPolicyBytes, unknownPolicy } from "../../domain/policies.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { recorded, type Scope } from "../audit/service.ts";
@@ -39,7 +40,10 @@ export interface PolicyInput {
   file: PolicyFile | undefined;
 }
 
-/** Judged again in the transaction that brings the new version; more environments than this get a job each. */
+/**
+ * Judged again in the transaction that brings the new version. More environments than this get a job each, and so do those
+ * in which there is more to judge together than is judged at once.
+ */
 const judgedAtOnce = 5;
 
 /** The policy as JSON text. @throws AppError not_found. */
@@ -139,13 +143,15 @@ async function judgeConsumers(
   locked: ReadonlySet<string>,
 ): Promise<void> {
   const ids = await listConsumingIds(tx, org.id, policy.id);
-  await requireRecordedJudgeable(tx, org, ids);
-  const environmentIds = ids.filter((id) => locked.has(id));
+  const sizes = await requireRecordedJudgeable(tx, org, ids);
+  const evaluations = sizes.reduce((sum, size) => sum + size.evaluations, 0);
+  const isShort = evaluations <= judgingLimits.evaluations;
+  const environmentIds = ids.filter((id) => isShort && locked.has(id));
   if (environmentIds.length > 0) await reevaluate(deps, tx, org, { environmentIds, cause: "policy" });
   await queueReevaluation(
     tx,
     org,
-    ids.filter((id) => !locked.has(id)),
+    ids.filter((id) => !environmentIds.includes(id)),
   );
 }
 

@@ -1,112 +1,252 @@
 import type { Tx } from "../../db/connect.ts";
-import { countCompliance, isNewSnapshot } from "../../domain/snapshot/annotate.ts";
-import { occurrencesOf } from "../../domain/snapshot/occurrences.ts";
-import { planSnapshot, type SnapshotPlan, unknownLineage } from "../../domain/snapshot/versions.ts";
+import { TooMuchToJudge } from "../../domain/judging.ts";
+import { type WantedAttestations, wantedAttestations } from "../../domain/policy/evaluation/rules.ts";
 import type { Predecessor } from "../../domain/snapshot/flows-of.ts";
+import type { FlowFact } from "../../domain/snapshot/provenance.ts";
+import {
+  compareVersions,
+  planSnapshot,
+  type StoredVersion,
+  unknownLineage,
+} from "../../domain/snapshot/versions.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { sha256 } from "../../lib/hash.ts";
-import { wireId } from "../../lib/ids.ts";
+import { paced, type Steps } from "../../lib/steps.ts";
+import { allowListed } from "../allowlists/service.ts";
 import type { Org } from "../environments/find-service.ts";
 import { notify } from "../notifications/service.ts";
-import { type Compared, compareTargets, type Target } from "./compare-service.ts";
+import { appliedPolicies } from "../policies/applied-service.ts";
+import { requireDraftJudgeable } from "./bound-service.ts";
+import { chunkLimits, chunksOf } from "./chunks.ts";
+import { Draft, type DraftItem } from "./draft.ts";
+import { getFacts, getFactsUpTo } from "./facts-service.ts";
+import { countFlows } from "./facts-store.ts";
+import { RecordWriter } from "./record-writer.ts";
+import { listVersions, versionText } from "./running-store.ts";
 import { confirmVersions } from "./standing-store.ts";
-import { insertSnapshots, listPredecessors, type NewSnapshot } from "./timeline-store.ts";
+import type { SnapshotCause, Target } from "./targets.ts";
+import { listPredecessors } from "./timeline-store.ts";
 
-/** Why a snapshot was appended. */
-export type SnapshotCause = "report" | "policy" | "allow-list" | "members";
+/** What is to be recorded of environments. */
+export interface Recording {
+  cause: SnapshotCause;
+  targets: readonly Target[];
+  at: Timestamp;
+  /** Called for each environment in which there is more to judge than is judged at once. When it returns, the record stays. */
+  onTooMuch: (problem: TooMuchToJudge) => void;
+}
 
-async function predecessorsOf(
+/** A snapshot that was appended. */
+export interface AppendedSnapshot {
+  environment_id: string;
+  index: number;
+}
+
+/** Drafts of the targets, each with what there is to judge: two statements. */
+async function openDrafts(tx: Tx, org: Org, { targets, at }: Recording): Promise<Draft[]> {
+  const ids = targets.map(({ standing }) => standing.id);
+  const policies = await appliedPolicies(tx, org.id, ids);
+  const allowed = await allowListed(tx, org.id, ids);
+  const drafts: Draft[] = [];
+  for (const target of targets) {
+    const { id } = target.standing;
+    const rules = { policies: policies.get(id) ?? [], allowed: allowed.get(id) ?? new Set<string>() };
+    const draft = new Draft(target, rules, at);
+    await paced(draft.open());
+    drafts.push(draft);
+  }
+  return drafts;
+}
+
+function wantedBy(items: readonly DraftItem[]): WantedAttestations | "none" {
+  const drafts = new Set(items.map(({ draft }) => draft));
+  const policies = [...drafts].flatMap(({ rules }) => rules.policies.map(({ policy }) => policy));
+  return policies.length === 0 ? "none" : wantedAttestations(policies);
+}
+
+function fingerprintsOf(items: readonly DraftItem[]): string[] {
+  const fingerprints = new Set(items.flatMap(({ running, fingerprint }) => (running ? fingerprint : [])));
+  fingerprints.delete("");
+  return [...fingerprints];
+}
+
+/** What there is to judge, with what is known of it already. */
+interface Reading {
+  items: DraftItem[];
+  /** Of all; undefined where that is more than is read at once. */
+  facts: ReadonlyMap<string, readonly FlowFact[]> | undefined;
+  /** How many flows know each fingerprint. */
+  flows: ReadonlyMap<string, number>;
+}
+
+/** Reads what flows know, all of it or how much it is: one statement, or two. */
+async function readAhead(tx: Tx, org: Org, items: DraftItem[]): Promise<Reading> {
+  const fingerprints = fingerprintsOf(items);
+  if (items.length <= chunkLimits.items) {
+    const options = { wanted: wantedBy(items), limit: chunkLimits.facts };
+    const facts = await getFactsUpTo(tx, org.id, fingerprints, options);
+    if (facts !== undefined)
+      return { items, facts, flows: new Map([...facts].map(([key, known]) => [key, known.length])) };
+  }
+  return { items, facts: undefined, flows: await countFlows(tx, org.id, fingerprints) };
+}
+
+/** Fails the whole transaction. */
+export function refuse(problem: TooMuchToJudge): never {
+  throw problem;
+}
+
+/** Those of which there is not too much to judge. */
+function judgeable(
+  drafts: readonly Draft[],
+  onTooMuch: Recording["onTooMuch"],
+  flows?: ReadonlyMap<string, number>,
+): Draft[] {
+  return drafts.filter((draft) => {
+    try {
+      requireDraftJudgeable(draft, flows);
+      return true;
+    } catch (error) {
+      if (!(error instanceof TooMuchToJudge)) throw error;
+      onTooMuch(error);
+      return false;
+    }
+  });
+}
+
+/** What is known of some artifacts. */
+interface Known {
+  before: ReadonlyMap<string, StoredVersion>;
+  facts: ReadonlyMap<string, readonly FlowFact[]>;
+  /** By environment. */
+  predecessors: ReadonlyMap<string, ReadonlyMap<string, Predecessor>>;
+}
+
+const noFacts: readonly FlowFact[] = [];
+const noPredecessors: ReadonlyMap<string, Predecessor> = new Map();
+
+function beforeOf({ draft, version }: DraftItem, { before }: Pick<Known, "before">) {
+  const environment_id = draft.target.standing.id;
+  return version === undefined ? undefined : before.get(versionText({ environment_id, id: version }));
+}
+
+async function readChunk(
   tx: Tx,
   org: Org,
-  compared: readonly Compared[],
-): Promise<Map<string, Map<string, Predecessor>>> {
-  const wanted = compared.flatMap(({ target, before, verdict }) =>
-    unknownLineage(before, verdict.artifacts).map(({ flow_id, template_reference_name, fingerprint }) => ({
-      environment_id: target.standing.id,
+  chunk: readonly DraftItem[],
+  facts: Reading["facts"],
+): Promise<Known> {
+  const keys = chunk.flatMap(({ draft, version }) =>
+    version === undefined ? [] : { environment_id: draft.target.standing.id, id: version },
+  );
+  const fingerprints = fingerprintsOf(chunk);
+  const [before, known] = await Promise.all([
+    listVersions(tx, org.id, keys),
+    facts ?? getFacts(tx, org.id, fingerprints, wantedBy(chunk)),
+  ]);
+  const wanted = chunk.flatMap((item) => {
+    if (item.running === undefined) return [];
+    const environment_id = item.draft.target.standing.id;
+    const unknown = unknownLineage(beforeOf(item, { before }), known.get(item.fingerprint) ?? noFacts);
+    return unknown.map(({ flow_id, template_reference_name, fingerprint }) => ({
+      environment_id,
       flow_id,
       template_reference_name,
       fingerprint,
-    })),
-  );
-  return wanted.length === 0 ? new Map() : listPredecessors(tx, org.id, wanted);
+    }));
+  });
+  const predecessors = wanted.length === 0 ? new Map() : await listPredecessors(tx, org.id, wanted);
+  return { before, facts: known, predecessors };
 }
 
 function digestOf(contents: string): string {
   return sha256(contents).toString("base64");
 }
 
-function planOf(
-  { target, before, annotated }: Compared,
-  predecessors: ReadonlyMap<string, Predecessor>,
-): SnapshotPlan {
-  const { artifact_count } = target.standing;
-  return planSnapshot({ before, annotated, predecessors, artifact_count, digestOf });
+/** Judges one artifact, or notes that it has exited, and has the outcome written. */
+function* take(item: DraftItem, known: Known, writer: RecordWriter): Steps<void> {
+  const { draft, running, fingerprint } = item;
+  const stored = beforeOf(item, known);
+  const judged =
+    running === undefined ? [] : [yield* draft.judge(running, known.facts.get(fingerprint) ?? noFacts)];
+  const annotated = compareVersions(stored === undefined ? [] : [stored], judged);
+  const plan = yield* planSnapshot({
+    annotated,
+    running: draft.running,
+    predecessors: known.predecessors.get(draft.target.standing.id) ?? noPredecessors,
+    artifact_count: draft.artifact_count,
+    digestOf,
+  });
+  writer.add(draft, plan);
+  draft.take(annotated, plan);
 }
 
-function newSnapshot(
-  compared: Compared,
-  made: { cause: SnapshotCause; now: Timestamp; predecessors: ReadonlyMap<string, Predecessor> },
-): NewSnapshot {
-  const { target, verdict, judged_by, annotated } = compared;
-  const { standing, report } = target;
-  return {
-    environment_id: standing.id,
-    index: standing.snapshot_count + 1,
-    // The order of snapshots is that of their times, whatever the machine's clock does.
-    at: Math.max(made.now, standing.latest_at ?? 0),
-    state: verdict.state,
-    type: standing.type,
-    cause: made.cause,
-    counts: countCompliance(annotated),
-    applied_policies: verdict.applied_policies.map((policy) => ({ ...policy, id: wireId(policy.id) })),
-    plan: planOf(compared, made.predecessors),
-    judged_by,
-    report,
-  };
+/** Takes artifacts until there is enough to be written. @returns where it stopped. */
+function* takeSome(
+  chunk: readonly DraftItem[],
+  from: number,
+  known: Known,
+  writer: RecordWriter,
+): Steps<number> {
+  for (let at = from; at < chunk.length; at += 1) {
+    const item = chunk[at]!;
+    // Whether a report brings anything new shows with the first change; what came before it waits until then.
+    if (writer.isFull && item.draft.isWorthIt) return at;
+    yield* take(item, known, writer);
+    yield;
+  }
+  return chunk.length;
 }
 
-/** Notes what holds in an environment that gets no new snapshot, so that it is not looked at again. */
-async function confirm(tx: Tx, org: Org, compared: Compared): Promise<void> {
-  const { confirmed } = planOf(compared, new Map());
-  if (confirmed.length > 0) await confirmVersions(tx, org.id, compared.target.standing.id, confirmed);
+async function takeChunk(chunk: readonly DraftItem[], known: Known, writer: RecordWriter): Promise<void> {
+  let at = await paced(takeSome(chunk, 0, known, writer));
+  while (at < chunk.length) {
+    await writer.flush();
+    at = await paced(takeSome(chunk, at, known, writer));
+  }
 }
 
-/** Whether there is anything to record: always, but for a report that brings nothing new. */
-function isWorthIt({ target, annotated }: Compared): boolean {
-  return target.report === null || target.standing.snapshot_count === 0 || isNewSnapshot(annotated);
+/** Notifications that are queued in one statement. */
+const toldTogether = 1000;
+
+async function tell(tx: Tx, org: Org, drafts: readonly Draft[]): Promise<void> {
+  const occurrences = drafts.flatMap((draft) => draft.occurrences);
+  for (let at = 0; at < occurrences.length; at += toldTogether)
+    await notify(tx, org.id, occurrences.slice(at, at + toldTogether));
 }
 
 /**
  * Judges what runs in these environments, and appends a snapshot to each, unless a report brought nothing new. What
- * actions want to be told of is queued in the same transaction. A handful of statements, whatever the numbers of
- * environments and artifacts. Does not look at the logical environments around: see `refreshGroups`.
+ * actions want to be told of is queued in the same transaction. A handful of statements for each thousand artifacts,
+ * whatever the number of environments; others are served in between, and the memory it takes does not grow with what is
+ * written. Does not look at the logical environments around: see `refreshGroups`.
  * @returns the snapshots that were appended.
+ * Where there is too much to judge, that shows before anything is written.
  */
-export async function appendSnapshots(
-  tx: Tx,
-  org: Org,
-  { cause, targets, at: now }: { cause: SnapshotCause; targets: readonly Target[]; at: Timestamp },
-): Promise<NewSnapshot[]> {
+export async function appendSnapshots(tx: Tx, org: Org, recording: Recording): Promise<AppendedSnapshot[]> {
+  const { targets, cause, onTooMuch } = recording;
   if (targets.length === 0) return [];
-  const all = await compareTargets(tx, org, targets);
-  const compared = all.filter(isWorthIt);
-  for (const each of all) if (!compared.includes(each)) await confirm(tx, org, each);
-  if (compared.length === 0) return [];
-  const predecessors = await predecessorsOf(tx, org, compared);
-  const snapshots = compared.map((each) =>
-    newSnapshot(each, {
-      cause,
-      now,
-      predecessors: predecessors.get(each.target.standing.id) ?? new Map(),
-    }),
+  const opened = judgeable(await openDrafts(tx, org, recording), onTooMuch);
+  const ahead = await readAhead(
+    tx,
+    org,
+    opened.flatMap(({ items }) => items),
   );
-  await insertSnapshots(tx, org.id, snapshots);
-  const occurrences = compared.flatMap(({ target, annotated }, at) => {
-    const { id, name, state } = target.standing;
-    const { index, at: moment, state: present } = snapshots[at]!;
-    const environment = { id, name };
-    return occurrencesOf({ environment, index, at: moment, state: present, state_before: state, annotated });
-  });
-  if (occurrences.length > 0) await notify(tx, org.id, occurrences);
-  return snapshots;
+  const drafts = judgeable(opened, onTooMuch, ahead.flows);
+  const writer = new RecordWriter(tx, org.id, cause);
+  const kept = new Set(drafts);
+  for (const chunk of chunksOf(
+    ahead.items.filter(({ draft }) => kept.has(draft)),
+    ahead.flows,
+  ))
+    await takeChunk(chunk, await readChunk(tx, org, chunk, ahead.facts), writer);
+  const worth = drafts.filter(({ isWorthIt }) => isWorthIt);
+  for (const draft of drafts)
+    if (draft.isWorthIt) writer.finish(draft);
+    else if (draft.confirmed.length > 0)
+      await confirmVersions(tx, org.id, draft.target.standing.id, draft.confirmed);
+  if (worth.length === 0) return [];
+  await writer.flush();
+  await tell(tx, org, worth);
+  return worth.map(({ news }) => ({ environment_id: news.environment.id, index: news.snapshot.index }));
 }

@@ -3,7 +3,7 @@ import type { KnownFlow } from "../../domain/policy/evaluation/model.ts";
 import type { WantedAttestations } from "../../domain/policy/evaluation/rules.ts";
 import { type FlowFact, knownFlow } from "../../domain/snapshot/provenance.ts";
 import { withStates } from "../compliance/service.ts";
-import { listFacts } from "./facts-store.ts";
+import { type FlowFactRow, listFacts } from "./facts-store.ts";
 
 /**
  * What flows know of these fingerprints now, by fingerprint; the flow that knew it first comes first. One statement, and
@@ -16,7 +16,14 @@ export async function getFacts(
   fingerprints: readonly string[],
   wanted: WantedAttestations | "all" | "none",
 ): Promise<Map<string, FlowFact[]>> {
-  const rows = await listFacts(db, orgId, fingerprints, wanted);
+  return byFingerprint(db, orgId, await listFacts(db, orgId, fingerprints, wanted));
+}
+
+async function byFingerprint(
+  db: Executor,
+  orgId: string,
+  rows: readonly FlowFactRow[],
+): Promise<Map<string, FlowFact[]>> {
   const facts = new Map<string, FlowFact[]>();
   for (const { trail_state: _trail, artifact_row: _artifact, ...fact } of await withStates(db, orgId, rows)) {
     const known = facts.get(fact.fingerprint);
@@ -24,6 +31,18 @@ export async function getFacts(
     else known.push(fact);
   }
   return facts;
+}
+
+/** The same, unless flows know more than the limit: then undefined. */
+export async function getFactsUpTo(
+  db: Executor,
+  orgId: string,
+  fingerprints: readonly string[],
+  { wanted, limit }: { wanted: WantedAttestations | "none"; limit: number },
+): Promise<Map<string, FlowFact[]> | undefined> {
+  if (fingerprints.length === 0) return new Map();
+  const rows = await listFacts(db, orgId, fingerprints, wanted, limit + 1);
+  return rows.length > limit ? undefined : byFingerprint(db, orgId, rows);
 }
 
 /** What flows know of these fingerprints now, as policies take it. One that no flow knows is missing. */

@@ -87,12 +87,14 @@ const statementNames = {
  * What every flow that knows one of these fingerprints knows of it, by its latest report there: one statement. In order
  * of fingerprints; the flow that knew it first comes first.
  * @param wanted which attestations; policies alone ask for them.
+ * @param limit the most rows that are answered; null for all.
  */
 export async function listFacts(
   db: Executor,
   orgId: string,
   fingerprints: readonly string[],
   wanted: WantedAttestations | "all" | "none",
+  limit: number | null = null,
 ): Promise<FlowFactRow[]> {
   const attestations = wanted === "none" ? sql`'[]'::json` : attestationsOf(orgId, wanted);
   // Three statements, so three names.
@@ -106,6 +108,21 @@ export async function listFacts(
     from ${knownArtifacts(orgId, fingerprints)}
     cross join lateral (
       select name from trails where org_id = ${orgId}::uuid and id = known.trail_id limit 1) t
-    order by known.fingerprint, known.first_id`.execute(db);
+    order by known.fingerprint, known.first_id limit ${limit}::bigint`.execute(db);
   return rows;
+}
+
+/** How many flows know each of these fingerprints; those that none knows are missing. One statement. */
+export async function countFlows(
+  db: Executor,
+  orgId: string,
+  fingerprints: readonly string[],
+): Promise<Map<string, number>> {
+  const { rows } = await sql<{ fingerprint: string; flows: number }>`/* runtime-facts-counted */
+    select asked.fingerprint, known.flows from unnest(${fingerprints}::text[]) as asked (fingerprint)
+    cross join lateral (
+      select count(distinct flow_id)::integer as flows from artifacts
+      where org_id = ${orgId}::uuid and fingerprint = asked.fingerprint) known
+    where known.flows > 0`.execute(db);
+  return new Map(rows.map(({ fingerprint, flows }) => [fingerprint, flows]));
 }

@@ -5,10 +5,11 @@ import type { ReportBrief } from "../../domain/snapshot/brief.ts";
 import { flattenReport } from "../../domain/snapshot/flatten.ts";
 import type { Report } from "../../domain/snapshot/report.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { paced } from "../../lib/steps.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
 import type { Org } from "../environments/find-service.ts";
-import { appendSnapshots } from "./append-service.ts";
+import { appendSnapshots, refuse } from "./append-service.ts";
 import { refreshGroups } from "./group-service.ts";
 import { continueRhythm } from "../silence/report-service.ts";
 import {
@@ -18,6 +19,7 @@ import {
   type ReportStanding,
   updateReported,
 } from "./standing-store.ts";
+import { ranBriefly } from "./targets.ts";
 import { lockReportedEnvironment } from "./timeline-store.ts";
 
 interface OrgScope extends Scope {
@@ -76,8 +78,14 @@ async function judgeReport({ tx, org, standing, report, at, kept }: Reporting): 
   if (isSame && !standing.has_news) return undefined;
   const briefs = await listVersionBriefs(tx, org.id, standing.id);
   if (isSame && !briefs.some(({ is_stale }) => is_stale)) return undefined;
-  const target = { standing, running: flattenReport(report.read()), briefs, report: kept };
-  const [snapshot] = await appendSnapshots(tx, org, { cause: "report", targets: [target], at });
+  const running = await paced(flattenReport(report.read()));
+  const target = { standing, running, ran: ranBriefly(briefs), briefs, report: kept };
+  const [snapshot] = await appendSnapshots(tx, org, {
+    cause: "report",
+    targets: [target],
+    at,
+    onTooMuch: refuse,
+  });
   return snapshot?.index;
 }
 
@@ -86,8 +94,8 @@ async function judgeReport({ tx, org, standing, report, at, kept }: Reporting): 
  * when something started or exited, or when what is known of something that runs has changed. Idempotent: repeating it
  * only moves `last_reported_at` and `last_modified_at`, in three statements.
  * @returns whether there is a new snapshot.
- * @throws AppError not_found for an unknown or archived environment, invalid for one of another type and for too many
- * artifacts.
+ * @throws AppError not_found for an unknown or archived environment, invalid for one of another type, for too many
+ * artifacts, and for more than can be judged at once, there or in a logical environment around.
  */
 export async function reportSnapshot(
   deps: Pick<Deps, "db" | "clock">,
@@ -109,7 +117,7 @@ export async function reportSnapshot(
       await updateReported(tx, org.id, { environment_id, at, ...kept });
       return false;
     }
-    await refreshGroups(tx, org, [environment_id], at);
+    await refreshGroups(tx, org, { memberIds: [environment_id], at, onTooMuch: refuse });
     record("snapshot", `${standing.name}#${index}`);
     return true;
   });

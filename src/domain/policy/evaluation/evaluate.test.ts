@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { parsePolicy } from "../parse.ts";
-import { policyDump } from "../print.ts";
-import { evaluateArtifact, evaluateSnapshot } from "./evaluate.ts";
+import { evaluateArtifact } from "./evaluate.ts";
 import type { ArtifactState, KnownFlow, PolicySubject, PolicyVersion, ReportedAttestation } from "./model.ts";
 
 const fingerprint = "ab".repeat(32);
@@ -353,39 +352,5 @@ describe("decisions", () => {
       ...nothing,
       allow_listed: true,
     });
-  });
-});
-
-describe("evaluateSnapshot", () => {
-  const strict = version("{provenance: {required: true}}", "strict");
-  const lax = version("{}", "lax");
-  const other = artifact([], { name: "other", fingerprint: "cd".repeat(32) });
-
-  it.each<[string, readonly PolicySubject[], readonly PolicyVersion[], boolean | null]>([
-    ["nothing runs, nothing asked", [], [], null],
-    ["nothing runs", [], [strict], true],
-    ["nothing asked", [artifact([])], [], null],
-    ["all comply", [artifact([build])], [strict, lax], true],
-    ["one does not", [artifact([build]), other], [lax, strict], false],
-    ["one is trusted", [artifact([build]), { ...other, allow_listed: true }], [strict], true],
-  ])("%s", (_, subjects, policies, state) => {
-    expect(evaluateSnapshot(subjects, policies)).toMatchObject({ state, compliant: state === true });
-  });
-
-  it("names what fails each policy, once", () => {
-    const { applied_policies } = evaluateSnapshot(
-      [other, artifact([build]), { ...other, name: "again" }, artifact([], { fingerprint: "" })],
-      [lax, strict],
-    );
-    expect(applied_policies).toEqual([
-      { id: "id-lax", name: "lax", version: 3, policy_dump: policyDump(lax.policy), failing_artifacts: [] },
-      {
-        id: "id-strict",
-        name: "strict",
-        version: 3,
-        policy_dump: policyDump(strict.policy),
-        failing_artifacts: [other.fingerprint, ""],
-      },
-    ]);
   });
 });

@@ -1,14 +1,15 @@
+import { finish, type Steps } from "../../../lib/steps.ts";
 import { policyDump } from "../print.ts";
 import type {
+  AppliedPolicy,
   ArtifactVerdict,
   PolicyDecision,
   PolicySubject,
   PolicyVersion,
   RuleEvaluation,
-  SnapshotVerdict,
 } from "./model.ts";
 import { reasonsForIncompliance } from "./reasons.ts";
-import { ruleEvaluator, type RuleEvaluator } from "./rules.ts";
+import { ruleEvaluator } from "./rules.ts";
 
 /** A policy's verdict: compliant unless a rule that applies somewhere is not met. */
 function decide({ name, version }: PolicyVersion, rule_evaluations: RuleEvaluation[]): PolicyDecision {
@@ -21,22 +22,23 @@ function decide({ name, version }: PolicyVersion, rule_evaluations: RuleEvaluati
   };
 }
 
-interface PreparedPolicy {
-  version: PolicyVersion;
-  evaluate: RuleEvaluator;
-}
+/** Judges artifacts by policies, one at a time; decisions come in the order of the policies. */
+export type ArtifactJudge = (subject: PolicySubject) => Steps<ArtifactVerdict>;
 
-function prepare(policies: readonly PolicyVersion[]): PreparedPolicy[] {
-  return policies.map((version) => ({ version, evaluate: ruleEvaluator(version.policy) }));
-}
-
-function judge(subject: PolicySubject, policies: readonly PreparedPolicy[]): ArtifactVerdict {
-  const policy_decisions = policies.map(({ version, evaluate }) => decide(version, evaluate(subject)));
-  return {
-    compliant: policies.length === 0 ? null : policy_decisions.every(({ status }) => status === "COMPLIANT"),
-    allow_listed: subject.allow_listed,
-    policy_decisions,
-    reasons_for_incompliance: reasonsForIncompliance(policy_decisions),
+/** Prepares policies for any number of artifacts. */
+export function artifactJudge(policies: readonly PolicyVersion[]): ArtifactJudge {
+  const prepared = policies.map((version) => ({ version, evaluate: ruleEvaluator(version.policy) }));
+  return function* judge(subject) {
+    const policy_decisions: PolicyDecision[] = [];
+    for (const { version, evaluate } of prepared)
+      policy_decisions.push(decide(version, yield* evaluate(subject)));
+    return {
+      compliant:
+        policies.length === 0 ? null : policy_decisions.every(({ status }) => status === "COMPLIANT"),
+      allow_listed: subject.allow_listed,
+      policy_decisions,
+      reasons_for_incompliance: reasonsForIncompliance(policy_decisions),
+    };
   };
 }
 
@@ -45,41 +47,13 @@ export function evaluateArtifact(
   subject: PolicySubject,
   policies: readonly PolicyVersion[],
 ): ArtifactVerdict {
-  return judge(subject, prepare(policies));
+  return finish(artifactJudge(policies)(subject));
 }
 
-/**
- * Judges everything that runs somewhere by the policies attached there. An environment where nothing runs fulfils any
- * policy; what it is worth without policies is unknown.
- */
-export function evaluateSnapshot(
-  subjects: readonly PolicySubject[],
-  policies: readonly PolicyVersion[],
-): SnapshotVerdict {
-  const prepared = prepare(policies);
-  const artifacts = subjects.map((subject) => judge(subject, prepared));
-  const state = policies.length === 0 ? null : artifacts.every(({ compliant }) => compliant === true);
-  return {
-    state,
-    compliant: state === true,
-    artifacts,
-    applied_policies: policies.map(({ id, name, version, policy }, index) => ({
-      id,
-      name,
-      version,
-      policy_dump: policyDump(policy),
-      failing_artifacts: failing(subjects, artifacts, index),
-    })),
-  };
-}
-
-function failing(
-  subjects: readonly PolicySubject[],
-  verdicts: readonly ArtifactVerdict[],
-  policy: number,
-): string[] {
-  const fails = subjects.filter(
-    (_, index) => verdicts[index]?.policy_decisions[policy]?.status === "NON-COMPLIANT",
-  );
-  return [...new Set(fails.map(({ fingerprint }) => fingerprint))];
+/** A policy as a snapshot keeps it. @param failing fingerprints, in the order of the artifacts. */
+export function appliedPolicy(
+  { id, name, version, policy }: PolicyVersion,
+  failing: Iterable<string>,
+): AppliedPolicy {
+  return { id, name, version, policy_dump: policyDump(policy), failing_artifacts: [...new Set(failing)] };
 }

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { finish } from "../../../lib/steps.ts";
 import { parsePolicy } from "../parse.ts";
 import { smallestCover, type WantedAttestation } from "./cover.ts";
-import { evaluateArtifact, evaluateSnapshot } from "./evaluate.ts";
+import { artifactJudge, evaluateArtifact } from "./evaluate.ts";
 import { explainIncompliance, type Remedy } from "./explain.ts";
 import type { KnownFlow, PolicySubject, PolicyVersion, ReportedAttestation } from "./model.ts";
 import { wantedAttestations } from "./rules.ts";
@@ -87,9 +88,10 @@ describe("evaluation", () => {
   it("judges an artifact the same whatever else runs", () => {
     fc.assert(
       fc.property(fc.array(anySubject, { maxLength: 5 }), somePolicies, (subjects, policies) => {
-        const { artifacts } = evaluateSnapshot(subjects, policies);
+        const judge = artifactJudge(policies);
+        const artifacts = subjects.map((subject) => finish(judge(subject)));
         expect(artifacts).toEqual(subjects.map((subject) => evaluateArtifact(subject, policies)));
-        const reversed = evaluateSnapshot(subjects.toReversed(), policies).artifacts;
+        const reversed = subjects.toReversed().map((subject) => finish(judge(subject)));
         expect(reversed.toReversed()).toEqual(artifacts);
       }),
     );

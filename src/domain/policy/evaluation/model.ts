@@ -116,13 +116,3 @@ export interface AppliedPolicy {
   /** Fingerprints, each once, in the order of the artifacts. */
   failing_artifacts: string[];
 }
-
-export interface SnapshotVerdict {
-  /** What the environment is worth: null, unknown, without any policy. */
-  state: boolean | null;
-  /** The same with unknown counted as false, as snapshots show it. */
-  compliant: boolean;
-  /** One for each artifact, in their order. */
-  artifacts: ArtifactVerdict[];
-  applied_policies: AppliedPolicy[];
-}

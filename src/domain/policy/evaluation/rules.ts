@@ -1,3 +1,4 @@
+import type { Steps } from "../../../lib/steps.ts";
 import { evaluateExpression, type ExpressionContext } from "../expression/evaluate.ts";
 import { anything, type AttestationRule, type BooleanRule, type Condition, type Policy } from "../model.ts";
 import { attestationDefinition, booleanDefinition } from "../print.ts";
@@ -124,9 +125,16 @@ function resolve(rule: Rule, subject: PolicySubject, flow: KnownFlow | null): Re
   };
 }
 
-function evaluateRule(rule: Rule, subject: PolicySubject): RuleEvaluation {
+/** Flows that are looked at before somebody else may do something. */
+const flowsInOneGo = 100;
+
+function* evaluateRule(rule: Rule, subject: PolicySubject): Steps<RuleEvaluation> {
   const flows = subject.flows.length === 0 ? [null] : subject.flows;
-  const resolutions = flows.map((flow) => resolve(rule, subject, flow));
+  const resolutions: Resolution[] = [];
+  for (const flow of flows) {
+    resolutions.push(resolve(rule, subject, flow));
+    if (resolutions.length % flowsInOneGo === 0) yield;
+  }
   const applicable = resolutions.filter(({ type }) => type !== "rule_not_applicable");
   const ignored = applicable.length === 0;
   const satisfied = ignored ? null : applicable.every(({ type }) => type === "rule_satisfied");
@@ -134,7 +142,7 @@ function evaluateRule(rule: Rule, subject: PolicySubject): RuleEvaluation {
 }
 
 /** Judges artifacts by one policy, one at a time; nothing of one artifact is remembered for the next. */
-export type RuleEvaluator = (subject: PolicySubject) => RuleEvaluation[];
+export type RuleEvaluator = (subject: PolicySubject) => Steps<RuleEvaluation[]>;
 
 /**
  * Prepares a policy for any number of artifacts. A rule has to be met in every flow where it applies; flows where it
@@ -142,5 +150,12 @@ export type RuleEvaluator = (subject: PolicySubject) => RuleEvaluation[];
  */
 export function ruleEvaluator(policy: Policy): RuleEvaluator {
   const rules = rulesOf(policy);
-  return (subject) => rules.map((rule) => evaluateRule(rule, subject));
+  return function* evaluate(subject) {
+    const evaluations: RuleEvaluation[] = [];
+    for (const rule of rules) {
+      evaluations.push(yield* evaluateRule(rule, subject));
+      yield;
+    }
+    return evaluations;
+  };
 }
