@@ -31,6 +31,7 @@ describe("readConfig without any variable", () => {
       dev: false,
       allowPrivateTargets: false,
       smtp: undefined,
+      sendStallSeconds: 30,
       secretKey: undefined,
       rateLimitPerKey: undefined,
       rateLimitPerAddress: undefined,

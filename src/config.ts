@@ -45,6 +45,8 @@ export interface Config {
   metricsToken: string | undefined;
   /** Where uploaded files go, and how large one may be. */
   evidence: EvidenceSettings;
+  /** A client that takes nothing of its answer for so long is cut off. */
+  sendStallSeconds: number;
 }
 
 /** The operator's mail server. */
@@ -137,6 +139,7 @@ const Environment = z.object({
   WAYBILL_METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
   WAYBILL_EVIDENCE_DIR: z.string().min(1).optional(),
   WAYBILL_MAX_EVIDENCE_BYTES: whole(1024, 999_999_999).optional(),
+  WAYBILL_SEND_STALL_SECONDS: whole(1, 3600).optional(),
   ...s3,
   XDG_DATA_HOME: z.string().optional(),
 });
@@ -273,6 +276,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     rateLimitPerAddress: rateLimit(set.WAYBILL_RATE_LIMIT_PER_ADDRESS, host, 12_000),
     metricsToken: set.WAYBILL_METRICS_TOKEN,
     evidence: evidenceSettings(set, dataDir),
+    sendStallSeconds: set.WAYBILL_SEND_STALL_SECONDS ?? 30,
   };
 }
 

@@ -184,10 +184,46 @@ export class JsonText implements WrittenText {
       if (typeof part === "string") writer.text(part);
       else part.writeTo(writer);
   }
+
+  /** The same, a piece at a time. */
+  *pieces(): Generator<Piece> {
+    for (const part of this.#parts)
+      if (typeof part === "string") yield* textPieces(part);
+      else yield part;
+  }
+}
+
+/** A part of a long answer. */
+export type Piece = string | Buffer | WrittenText;
+
+/** In UTF-16 units. */
+const pieceLength = 64 * 1024;
+
+/** A text in parts, none of which ends within a character. */
+export function* textPieces(text: string): Generator<string> {
+  for (let from = 0; from < text.length;) {
+    const unit = text.charCodeAt(from + pieceLength - 1);
+    const to = from + pieceLength - (unit >= 0xd800 && unit <= 0xdbff ? 1 : 0);
+    yield text.slice(from, to);
+    from = to;
+  }
+}
+
+/**
+ * A JSON body that is made while it is sent, because it may be of any length. What can go wrong before anything is sent
+ * is best found out before this is handed over; when something fails later, the answer breaks off.
+ */
+export class JsonPieces {
+  /** Each is asked for when those before have left: it must not hold anything meanwhile that others need. */
+  readonly pieces: AsyncIterable<Piece>;
+
+  constructor(pieces: AsyncIterable<Piece>) {
+    this.pieces = pieces;
+  }
 }
 
 type ResponseBody<R> = R extends { schema: infer S extends z.ZodType }
-  ? z.output<S> | JsonText
+  ? z.output<S> | JsonText | JsonPieces
   : string | Buffer | Readable;
 
 /** One of the endpoint's declared responses. */

@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 
+import { Gate } from "../lib/gate.ts";
 import { GatheringSocket } from "./gathering-socket.ts";
 import { createLanes } from "./lanes.ts";
 import { createStatementBook, withNamedStatements } from "./named-statements.ts";
@@ -31,6 +32,11 @@ export interface PreparedExecutor {
 
 export interface Database extends PreparedExecutor {
   readonly query: Executor;
+  /**
+   * Runs reads that are parts of long answers: a few at a time, however many such answers there are, so that most
+   * connections are left to everybody else.
+   */
+  sliced<T>(read: () => Promise<T>): Promise<T>;
   readonly pool: pg.Pool;
   close(): Promise<void>;
 }
@@ -100,8 +106,10 @@ export function connect(options: ConnectOptions): Database {
   const query = new Kysely<DB>({
     dialect: new PostgresDialect({ pool: withNamedStatements(pool, nameFor) }),
   });
+  const slices = new Gate(Math.max(1, Math.floor(max / 4)));
   return {
     query,
+    sliced: (read) => slices.run(read),
     pool,
     prepared: async <Row extends pg.QueryResultRow>(statement: PreparedStatement, values: unknown[]) => {
       const { text, brief } = statement;

@@ -1,21 +1,11 @@
-import { Readable } from "node:stream";
-
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { z } from "zod";
 
-import {
-  type BriefBody,
-  type Endpoint,
-  type Endpoints,
-  JsonText,
-  type Reply,
-  type RequestBody,
-} from "../contract/endpoint.ts";
+import type { BriefBody, Endpoint, Endpoints, Reply, RequestBody } from "../contract/endpoint.ts";
 import { inputErrors } from "../contract/input-errors.ts";
 import { safeParse } from "../contract/safe-parse.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
 import type { Actor } from "../domain/principal.ts";
-import { ByteWriter } from "../lib/byte-writer.ts";
 import { sha256 } from "../lib/hash.ts";
 import { isStorable } from "../lib/json.ts";
 import { authorize, type Caller } from "../modules/access/service.ts";
@@ -25,6 +15,7 @@ import type { Deps } from "../modules/deps.ts";
 import { parseBody } from "./body.ts";
 import { briefsOf } from "./brief-bodies.ts";
 import { type AnyFile, readMultipart } from "./multipart.ts";
+import { type AnswerSender, createSender } from "./send.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -127,37 +118,12 @@ function pathOf(request: FastifyRequest): string {
   return request.url.split("?", 1)[0]!;
 }
 
-function send(reply: FastifyReply, answer: Reply<Endpoint>, endpoint: Endpoint): FastifyReply {
-  const { contentType: declared } = endpoint.responses[answer.status] ?? {};
-  const contentType = typeof declared === "object" ? declared[0] : declared;
-  reply.code(answer.status);
-  if (answer.headers !== undefined) reply.headers(answer.headers);
-  if (contentType !== undefined) {
-    // What the handler knows of this one body goes before what the contract says of all.
-    if (!reply.hasHeader("content-type")) reply.type(contentType);
-    if (answer.body instanceof Readable)
-      // Status and headers are gone by then: the client sees a broken connection, and the log why.
-      answer.body.once("error", (error) => reply.log.error({ err: error }, "response broke off"));
-    return reply.send(answer.body);
-  }
-  reply.type("application/json; charset=utf-8");
-  return answer.body instanceof JsonText
-    ? sendText(reply, answer.body)
-    : reply.send(JSON.stringify(answer.body));
-}
-
-/** Sends it, as bytes if it is long: those are outside of the heap, where they are never moved, and used again. */
-function sendText(reply: FastifyReply, text: JsonText): FastifyReply {
-  const short = text.short();
-  if (short !== undefined) return reply.send(short);
-  const writer = new ByteWriter(text.length);
-  text.writeTo(writer);
-  // Handed over to the kernel. Of an answer that breaks off before, nobody knows who still looks at its bytes.
-  reply.raw.once("finish", () => writer.release());
-  return reply.send(writer.result());
-}
-
-function routeHandler(deps: Deps, mounted: Mounted, operationId: string): RouteHandlerMethod {
+function routeHandler(
+  deps: Deps,
+  mounted: Mounted,
+  operationId: string,
+  sender: AnswerSender,
+): RouteHandlerMethod {
   const endpoint = mounted.endpoints[operationId]!;
   const handler = mounted.handlers[operationId] as (
     deps: Deps,
@@ -186,7 +152,7 @@ function routeHandler(deps: Deps, mounted: Mounted, operationId: string): RouteH
     } finally {
       await received.discard?.();
     }
-    return send(reply, answer, endpoint);
+    return sender.send(request, reply, answer, endpoint);
   };
 }
 
@@ -208,6 +174,7 @@ async function requireRightTime(deps: Deps, endpoint: Endpoint, reply: FastifyRe
  */
 export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounted): void {
   app.decorateRequest("caller", null);
+  const sender = createSender(deps);
   for (const [operationId, endpoint] of Object.entries(mounted.endpoints)) {
     if (mounted.handlers[operationId] === undefined) throw new Error(`No handler for ${operationId}`);
     app.route({
@@ -231,7 +198,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
         if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal.api_key_id);
         await requireRightTime(deps, endpoint, reply);
       },
-      handler: routeHandler(deps, mounted, operationId),
+      handler: routeHandler(deps, mounted, operationId, sender),
     });
   }
 }

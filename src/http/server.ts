@@ -13,7 +13,11 @@ import { registerMetrics } from "./metrics.ts";
 import { type Mounted, mountEndpoints } from "./mount.ts";
 import { registerNotFound } from "./not-found.ts";
 import { registerRateLimits } from "./rate-limit.ts";
+<<<<<<< HEAD
 import { handleClientError, registerRawAnswers, requireHost } from "./raw-answers.ts";
+=======
+import { cutOffStalledClients } from "./stalled-clients.ts";
+>>>>>>> 630ca83 (Send long answers piece by piece, and cut off clients that do not read)
 
 /** Room for the largest JSON the contract allows, and its wrapping. */
 const bodyLimit = 12 * 1024 * 1024;
@@ -83,6 +87,7 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
   await registerRateLimits(app, deps.config);
   registerNotFound(app);
   registerMetrics(app, deps);
+  cutOffStalledClients(app.server, deps);
   registerBodyParsers(app);
   await app.register(multipart);
   registerHealth(app, parts.health);

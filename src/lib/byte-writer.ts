@@ -34,6 +34,16 @@ export class ByteWriter {
     this.#length += bytes.length;
   }
 
+  /** Bytes so far. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Begins anew, in the same bytes. Nobody may look at the last result any more. */
+  clear(): void {
+    this.#length = 0;
+  }
+
   /** Everything so far. Nothing may be written afterwards: it is not a copy. */
   result(): Buffer {
     return this.#bytes.subarray(0, this.#length);
