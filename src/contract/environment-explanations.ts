@@ -4,7 +4,15 @@ import { organizationReader } from "./access.ts";
 import { RuleEvaluation } from "./asserts.ts";
 import { json, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
-import { textParameter } from "./parameters.ts";
+import { PaginationInfo } from "./pagination.ts";
+import {
+  choiceParameter,
+  integerParameter,
+  listParameter,
+  pageParameter,
+  textParameter,
+} from "./parameters.ts";
+import { NamedRule, rulesParameter } from "./snapshots.ts";
 
 const status = z.enum(["COMPLIANT", "NON-COMPLIANT", "UNKNOWN"]);
 
@@ -28,7 +36,8 @@ export const RuleRequirement = z
     policy_version: z.int(),
     /** Place of the rule among the policy's: provenance, trail-compliance, then the attestations. */
     rule_index: z.int(),
-    rule: RuleEvaluation.shape.rule,
+    /** Left out with `rules=once`. */
+    rule: RuleEvaluation.shape.rule.optional(),
     /** Null when no flow knows the artifact. */
     flow_name: z.string().nullable(),
     trail_name: z.string().nullable(),
@@ -105,9 +114,26 @@ export const EnvironmentExplanation = z
     /** Those that ran, in the order of the snapshot. */
     artifacts: z.array(EnvironmentArtifactExplanation),
     html_url: z.string(),
+    /** Those that were decided on in `artifacts`. Only with `rules=once`. */
+    rules: z.array(NamedRule).optional(),
+    /** Only when a page is asked for. */
+    pagination: PaginationInfo.optional(),
   })
   .meta({ id: "EnvironmentExplanation" });
 export type EnvironmentExplanation = z.output<typeof EnvironmentExplanation>;
+
+/** Artifacts of a page whose size is not told. */
+export const standardPage = 15;
+
+const ExplanationQuery = z.object({
+  snapshot: textParameter().optional(),
+  fingerprint: listParameter(textParameter()),
+  only: choiceParameter(["failing"]).optional(),
+  rules: rulesParameter,
+  page: pageParameter().optional(),
+  per_page: integerParameter({ min: 1, max: 1000 }).optional(),
+});
+export type ExplanationQuery = z.output<typeof ExplanationQuery>;
 
 export const environmentExplanationEndpoints = {
   explain_environment: endpoint({
@@ -118,9 +144,13 @@ export const environmentExplanationEndpoints = {
     description:
       "Every rule of every policy for every artifact of a snapshot, as it was judged then, with the record that decided on " +
       "it, and the fewest reports that would make each artifact comply. `snapshot` is an expression as in the path of a " +
-      "snapshot; without it the latest is meant.",
+      "snapshot; without it the latest is meant. `fingerprint` (may be repeated) and `only=failing` choose among the artifacts, " +
+      "and with `page` or `per_page` (15 unless given) one page of those chosen is shown, with `pagination`; status, summary, " +
+      "policies and members are always those of the whole snapshot. With `rules=once` requirements do without `rule`: all " +
+      "rules are in the field `rules`, to be found by `policy_name` and `rule_index`. The answer may be long, and is made " +
+      "while it is sent.",
     access: organizationReader,
-    query: z.object({ snapshot: textParameter().optional() }),
+    query: ExplanationQuery,
     responses: { 200: json("The explanation", EnvironmentExplanation) },
   }),
 } satisfies Endpoints;

@@ -1,9 +1,30 @@
 import { z } from "zod";
 
 import { organizationReader } from "./access.ts";
+import { RuleEvaluation } from "./asserts.ts";
 import { json, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
-import { booleanParameter, integerParameter, pageParameter, textParameter } from "./parameters.ts";
+import {
+  booleanParameter,
+  choiceParameter,
+  integerParameter,
+  pageParameter,
+  textParameter,
+} from "./parameters.ts";
+
+/** A rule of a policy, said once for all artifacts. */
+export const NamedRule = z
+  .object({
+    policy_name: z.string(),
+    policy_version: z.int(),
+    /** Place of the rule among the policy's: provenance, trail-compliance, then the attestations. */
+    rule_index: z.int(),
+    rule: RuleEvaluation.shape.rule,
+  })
+  .meta({ id: "NamedRule" });
+
+/** Whether each artifact repeats the rules it was judged by, or they are said once. */
+export const rulesParameter = choiceParameter(["each", "once"]).default("each");
 
 const Commit = z.object({
   sha1: z.string(),
@@ -101,6 +122,8 @@ export const Snapshot = z
         failing_artifacts: z.array(z.string()),
       }),
     ),
+    /** Only with `rules=once`. */
+    rules: z.array(NamedRule).optional(),
   })
   .meta({ id: "GetSnapshotResponse" });
 
@@ -146,8 +169,10 @@ export const snapshotEndpoints = {
     summary: "Get a snapshot",
     description:
       "The expression is `N` or `#N`, `-N` from the end (`-1` is the latest), `~N` behind the latest, " +
-      "`@{YYYY-MM-DDTHH:MM:SS}` in UTC, `@{N.hours.ago}` (also days, weeks, months) or `@{now}`.",
+      "`@{YYYY-MM-DDTHH:MM:SS}` in UTC, `@{N.hours.ago}` (also days, weeks, months) or `@{now}`. With `rules=once` the " +
+      "`rule_evaluations` have a `rule_index` instead of their `rule`, and all rules are in the field `rules`.",
     access: organizationReader,
+    query: z.object({ rules: rulesParameter }),
     responses: { 200: json("The snapshot", Snapshot) },
   }),
 } satisfies Endpoints;

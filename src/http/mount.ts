@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { z } from "zod";
 
 import type { BriefBody, Endpoint, Endpoints, Reply, RequestBody } from "../contract/endpoint.ts";

@@ -48,7 +48,8 @@ function showLongAnswers({ metrics }: Pick<Deps, "metrics">, long: PieceSender):
     metrics.registry.registerMetric(
       new Gauge({
         name: `waybill_http_long_answers_${which}`,
-        help: which === "active" ? "Long answers that are being sent" : "Long answers that wait for their turn",
+        help:
+          which === "active" ? "Long answers that are being sent" : "Long answers that wait for their turn",
         registers: [],
         collect() {
           this.set(long.state[which]);
@@ -97,7 +98,12 @@ export function createSender(deps: Pick<Deps, "config" | "metrics">): AnswerSend
       if (body instanceof Readable) {
         // What the handler knows of this one body goes before what the contract says of all.
         const all = { ...(contentType === undefined ? {} : { "content-type": contentType }), ...headers };
-        return sendFile(request, reply, body, { status, headers: all, pieces: filePieces(body), holds: true });
+        return sendFile(request, reply, body, {
+          status,
+          headers: all,
+          pieces: filePieces(body),
+          holds: true,
+        });
       }
       if (body instanceof JsonPieces || (body instanceof JsonText && body.length > longText)) {
         const pieces = body instanceof JsonText ? textPieces(body) : body.pieces;

@@ -13,11 +13,8 @@ import { registerMetrics } from "./metrics.ts";
 import { type Mounted, mountEndpoints } from "./mount.ts";
 import { registerNotFound } from "./not-found.ts";
 import { registerRateLimits } from "./rate-limit.ts";
-<<<<<<< HEAD
 import { handleClientError, registerRawAnswers, requireHost } from "./raw-answers.ts";
-=======
 import { cutOffStalledClients } from "./stalled-clients.ts";
->>>>>>> 630ca83 (Send long answers piece by piece, and cut off clients that do not read)
 
 /** Room for the largest JSON the contract allows, and its wrapping. */
 const bodyLimit = 12 * 1024 * 1024;

@@ -10,7 +10,8 @@ export class UnsentBytes {
   take(owner: string, bytes: number): (() => void) | undefined {
     const before = this.#byOwner.get(owner) ?? 0;
     const isAlone = before === 0;
-    if (this.#total + bytes > limits.total || (!isAlone && before + bytes > limits.perOwner)) return undefined;
+    if (this.#total + bytes > limits.total || (!isAlone && before + bytes > limits.perOwner))
+      return undefined;
     this.#total += bytes;
     this.#byOwner.set(owner, before + bytes);
     return () => {

@@ -1,30 +1,41 @@
 import { describe, expect, it } from "vitest";
 
 import { ByteWriter } from "../../lib/byte-writer.ts";
-import { type ArtifactDocument, documentsLength, type Surroundings, writeDocuments } from "./documents.ts";
+import { type ArtifactDocument, flowsIn, isTrusted, takeApart, writeDocument } from "./documents.ts";
 import { addressMark, annotationMark, flowMark } from "./print.ts";
 
-function joinDocuments(documents: readonly ArtifactDocument[], surroundings: Surroundings): string {
-  const writer = new ByteWriter(documentsLength(documents, surroundings));
-  writeDocuments(writer, documents, surroundings);
-  return writer.result().toString();
+const address = "https://h.test/$&";
+
+function printed(document: ArtifactDocument): unknown {
+  const writer = new ByteWriter(0);
+  writeDocument(writer, document, takeApart("[]"), address);
+  return JSON.parse(writer.result().toString());
 }
 
-describe("documents in a list", () => {
-  const surroundings = { decisions: new Map([["none", "[]"]]), address: "https://h.test/$&" };
-
+describe("documents", () => {
   it("have the annotation and the address in place of the marks", () => {
     const decided = `${flowMark}${flowMark}`;
     const doc = `{"d":${decided},"a":${annotationMark},"links":["${addressMark}/x","${addressMark}/y"]}`;
-    const documents = [
-      { doc, decisions_digest: "none", type: "unchanged", was: 2, now: 2 },
-      { doc, decisions_digest: "none", type: "exited", was: 1, now: 0 },
-    ] as const;
     const links = ["https://h.test/$&/x", "https://h.test/$&/y"];
-    expect(JSON.parse(`[${joinDocuments(documents, surroundings)}]`)).toEqual([
-      { d: [], a: { type: "unchanged", was: 2, now: 2 }, links },
-      { d: [], a: { type: "exited", was: 1, now: 0 }, links },
-    ]);
-    expect(joinDocuments([], surroundings)).toBe("");
+    expect(printed({ doc, decisions_digest: "none", type: "unchanged", was: 2, now: 2 })).toEqual({
+      d: [],
+      a: { type: "unchanged", was: 2, now: 2 },
+      links,
+    });
+    expect(printed({ doc, decisions_digest: "none", type: "exited", was: 1, now: 0 })).toEqual({
+      d: [],
+      a: { type: "exited", was: 1, now: 0 },
+      links,
+    });
+  });
+
+  it("tell which flows were judged, and whether the artifact is trusted", () => {
+    const flows = ['"flow_name":"a"', '"flow_name":"b"'];
+    const doc = (middle: string, after: string) => `{"d":${flowMark}${middle}${flowMark}${after}}`;
+    expect(flowsIn(doc(flows.join(flowMark), ""))).toEqual(flows);
+    expect(flowsIn(doc("", ""))).toEqual([]);
+    expect(isTrusted(doc("", ',"allow_listed":true,"fingerprint":"f"'))).toBe(true);
+    const named = JSON.stringify({ message: ',"allow_listed":true,"fingerprint":"' }).slice(1, -1);
+    expect(isTrusted(doc("", `,${named},"fingerprint":"f"`))).toBe(false);
   });
 });

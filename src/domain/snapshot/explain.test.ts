@@ -87,7 +87,12 @@ describe("explainRecorded", () => {
 describe("summaries", () => {
   it("say what an environment's verdict rests on", () => {
     const summary = (compliant: boolean | null, policies: number, ...artifacts: (boolean | null)[]) =>
-      summarizeEnvironment({ compliant, policies, artifacts });
+      summarizeEnvironment({
+        compliant,
+        policies,
+        artifacts: artifacts.length,
+        failing: artifacts.filter((verdict) => verdict === false).length,
+      });
     expect(summary(null, 0, null)).toBe("No policy is attached, so nothing is judged");
     expect(summary(null, 1, null)).toBe("It is not known of all members whether they comply");
     expect(summary(true, 1)).toBe("Nothing runs here");

@@ -122,8 +122,9 @@ export function runtimeStatus(compliant: boolean | null): RuntimeStatus {
 export interface EnvironmentCase {
   compliant: boolean | null;
   policies: number;
-  /** Of each artifact that runs. */
-  artifacts: readonly (boolean | null)[];
+  /** How many run, and how many of them do not comply. */
+  artifacts: number;
+  failing: number;
 }
 
 function count(number: number, one: string): string {
@@ -131,15 +132,14 @@ function count(number: number, one: string): string {
 }
 
 /** An environment's verdict in one sentence, without a full stop. */
-export function summarizeEnvironment({ compliant, policies, artifacts }: EnvironmentCase): string {
+export function summarizeEnvironment({ compliant, policies, artifacts, failing }: EnvironmentCase): string {
   if (compliant === null)
     return policies === 0
       ? "No policy is attached, so nothing is judged"
       : "It is not known of all members whether they comply";
-  if (compliant) return artifacts.length === 0 ? "Nothing runs here" : "Everything that runs here complies";
-  const failing = artifacts.filter((verdict) => verdict === false).length;
+  if (compliant) return artifacts === 0 ? "Nothing runs here" : "Everything that runs here complies";
   if (failing === 0) return "A member does not comply";
-  return `${failing} of ${count(artifacts.length, "artifact")} ${failing === 1 ? "does" : "do"} not comply`;
+  return `${failing} of ${count(artifacts, "artifact")} ${failing === 1 ? "does" : "do"} not comply`;
 }
 
 /** An artifact's verdict in one sentence, without a full stop. */

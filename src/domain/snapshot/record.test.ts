@@ -9,7 +9,7 @@ import { type JudgedCase, judgeRuntime } from "../../../test/support/judging.ts"
 import { finish } from "../../lib/steps.ts";
 import { movesIn, turnIn } from "./occurrences.ts";
 import { ByteWriter } from "../../lib/byte-writer.ts";
-import { writeDocuments } from "./documents.ts";
+import { takeApart, writeDocument } from "./documents.ts";
 import { contentsText, printArtifact } from "./print.ts";
 import type { FlowFact, SnapshotFlow } from "./provenance.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
@@ -222,9 +222,8 @@ const artifactTree: Record<string, string> = {
 /** A version as a snapshot shows it. */
 function shownOf({ doc, decisions, type, was, now }: NewVersion) {
   const document = { doc: doc!, decisions_digest: "d", type, was, now };
-  const surroundings = { decisions: new Map([["d", decisions!]]), address: "https://h.test/acme" };
   const writer = new ByteWriter(0);
-  writeDocuments(writer, [document], surroundings);
+  writeDocument(writer, document, takeApart(decisions!), "https://h.test/acme");
   return JSON.parse(writer.result().toString());
 }
 

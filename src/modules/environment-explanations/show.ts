@@ -21,12 +21,15 @@ function showAttestation(attestation: Evidence | null, page: string | null): Sho
   };
 }
 
-/** A rule with its verdict and its links. */
+/** A rule with its verdict and its links; only its index where rules are said once. */
 export function showRequirement(
   deps: Pick<Deps, "links">,
   org: { name: string },
-  { attestation, reported_since, ...requirement }: RuleRequirement,
+  { attestation, reported_since, ...whole }: RuleRequirement,
+  rules: "each" | "once",
 ): Shown {
+  const { rule: _rule, ...brief } = whole;
+  const requirement = rules === "once" ? brief : whole;
   const { flow_name, trail_name } = requirement;
   const page =
     flow_name === null || trail_name === null
@@ -34,7 +37,6 @@ export function showRequirement(
       : deps.links.web(`/${org.name}/flows/${flow_name}/trails/${trail_name}`);
   return {
     ...requirement,
-
     attestation: showAttestation(attestation, page),
     reported_since: showAttestation(reported_since, page),
     html_url: page,

@@ -1,55 +1,103 @@
 import { sql } from "kysely";
 
-import type { Executor } from "../../db/connect.ts";
-import type { PolicyDecision } from "../../domain/policy/evaluation/model.ts";
+import { instant } from "../../db/columns.ts";
+import type { Database, Executor } from "../../db/connect.ts";
 import type { Evidence } from "../../domain/snapshot/explain.ts";
 import type { SnapshotFlow } from "../../domain/snapshot/provenance.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { groupBy } from "../../lib/group.ts";
+import type { SnapshotKey } from "../snapshots/read-store.ts";
+
+/** Which of what ran is to be explained. What is undefined does not matter. */
+export interface ArtifactFilter {
+  fingerprints?: readonly string[] | undefined;
+  /** Only what does not comply. */
+  failing: boolean;
+}
+
+/** A snapshot as it was judged, without what was decided on each artifact. */
+export interface JudgedSnapshot {
+  timestamp: Timestamp;
+  compliant: boolean | null;
+  type: string;
+  /** Those applied, with the number of artifacts that do not meet them. */
+  policies: { name: string; version: number; failing_artifacts: number }[];
+  /** How many artifacts ran, and how many of them did not comply. */
+  artifacts: number;
+  failing: number;
+  /** The versions of those asked for, in the order in which they are shown. */
+  chosen: number[];
+}
+
+/** A snapshot that exists, with which of its artifacts are asked for. */
+export async function getJudgedSnapshot(
+  db: Executor,
+  orgId: string,
+  { environment_id, index }: SnapshotKey,
+  { fingerprints, failing }: ArtifactFilter,
+): Promise<JudgedSnapshot> {
+  const { rows } = await sql<JudgedSnapshot>`
+    select s.created_at as timestamp, s.compliant, s.type, ran.*, (
+      select coalesce(json_agg(json_build_object('name', policy ->> 'name', 'version', policy -> 'version',
+        'failing_artifacts', json_array_length(policy -> 'failing_artifacts')) order by place), '[]')
+      from json_array_elements(s.applied_policies) with ordinality as applied (policy, place)) as policies
+    from snapshots s
+    cross join lateral (
+      select count(*) as artifacts, count(*) filter (where a.compliant = false) as failing,
+        coalesce(json_agg(a.id order by shown.position) filter (where
+          (not ${failing}::boolean or a.compliant = false)
+          and (${fingerprints ?? null}::text[] is null or a.fingerprint = any(${fingerprints ?? null}::text[]))), '[]')
+          as chosen
+      from unnest(s.artifacts) with ordinality as shown (id, position)
+      cross join lateral (
+        select id, type, compliant, fingerprint from snapshot_artifacts
+        where org_id = ${orgId}::uuid and environment_id = ${environment_id}::uuid and id = shown.id limit 1) a
+      where a.type <> 'exited') ran
+    where s.org_id = ${orgId}::uuid and s.environment_id = ${environment_id}::uuid and s.index = ${index}::integer`.execute(
+    db,
+  );
+  return rows[0]!;
+}
 
 /** What ran, as a snapshot recorded it. */
 export interface RecordedRow {
   name: string;
   fingerprint: string;
   compliant: boolean | null;
-  allow_listed: boolean;
-  policy_decisions: PolicyDecision[];
-  flows: Pick<SnapshotFlow, "trail_id" | "template_reference_name" | "git_commit">[];
+  doc: string;
+  decisions_digest: string;
+  flows: SnapshotFlow[];
 }
 
-/** A snapshot as it was judged. */
-export interface JudgedSnapshot {
-  timestamp: Timestamp;
-  compliant: boolean | null;
-  type: string;
-  applied_policies: { name: string; version: number; failing_artifacts: string[] }[];
-  artifacts: RecordedRow[];
-}
+/** Artifacts read at a time: so many, and of so many bytes, the first one whatever it weighs. */
+const slice = { rows: 32, bytes: 256 * 1024 };
 
-/** A snapshot that exists, with what ran in it in the order in which that is shown. */
-export async function getJudgedSnapshot(
-  db: Executor,
-  orgId: string,
-  { environment_id, index }: { environment_id: string; index: number },
-): Promise<JudgedSnapshot> {
-  const { rows } = await sql<JudgedSnapshot>`
-    select s.created_at as timestamp, s.compliant, s.type, s.applied_policies, (
-      select coalesce(json_agg(json_build_object('name', a.name, 'fingerprint', a.fingerprint,
-        'compliant', a.compliant, 'allow_listed', coalesce((d.doc ->> 'allow_listed')::boolean, false),
-        'policy_decisions', decisions_in(a.doc, shared.decisions), 'flows', a.flows) order by shown.position), '[]')
-      from unnest(s.artifacts) with ordinality as shown (id, position)
-      join snapshot_artifacts a on a.org_id = s.org_id and a.environment_id = s.environment_id and a.id = shown.id
-      join snapshot_decisions shared
-        on shared.org_id = a.org_id and shared.environment_id = a.environment_id and shared.digest = a.decisions_digest
+const recordedStatement = {
+  name: "explained-artifacts",
+  text: `select name, fingerprint, compliant, doc, decisions_digest, flows from (
+      select a.name, a.fingerprint, a.compliant, a.doc, a.decisions_digest, a.flows, asked.position,
+        sum(octet_length(a.doc)) over (order by asked.position) as bytes
+      from unnest($3::bigint[]) with ordinality as asked (id, position)
       cross join lateral (
-        select replace(replace(regexp_replace(a.doc, E'\\x03.*\\x03', 'null'), E'\\x01', ''), E'\\x02', 'null')::json
-          as doc) d
-      where a.type <> 'exited') as artifacts
-    from snapshots s
-    where s.org_id = ${orgId}::uuid and s.environment_id = ${environment_id}::uuid and s.index = ${index}::integer`.execute(
-    db,
-  );
-  return rows[0]!;
+        select * from snapshot_artifacts where org_id = $1::uuid and environment_id = $2::uuid and id = asked.id limit 1) a
+    ) shown
+    where position = 1 or bytes <= ${slice.bytes}
+    order by position`,
+};
+
+/** Versions of artifacts by their ids, some at a time: nothing that is read of them ever changes. */
+export async function* listRecorded(
+  db: Database,
+  orgId: string,
+  environmentId: string,
+  ids: readonly number[],
+): AsyncGenerator<RecordedRow[]> {
+  for (let from = 0; from < ids.length;) {
+    const values = [orgId, environmentId, ids.slice(from, from + slice.rows)];
+    const rows = await db.sliced(() => db.prepared<RecordedRow>(recordedStatement, values));
+    yield rows;
+    from += rows.length;
+  }
 }
 
 /** An artifact on its trail in a flow. */
@@ -60,25 +108,49 @@ export interface EvidencePlace {
   git_commit: string | null;
 }
 
-/** The attestations that count for artifacts on their trails, by the place in the list asked about, in order. */
+/**
+ * The attestations that may decide on rules about artifacts on their trails, by the place in the list asked about, in
+ * order: of each name, type and control the last one until a moment and the last one of all. Most are known from the
+ * heads of the trail; the others are looked for among those of the same name.
+ */
 export async function listEvidence(
-  db: Executor,
+  db: Database,
   orgId: string,
   places: readonly EvidencePlace[],
+  at: Timestamp,
 ): Promise<Map<number, Evidence[]>> {
   const asked = JSON.stringify(places.map((each, place) => ({ ...each, place })));
-  const { rows } = await sql<Evidence & { place: number }>`
+  const statement = sql<Evidence & { place: number }>`/* explained-evidence */
     select p.place, a.id as attestation_id, a.name, a.type, a.is_compliant, a.is_override,
       a.control_identifier as control, a.created_at as reported_at
     from json_to_recordset(${asked}::json) as p (place integer, trail_id uuid, fingerprint text,
       template_reference_name text, git_commit text)
+    cross join (select ${instant(at)} as at) until
+    cross join lateral (values ('trail', ''), ('fingerprint', p.fingerprint),
+      ('commit', p.template_reference_name || '@' || md5(p.git_commit))) as counting (kind, place)
     cross join lateral (
-      select * from attestations where org_id = ${orgId}::uuid and trail_id = p.trail_id offset 0) a
-    where case when a.artifact_fingerprint is not null then a.artifact_fingerprint = p.fingerprint
-      when cardinality(a.target_artifacts) > 0
-        then p.template_reference_name = any(a.target_artifacts) and a.git_commit = p.git_commit
-      else true end
-    order by p.place, a.id`.execute(db);
+      select * from attestation_heads
+      where org_id = ${orgId}::uuid and trail_id = p.trail_id and kind = counting.kind and place = counting.place
+      offset 0) h
+    cross join lateral (
+      select * from attestations where org_id = ${orgId}::uuid and id = h.latest_id limit 1) latest
+    cross join lateral (
+      select latest.* where latest.created_at <= until.at and latest.control_identifier is null
+        and latest.type not in ('decision', 'system:decision')
+      union all (
+        select distinct on (control_identifier, created_at <= until.at) * from attestations
+        where (latest.created_at > until.at or latest.control_identifier is not null
+            or latest.type in ('decision', 'system:decision'))
+          and org_id = ${orgId}::uuid and trail_id = p.trail_id and name = h.name and type = h.type
+          and case h.kind
+            when 'fingerprint' then artifact_fingerprint = p.fingerprint
+            when 'trail' then artifact_fingerprint is null and coalesce(cardinality(target_artifacts), 0) = 0
+            else artifact_fingerprint is null and p.template_reference_name = any(target_artifacts)
+              and git_commit = p.git_commit end
+        order by control_identifier, created_at <= until.at, id desc)
+    ) a
+    order by p.place, a.id`;
+  const { rows } = await db.sliced(() => statement.execute(db.query));
   return groupBy(rows, ({ place }) => place);
 }
 

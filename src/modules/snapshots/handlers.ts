@@ -40,9 +40,13 @@ export const snapshotHandlers: Handlers<
     status: 200,
     body: await readSnapshots(deps, org, params.env_name, query),
   }),
-  get_snapshot: async (deps, { org, params }) => ({
+  get_snapshot: async (deps, { org, params, query }) => ({
     status: 200,
-    body: await readSnapshot(deps, org, params.env_name, params.snapshot_expression),
+    body: await readSnapshot(deps, org, {
+      environment: params.env_name,
+      expression: params.snapshot_expression,
+      rules: query.rules,
+    }),
   }),
 
   environment_diff: async (deps, { org, query }) => ({

@@ -1,42 +1,104 @@
-import { JsonText } from "../../contract/endpoint.ts";
+import { JsonPieces, type Piece, textPieces } from "../../contract/endpoint.ts";
+import {
+  type NamedRule,
+  parseDecisions,
+  printWithoutRules,
+  RuleBook,
+  rulesIn,
+} from "../../domain/snapshot/decisions.ts";
+import { type DecisionTexts, takeApart, writeDocument } from "../../domain/snapshot/documents.ts";
 import { everything, pageOfRange, parseInterval, resolveInterval } from "../../domain/snapshot/intervals.ts";
-import { documentsLength, writeDocuments } from "../../domain/snapshot/documents.ts";
-import type { ByteWriter } from "../../lib/byte-writer.ts";
 import type { Deps } from "../deps.ts";
 import { getReadableEnvironment, type Org } from "../environments/find-service.ts";
+import { DecisionBook } from "./decision-book.ts";
 import { resolveSnapshot } from "./find-service.ts";
-import { countSnapshots, findSnapshot, listSnapshots } from "./read-store.ts";
+import {
+  countSnapshots,
+  findSnapshotFrame,
+  listAppliedPolicies,
+  listDocuments,
+  listSnapshots,
+  type SnapshotKey,
+} from "./read-store.ts";
 
 /** A text as it stands in JSON, without the quotes. */
 function inner(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
+/** Whether each artifact says the rules that were decided on, or all of them are said once. */
+export type RulesShown = "each" | "once";
+
+interface Decided {
+  texts: DecisionTexts;
+  /** To be said once. */
+  rules: readonly NamedRule[];
+}
+
+const readings: Record<RulesShown, (decisions: string) => Decided> = {
+  each: (decisions) => ({ texts: takeApart(decisions), rules: [] }),
+  once: (decisions) => {
+    const shared = parseDecisions(decisions);
+    return { texts: takeApart(printWithoutRules(shared)), rules: rulesIn(shared) };
+  },
+};
+
+interface Reading {
+  address: string;
+  rules: RulesShown;
+  book: RuleBook;
+}
+
+/** The artifacts as the items of a list, without its brackets. */
+async function* artifactPieces(
+  deps: Pick<Deps, "db">,
+  org: Org,
+  snapshot: SnapshotKey,
+  { address, rules, book }: Reading,
+): AsyncGenerator<Piece> {
+  const decisions = new DecisionBook(deps.db, org.id, snapshot, readings[rules]);
+  let separator = "";
+  for await (const documents of listDocuments(deps.db, org.id, snapshot))
+    for await (const decided of decisions.of(documents))
+      for (const [document, { texts, rules: said }] of decided) {
+        if (separator !== "") yield separator;
+        separator = ",";
+        book.add(said);
+        yield {
+          length: document.doc.length + texts.length,
+          writeTo: (writer) => writeDocument(writer, document, texts, address),
+        };
+      }
+}
+
 /**
- * A snapshot as JSON text (contract 4.2).
+ * A snapshot as JSON text (contract 4.2), made while it is sent. With rules said once, they come as `rules` at the end.
  * @throws AppError not_found for unknown environments and snapshots, invalid for what is no expression.
  */
 export async function readSnapshot(
   deps: Pick<Deps, "db" | "clock" | "links">,
   org: Org,
-  environment: string,
-  text: string,
-): Promise<JsonText> {
-  const found = await resolveSnapshot(deps, org, environment, text);
-  const { id: environment_id, name } = found.environment;
+  { environment, expression, rules }: { environment: string; expression: string; rules: RulesShown },
+): Promise<JsonPieces> {
+  const found = await resolveSnapshot(deps, org, environment, expression);
   const { index } = found;
-  const address = inner(deps.links.web(`/${org.name}`));
+  const snapshot = { environment_id: found.environment.id, index };
   // Every number up to the count has its snapshot.
-  const parts = (await findSnapshot(deps.db, org.id, { environment_id, index }))!;
-  const page = JSON.stringify(deps.links.web(`/${org.name}/environments/${name}/snapshots/${index}`));
-  const { documents, decisions } = parts;
-  const head = `${parts.head.slice(0, -1)},"html_url":${page},"artifacts":[`;
-  const tail = `],"applied_policies":${parts.applied_policies}}`;
-  const artifacts = {
-    length: documentsLength(documents, { decisions }),
-    writeTo: (writer: ByteWriter) => writeDocuments(writer, documents, { decisions, address }),
-  };
-  return new JsonText(head, artifacts, tail);
+  const frame = (await findSnapshotFrame(deps.db, org.id, snapshot))!;
+  const page = deps.links.web(`/${org.name}/environments/${found.environment.name}/snapshots/${index}`);
+  const address = inner(deps.links.web(`/${org.name}`));
+
+  async function* pieces(): AsyncGenerator<Piece> {
+    yield `${frame.head.slice(0, -1)},"html_url":${JSON.stringify(page)},"artifacts":[`;
+    const book = new RuleBook();
+    yield* artifactPieces(deps, org, snapshot, { address, rules, book });
+    yield '],"applied_policies":';
+    if (frame.applied_policies !== null) yield frame.applied_policies;
+    else for await (const part of listAppliedPolicies(deps.db, org.id, snapshot)) yield* textPieces(part);
+    yield rules === "once" ? `,"rules":${JSON.stringify(book.rules)}}` : "}";
+  }
+
+  return new JsonPieces(pieces());
 }
 
 /** A line of the list of snapshots. */

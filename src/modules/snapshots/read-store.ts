@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { instant } from "../../db/columns.ts";
-import type { Executor, PreparedExecutor } from "../../db/connect.ts";
+import type { Database, Executor, PreparedExecutor } from "../../db/connect.ts";
 import type { Annotation } from "../../domain/snapshot/annotate.ts";
 import type { NumberRange } from "../../domain/snapshot/intervals.ts";
 import type { ArtifactDocument } from "../../domain/snapshot/documents.ts";
@@ -31,66 +31,136 @@ export async function findIndexAt(
   return rows[0]?.index ?? 0;
 }
 
+/** Stored bytes of applied policies up to which they are read with the rest. */
+const fewBytes = 64 * 1024;
+
 const snapshotStatement = {
   name: "snapshot",
   text: `select json_build_object('index', s.index, 'is_latest', next.created_at is null,
       'next_snapshot_timestamp', epoch(next.created_at), 'artifact_compliance_count', s.artifact_compliance_count,
       'timestamp', epoch(s.created_at), 'type', s.type, 'compliant', coalesce(s.compliant, false))::text as head,
-    s.applied_policies::text as applied_policies
+    case when pg_column_size(s.applied_policies) <= ${fewBytes} then s.applied_policies::text end as applied_policies,
+    cardinality(s.artifacts) as artifacts
     from snapshots s
     left join snapshots next on next.org_id = $1::uuid and next.environment_id = $2::uuid and next.index = s.index + 1
     where s.org_id = $1::uuid and s.environment_id = $2::uuid and s.index = $3::integer`,
 };
 
+/** A snapshot by its number. */
+export interface SnapshotKey {
+  environment_id: string;
+  index: number;
+}
+
+/** What comes before and after the artifacts of a snapshot. */
+export interface SnapshotFrame {
+  /** JSON text of an object with what comes first. */
+  head: string;
+  /** JSON text of a list; null when it is long, for `listAppliedPolicies`. */
+  applied_policies: string | null;
+  /** How many there are, with what has exited in it. */
+  artifacts: number;
+}
+
+/** A snapshot without its artifacts; undefined when there is no such. */
+export async function findSnapshotFrame(
+  db: PreparedExecutor,
+  orgId: string,
+  { environment_id, index }: SnapshotKey,
+): Promise<SnapshotFrame | undefined> {
+  const [row] = await db.prepared<SnapshotFrame>(snapshotStatement, [orgId, environment_id, index]);
+  return row;
+}
+
+/** In characters: finding a part means to unpack all of it. */
+const partLength = 1024 * 1024;
+
+const appliedPoliciesStatement = {
+  name: "snapshot-applied-policies",
+  text: `select substr(applied_policies::text, $4::integer, ${partLength}) as part from snapshots
+    where org_id = $1::uuid and environment_id = $2::uuid and index = $3::integer`,
+};
+
+/** The policies applied, as JSON text of a list, in parts. */
+export async function* listAppliedPolicies(
+  db: Database,
+  orgId: string,
+  { environment_id, index }: SnapshotKey,
+): AsyncGenerator<string> {
+  for (let from = 1; ; from += partLength) {
+    const values = [orgId, environment_id, index, from];
+    const [row] = await db.sliced(() => db.prepared<{ part: string }>(appliedPoliciesStatement, values));
+    if (row === undefined || row.part === "") return;
+    yield row.part;
+  }
+}
+
+/** Artifacts read at a time: so many, and of so many bytes, the first one whatever it weighs. */
+const slice = { rows: 256, bytes: 512 * 1024 };
+
+// Each artifact is looked up by its key, whatever the planner expects.
 const documentsStatement = {
   name: "snapshot-documents",
-  text: `select a.doc, a.decisions_digest, case when a.first_index = s.index then a.type else 'unchanged' end as type,
-      case when a.first_index = s.index then a.was else a.now end as was, a.now
-    from snapshots s
-    cross join unnest(s.artifacts) with ordinality as shown (id, position)
-    join snapshot_artifacts a on a.org_id = $1::uuid and a.environment_id = $2::uuid and a.id = shown.id
-    where s.org_id = $1::uuid and s.environment_id = $2::uuid and s.index = $3::integer
-    order by shown.position`,
+  text: `select doc, decisions_digest, type, was, now from (
+      select a.doc, a.decisions_digest, case when a.first_index = s.index then a.type else 'unchanged' end as type,
+        case when a.first_index = s.index then a.was else a.now end as was, a.now, shown.position,
+        sum(octet_length(a.doc)) over (order by shown.position) as bytes
+      from snapshots s
+      cross join unnest(s.artifacts[$4::integer:$4::integer + ${slice.rows - 1}]) with ordinality as shown (id, position)
+      cross join lateral (
+        select * from snapshot_artifacts where org_id = $1::uuid and environment_id = $2::uuid and id = shown.id limit 1) a
+      where s.org_id = $1::uuid and s.environment_id = $2::uuid and s.index = $3::integer) shown
+    where position = 1 or bytes <= ${slice.bytes}
+    order by position`,
 };
+
+/**
+ * The artifacts of a snapshot in the order in which they are shown, some at a time: what they are never changes, so the
+ * parts fit together.
+ */
+export async function* listDocuments(
+  db: Database,
+  orgId: string,
+  { environment_id, index }: SnapshotKey,
+): AsyncGenerator<ArtifactDocument[]> {
+  for (let from = 1; ;) {
+    const values = [orgId, environment_id, index, from];
+    const rows = await db.sliced(() => db.prepared<ArtifactDocument>(documentsStatement, values));
+    if (rows.length === 0) return;
+    yield rows;
+    from += rows.length;
+  }
+}
+
+/** Decisions read at a time, in bytes, the first one whatever it weighs. */
+const decisionBytes = 1024 * 1024;
 
 const decisionsStatement = {
   name: "snapshot-decisions",
-  text: `select digest, decisions from snapshot_decisions
-    where org_id = $1::uuid and environment_id = $2::uuid and digest = any($3::text[])`,
+  text: `select digest, decisions from (
+      select d.digest, d.decisions, asked.position, sum(octet_length(d.decisions)) over (order by asked.position) as bytes
+      from unnest($3::text[]) with ordinality as asked (digest, position)
+      cross join lateral (
+        select * from snapshot_decisions
+        where org_id = $1::uuid and environment_id = $2::uuid and digest = asked.digest limit 1) d) found
+    where position = 1 or bytes <= ${decisionBytes}
+    order by position`,
 };
 
-/** Parts of a snapshot. */
-export interface SnapshotText {
-  /** JSON text of an object with what comes first. */
-  head: string;
-  /** JSON text of a list. */
-  applied_policies: string;
-  /** In the order in which they are shown. */
-  documents: ArtifactDocument[];
-  /** What policies decided, by the digests in the documents. */
-  decisions: Map<string, string>;
+/** What policies decided, by digest. */
+export interface DecisionsRow {
+  digest: string;
+  decisions: string;
 }
 
-/** A snapshot as JSON text, in three statements, two of them at once: what they read never changes. */
-export async function findSnapshot(
-  db: PreparedExecutor,
+/** What policies decided by these digests, each once: the first ones of them, as many as fit into memory. */
+export function listDecisions(
+  db: Database,
   orgId: string,
-  snapshot: { environment_id: string; index: number },
-): Promise<SnapshotText | undefined> {
-  const values = [orgId, snapshot.environment_id, snapshot.index];
-  const [[row], documents] = await Promise.all([
-    db.prepared<Pick<SnapshotText, "head" | "applied_policies">>(snapshotStatement, values),
-    db.prepared<ArtifactDocument>(documentsStatement, values),
-  ]);
-  if (row === undefined) return undefined;
-  const digests = [...new Set(documents.map(({ decisions_digest }) => decisions_digest))];
-  const shared = await db.prepared<{ digest: string; decisions: string }>(decisionsStatement, [
-    orgId,
-    snapshot.environment_id,
-    digests,
-  ]);
-  const decisions = new Map(shared.map(({ digest, decisions: text }) => [digest, text]));
-  return { ...row, documents, decisions };
+  environmentId: string,
+  digests: readonly string[],
+): Promise<DecisionsRow[]> {
+  return db.sliced(() => db.prepared<DecisionsRow>(decisionsStatement, [orgId, environmentId, digests]));
 }
 
 /** One snapshot in a list. */
