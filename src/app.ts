@@ -14,8 +14,10 @@ import { checkSecretKey } from "./db/secret-key.ts";
 import { createEvidenceStore } from "./evidence/create.ts";
 import type { AnyHandler } from "./http/mount.ts";
 import { createServer } from "./http/server.ts";
+import { startBackground } from "./jobs/background.ts";
+import { showStoppedJobs } from "./jobs/metrics.ts";
 import { inRightTime, runInRightTime } from "./jobs/right-time.ts";
-import { type JobOptions, type JobRunner, migrateJobs, startJobs } from "./jobs/runner.ts";
+import { type JobRunner, migrateJobs } from "./jobs/runner.ts";
 import { deliveryTasks, jobTasks, schedule } from "./jobs/tasks.ts";
 import type { Clock } from "./lib/clock.ts";
 import { createIdSource, type IdSource } from "./lib/ids.ts";
@@ -66,6 +68,8 @@ export interface AppOptions {
   /** Where the time comes from that is not trusted before it was compared, in place of the machine. */
   timeSources?: TimeSources;
   ids?: IdSource;
+  /** Kinds of background jobs beside the program's own. */
+  tasks?: TaskList;
   /** Called when the managed PostgreSQL is lost for good. */
   onFatal?: (error: Error) => void;
 }
@@ -143,7 +147,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     await prepareDatabase(db, options.log);
     const deps = createDeps(config, db, options);
     await checkSecretKey(db.pool, deps.secrets.fingerprint);
-    return await assembleApp(deps, close, options.log);
+    return await assembleApp(deps, close, options.log, options.tasks);
   } catch (error) {
     await close();
     throw error;
@@ -165,13 +169,19 @@ async function closeServer(server: FastifyInstance): Promise<void> {
 }
 
 /** Wires modules, jobs and server around an open, migrated database. */
-export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>, log: Logger): Promise<App> {
+export async function assembleApp(
+  deps: Deps,
+  closeDatabase: () => Promise<void>,
+  log: Logger,
+  moreTasks: TaskList = {},
+): Promise<App> {
   const keyUse = trackKeyUse(deps);
   showWaitingDeliveries(deps);
   showTime(deps);
   timeDeliveriesBy(() => deps.time.idMilliseconds());
   await deps.time.start();
-  const jobs: JobRunner[] = [];
+  showStoppedJobs(deps);
+  let jobs: JobRunner | undefined;
   let state: "starting" | "ready" | "stopping" = "starting";
   const server = await createServer(deps, {
     log,
@@ -191,24 +201,29 @@ export async function assembleApp(deps: Deps, closeDatabase: () => Promise<void>
     deps,
     server,
     listen: async () => {
-      // A data directory has one server.
-      const options = { log: deps.log, alone: deps.config.databaseUrl === undefined };
-      const run = async (tasks: TaskList, how: JobOptions): Promise<void> => {
-        const timed = inRightTime(deps.time, tasks);
-        jobs.push(await runInRightTime(deps, () => startJobs(deps.db.pool, timed, how)));
-      };
-      await run(jobTasks(deps), { ...options, schedule });
-      // Targets that do not answer keep nothing but other targets waiting.
-      await run(deliveryTasks(deps), { ...options, alone: false, concurrency: concurrentDeliveries });
       state = "ready";
-      return server.listen({ port: deps.config.port, host: deps.config.host });
+      const address = await server.listen({ port: deps.config.port, host: deps.config.host });
+      // After that, so that no job can keep a server from starting.
+      jobs = startBackground({
+        pool: deps.db.pool,
+        log: deps.log,
+        // A data directory has one server.
+        alone: deps.config.databaseUrl === undefined,
+        crews: [
+          { tasks: inRightTime(deps.time, { ...jobTasks(deps), ...moreTasks }), schedule },
+          // Targets that do not answer keep nothing but other targets waiting.
+          { tasks: inRightTime(deps.time, deliveryTasks(deps)), concurrency: concurrentDeliveries },
+        ],
+        keepUp: (start) => runInRightTime(deps, start),
+      });
+      return address;
     },
     stop: async () => {
       state = "stopping";
       deps.time.stop();
       try {
         await closeServer(server);
-        await Promise.all(jobs.map((runner) => runner.stop()));
+        await jobs?.stop();
         await deps.sandbox.close();
         await keyUse.stop();
       } finally {

@@ -26,7 +26,8 @@ export function table(heading: string[], rows: Row[]): string[] {
   );
 }
 
-function date(seconds: number | null): string | null {
+/** A moment as people read it, in UTC. */
+export function date(seconds: number | null): string | null {
   return seconds === null ? null : new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
 }
 

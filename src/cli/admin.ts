@@ -5,9 +5,10 @@ import { Command } from "commander";
 import { type VerifyOptions, verifyEvidence } from "./admin-evidence.ts";
 import { createOrg, createUserCommand, setRole, switchUser } from "./admin-identity.ts";
 import { createKey, importKey, type KeyOptions } from "./admin-keys.ts";
+import { dropJob, listJobs, retryJob } from "./admin-jobs.ts";
 import { list, listed } from "./admin-lists.ts";
 import { acceptTime } from "./admin-time.ts";
-import { withRunningServer } from "./command-deps.ts";
+import { withDatabase, withRunningServer } from "./command-deps.ts";
 
 function organizationCommands(admin: Command): void {
   admin
@@ -90,6 +91,26 @@ function timeCommands(admin: Command): void {
     .action(() => withRunningServer((deps) => acceptTime(deps), { anyTime: true }));
 }
 
+function jobCommands(admin: Command): void {
+  const jobs = admin
+    .command("jobs")
+    .description("look after background jobs that are tried no more, with the server running or not");
+  jobs
+    .command("list")
+    .description(
+      "show jobs that were set aside because servers ended while they ran, or that failed for good",
+    )
+    .action(() => withDatabase(listJobs));
+  jobs
+    .command("retry <job>")
+    .description("have one of them tried again")
+    .action((job: string) => withDatabase((deps) => retryJob(deps, job)));
+  jobs
+    .command("drop <job>")
+    .description("remove one of them; what it was to do is not done")
+    .action((job: string) => withDatabase((deps) => dropJob(deps, job)));
+}
+
 /** `waybill admin …`: what those who run the installation do beside the running server. */
 export function adminCommand(): Command {
   const admin = new Command("admin").description("manage the running server's users, organizations and keys");
@@ -98,6 +119,7 @@ export function adminCommand(): Command {
   keyCommands(admin);
   evidenceCommands(admin);
   timeCommands(admin);
+  jobCommands(admin);
   admin
     .command("list <what>")
     .description(`show all ${listed.join(", ")}`)

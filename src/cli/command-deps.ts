@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 
 import { type Config, readConfig } from "../config.ts";
 import { connect, type Database } from "../db/connect.ts";
-import { findManagedPostgres } from "../db/managed/index.ts";
+import { findManagedPostgres, startManagedPostgres } from "../db/managed/index.ts";
 import { isConnectionFailure, sqlStateOf } from "../db/sqlstate.ts";
 import { createEvidenceStore } from "../evidence/create.ts";
 import type { Actor } from "../domain/principal.ts";
 import { createIdSource } from "../lib/ids.ts";
-import { createLogger } from "../lib/log.ts";
+import { createLogger, silentLog } from "../lib/log.ts";
 import { createTimeGuard, type TimeGuard } from "../lib/time-guard.ts";
 import { timeRecords } from "../modules/time/store.ts";
 import type { Deps } from "../modules/deps.ts";
@@ -16,16 +18,43 @@ import { CliError } from "./output.ts";
 /** What commands beside a running server work with. */
 export type CommandDeps = Pick<Deps, "config" | "db" | "clock" | "ids" | "evidence">;
 
-async function openRunning(config: Config): Promise<Database> {
-  const pool = { max: 2 };
+const pool = { max: 2 };
+
+/** The database of a running server; undefined when its own PostgreSQL does not run. */
+async function findRunning(config: Config): Promise<Database | undefined> {
   if (config.databaseUrl !== undefined) return connect({ connection: config.databaseUrl, ...pool });
   const connection = await findManagedPostgres(config.dataDir);
-  if (connection === undefined)
-    throw new CliError(
-      `No server is running on the data directory ${config.dataDir}. ` +
-        "Start one with `waybill serve`, or set WAYBILL_DATA_DIR or DATABASE_URL as the server has them.",
-    );
-  return connect({ connection, ...pool });
+  return connection && connect({ connection, ...pool });
+}
+
+async function openRunning(config: Config): Promise<Database> {
+  const db = await findRunning(config);
+  if (db !== undefined) return db;
+  throw new CliError(
+    `No server is running on the data directory ${config.dataDir}. ` +
+      "Start one with `waybill serve`, or set WAYBILL_DATA_DIR or DATABASE_URL as the server has them.",
+  );
+}
+
+interface OpenDatabase {
+  db: Database;
+  close(): Promise<void>;
+}
+
+/** The database of a server that may be stopped: its PostgreSQL runs for as long as the command, then. */
+async function openAny(config: Config): Promise<OpenDatabase> {
+  const isSetUp = existsSync(join(config.dataDir, "postgres", "PG_VERSION"));
+  const running = (await findRunning(config)) ?? (isSetUp ? undefined : await openRunning(config));
+  if (running !== undefined) return { db: running, close: () => running.close() };
+  const managed = await startManagedPostgres({ dataDir: config.dataDir, log: silentLog });
+  const db = connect({ connection: managed.connection, ...pool });
+  return {
+    db,
+    close: async () => {
+      await db.close();
+      await managed.stop();
+    },
+  };
 }
 
 /** The time as servers on this database would take it. */
@@ -57,16 +86,31 @@ export async function withRunningServer<T>(
 ): Promise<T> {
   const config = readConfig();
   const db = await openRunning(config);
+  return workOn({ db, close: () => db.close() }, work, { config, ...options });
+}
+
+/** The same with the server running or not, for what is needed when it does not start. */
+export async function withDatabase<T>(work: (deps: CommandDeps) => Promise<T>): Promise<T> {
+  const config = readConfig();
+  return workOn(await openAny(config), work, { config, anyTime: true });
+}
+
+async function workOn<T>(
+  { db, close }: OpenDatabase,
+  work: (deps: CommandDeps) => Promise<T>,
+  options: { config: Config; anyTime?: boolean },
+): Promise<T> {
+  const { config, anyTime } = options;
   try {
     const time = await commandTime(db);
-    if (time.refused !== undefined && options.anyTime !== true) throw new CliError(time.refused);
+    if (time.refused !== undefined && anyTime !== true) throw new CliError(time.refused);
     const evidence = createEvidenceStore(config.evidence);
     const ids = createIdSource(() => time.idMilliseconds());
     return await work({ config, db, clock: time, ids, evidence });
   } catch (error) {
     throw explained(error);
   } finally {
-    await db.close();
+    await close();
   }
 }
 

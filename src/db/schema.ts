@@ -374,6 +374,22 @@ export interface InstanceSettings {
   value: string;
 }
 
+export interface JobEnds {
+  alone_with: string | null;
+  ends: number;
+  job_id: number;
+  last_end_at: Generated<TimestampColumn>;
+  set_aside_at: TimestampColumn | null;
+  task: string;
+  was_alone: boolean;
+}
+
+export interface JobWorkers {
+  id: string;
+  server: string;
+  started_at: Generated<TimestampColumn>;
+}
+
 export interface MembershipEvents {
   changed_by_name: string;
   event_type: string;
@@ -698,6 +714,8 @@ export interface DB {
   flow_former_names: FlowFormerNames;
   flows: Flows;
   instance_settings: InstanceSettings;
+  job_ends: JobEnds;
+  job_workers: JobWorkers;
   membership_events: MembershipEvents;
   memberships: Memberships;
   migrations: Migrations;

@@ -33,6 +33,13 @@ export class AppError extends Error {
   }
 }
 
+const lasting: ReadonlySet<ErrorKind> = new Set(["invalid", "not_found", "forbidden", "too_large"]);
+
+/** Whether something failed for facts that trying again does not change. Everything else is worth another try. */
+export function isLasting(error: unknown): error is AppError {
+  return error instanceof AppError && lasting.has(error.kind);
+}
+
 /** 404 with the contract's text for the resource. */
 export function notFound(message: string): AppError {
   return new AppError("not_found", message);

@@ -4,6 +4,7 @@ import { Logger as WorkerLogger, makeWorkerUtils, run, type Runner, type TaskLis
 import type pg from "pg";
 
 import type { Logger } from "../lib/log.ts";
+import type { Presence } from "./presence.ts";
 
 /** Work that goes on in the background. */
 export interface JobRunner {
@@ -30,26 +31,10 @@ export async function migrateJobs(pool: pg.Pool, log: Logger): Promise<void> {
   }
 }
 
-/** Longer than any job takes: one held for longer belongs to a worker that was killed. */
-const abandonedAfterSeconds = 120;
-const releaseEveryMs = 30_000;
-
-/**
- * Gives jobs back to the queue that killed workers took along: those held for longer than this. The queue itself waits
- * four hours. A job may therefore run again after it was done, which every job has to bear anyway.
- */
-export async function releaseAbandonedJobs(pool: pg.Pool, olderThanSeconds: number): Promise<void> {
-  await pool.query(
-    `select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
-     where locked_at <= now() - make_interval(secs => $1) having count(*) > 0`,
-    [olderThanSeconds],
-  );
-}
-
 export interface JobOptions {
   log: Logger;
-  /** Nobody else works on this queue: whatever is held at the start is abandoned. */
-  alone: boolean;
+  /** Where others see that this server's workers are there. */
+  presence: Pick<Presence, "announce" | "retire">;
   /** Jobs under way at most; 4 when left out. */
   concurrency?: number;
   /** Tasks queued by the clock, in the form of a crontab. */
@@ -108,15 +93,49 @@ export function superviseRunner(
   };
 }
 
+/** Has a worker announced before it takes its first job. */
+function announcing(announce: (worker: string) => Promise<void>): GraphileConfig.Plugin {
+  const announced = new Map<string, Promise<void>>();
+  return {
+    name: "announcing",
+    version: "1",
+    worker: {
+      hooks: {
+        // Asked by each of a pool's workers. The pool is what jobs are locked by.
+        startWorker: (_ctx, { worker }) => {
+          const { id } = worker.workerPool;
+          if (!announced.has(id)) announced.set(id, announce(id));
+          return announced.get(id);
+        },
+      },
+    },
+  };
+}
+
 /** Starts working on queued jobs. A job that throws is tried again, later and later. */
 export async function startJobs(pool: pg.Pool, tasks: TaskList, options: JobOptions): Promise<JobRunner> {
-  const { log, alone } = options;
+  const { log, presence } = options;
+  const mine = new Set<string>();
+  const plugin = announcing((worker) => {
+    mine.add(worker);
+    return presence.announce(worker);
+  });
+  const retire = async (): Promise<void> => {
+    for (const worker of mine) {
+      await presence.retire(worker);
+      mine.delete(worker);
+    }
+  };
   const start = async (): Promise<Runner> => {
-    await releaseAbandonedJobs(pool, alone ? 0 : abandonedAfterSeconds);
+    // What a runner that ended by itself had under way has ended with it.
+    await retire();
     return run({
-      // With a delay, even of nothing, a database that goes away while the end of a job is written down ends the
-      // runner; without, it is an unhandled rejection and ends the process.
-      preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+      preset: {
+        plugins: [plugin],
+        // With a delay, even of nothing, a database that goes away while the end of a job is written down ends the
+        // runner; without, it is an unhandled rejection and ends the process.
+        worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 },
+      },
       pgPool: pool,
       taskList: tasks,
       concurrency: options.concurrency ?? 4,
@@ -127,16 +146,11 @@ export async function startJobs(pool: pg.Pool, tasks: TaskList, options: JobOpti
     });
   };
   const runner = superviseRunner(start, await start(), { log, restartAfterMs: 2_000 });
-  const timer = setInterval(() => {
-    releaseAbandonedJobs(pool, abandonedAfterSeconds).catch((err: unknown) =>
-      log.warn({ err }, "could not look for abandoned jobs"),
-    );
-  }, releaseEveryMs);
-  timer.unref();
   return {
-    stop: () => {
-      clearInterval(timer);
-      return runner.stop();
+    stop: async () => {
+      await runner.stop();
+      // What did not end in time runs again, and is not to blame.
+      await retire().catch((err: unknown) => log.warn({ err }, "could not give back background jobs"));
     },
   };
 }

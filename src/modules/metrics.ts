@@ -1,3 +1,5 @@
+import { setTimeout as delay } from "node:timers/promises";
+
 import { Counter, Registry } from "prom-client";
 
 import type { OpenTarget } from "../domain/actions.ts";
@@ -15,6 +17,23 @@ export interface Metrics {
 
 const targets: readonly OpenTarget["type"][] = ["WEBHOOK", "SLACK", "EMAIL"];
 const outcomes: readonly AttemptOutcome[] = ["delivered", "failed", "given_up"];
+
+/** Whoever reads figures does not wait longer for one of them, in milliseconds. */
+const patienceMs = 1000;
+
+/** What the database tells, if it does so soon; undefined otherwise. */
+export async function askedSoon<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  const silence = new AbortController();
+  const unknown = delay(patienceMs, undefined, { signal: silence.signal, ref: false });
+  try {
+    return await Promise.race([ask(), unknown]);
+  } catch {
+    return undefined;
+  } finally {
+    silence.abort();
+    unknown.catch(() => {});
+  }
+}
 
 /** Figures of one program, all of them zero. */
 export function createMetrics(): Metrics {

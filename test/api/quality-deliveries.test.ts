@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { releaseAbandonedJobs } from "../../src/jobs/runner.ts";
+import { releaseStrangers } from "../../src/jobs/ends-store.ts";
 import { sha256 } from "../../src/lib/hash.ts";
 import { type DeliveryJob, processDelivery } from "../../src/modules/quality/process-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -321,11 +321,11 @@ describe("the job", () => {
         [webhook.org.id, seconds],
       );
     await hold(60);
-    await releaseAbandonedJobs(app.deps.db.pool, 120);
+    await releaseStrangers(app.deps.db.pool);
     await runPendingJobs(app);
     expect(await newest(webhook)).toMatchObject({ status: "accepted" });
     await hold(121);
-    await releaseAbandonedJobs(app.deps.db.pool, 120);
+    await releaseStrangers(app.deps.db.pool);
     await runPendingJobs(app);
     expect(await newest(webhook)).toMatchObject({ status: "processed" });
   });

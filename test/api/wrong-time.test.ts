@@ -151,7 +151,11 @@ describe("background work under a clock that jumped ahead", () => {
     const runner = await startJobs(
       pool,
       {},
-      { log: app.deps.log, alone: true, schedule: "17 3 * * * nothing" },
+      {
+        log: app.deps.log,
+        presence: { announce: async () => {}, retire: async () => {} },
+        schedule: "17 3 * * * nothing",
+      },
     );
     await runner.stop();
     await pool.query(`

@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
+import { bePresent } from "../../src/jobs/presence.ts";
 import { startJobs, superviseRunner } from "../../src/jobs/runner.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
@@ -34,6 +35,7 @@ describe("background work", () => {
         end $$;
       create trigger refuse before delete or update on graphile_worker._private_jobs
         for each row execute function refuse()`);
+      const presence = bePresent({ pool, log: silentLog, onBurial: () => {} });
       const jobs = await startJobs(
         pool,
         {
@@ -42,7 +44,7 @@ describe("background work", () => {
             throw new Error("not this time");
           },
         },
-        { log: silentLog, alone: true },
+        { log: silentLog, presence },
       );
       try {
         await pool.query("select graphile_worker.add_job('good'), graphile_worker.add_job('bad')");
@@ -57,6 +59,7 @@ describe("background work", () => {
         await expect.poll(() => count(failed), { timeout: 20_000 }).toBe(1);
       } finally {
         await jobs.stop();
+        await presence.stop();
       }
     },
   );

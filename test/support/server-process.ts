@@ -69,9 +69,13 @@ export async function withDataDir<T>(work: (dataDir: string) => Promise<T>): Pro
   }
 }
 
-/** Runs `waybill` with these arguments, from source. */
-export function spawnWaybill(args: string[], environment: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, ["--import", "tsx", join(root, "src", "main.ts"), ...args], {
+/** Runs `waybill` with these arguments, from source; or another program. */
+export function spawnWaybill(
+  args: string[],
+  environment: Record<string, string>,
+  program = "src/main.ts",
+): ChildProcess {
+  return spawn(process.execPath, ["--import", "tsx", join(root, program), ...args], {
     cwd: root,
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
@@ -93,13 +97,15 @@ async function waitUntilReady(url: string, child: ChildProcess, output: () => st
   throw new Error(`the server was not ready in time: ${output()}`);
 }
 
-/** Starts a server on a free port and waits until it is ready. */
+/** Starts a server, or another program that is one, on a free port and waits until it is ready. */
 export async function startServer(
   dataDir: string,
   environment: Record<string, string> = {},
+  program?: string,
 ): Promise<ServerProcess> {
   const port = await freePort();
-  const child = spawnWaybill(["serve"], { PORT: String(port), WAYBILL_DATA_DIR: dataDir, ...environment });
+  const settings = { PORT: String(port), WAYBILL_DATA_DIR: dataDir, ...environment };
+  const child = spawnWaybill(["serve"], settings, program);
   const chunks: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk));

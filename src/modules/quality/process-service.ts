@@ -1,5 +1,5 @@
 import type { Tx } from "../../db/connect.ts";
-import { AppError, type ErrorKind } from "../../domain/errors.ts";
+import { isLasting } from "../../domain/errors.ts";
 import type { Actor } from "../../domain/principal.ts";
 import { type DeliveryPlan, planDelivery } from "../../domain/quality/plan.ts";
 import { wireId } from "../../lib/ids.ts";
@@ -16,9 +16,6 @@ export interface DeliveryJob {
   org_id: string;
   delivery_id: string;
 }
-
-/** The facts of the work that trying again does not change. Everything else is worth another try. */
-const lasting: ReadonlySet<ErrorKind> = new Set(["invalid", "not_found", "forbidden", "too_large"]);
 
 function jobActor(job: DeliveryJob): Actor {
   return {
@@ -125,7 +122,7 @@ export async function processDelivery(deps: Deps, job: DeliveryJob, lastTry: boo
   try {
     await attempt(deps, job);
   } catch (error) {
-    if (error instanceof AppError && lasting.has(error.kind)) return refuse(deps, job, error.message);
+    if (isLasting(error)) return refuse(deps, job, error.message);
     if (!lastTry) throw error;
     deps.log.error({ err: error, delivery: job.delivery_id }, "could not process a quality delivery");
     await refuse(deps, job, "Processing failed repeatedly, see the server's log");

@@ -1,0 +1,75 @@
+import type { JobHelpers, Task, TaskList } from "graphile-worker";
+import type pg from "pg";
+
+import { isLasting } from "../domain/errors.ts";
+import type { Logger } from "../lib/log.ts";
+import { endsOf, forgetEnds, giveUp, isTaskSetAside, markAlone, suspectedFrom } from "./ends-store.ts";
+import type { Solitude } from "./solitude.ts";
+
+/** What careful tasks need. */
+export interface CarefulOptions {
+  pool: pg.Pool;
+  log: Logger;
+  /** Shared by all workers of the server. */
+  solitude: Solitude;
+}
+
+type Run = () => Promise<unknown>;
+
+function isTimed(payload: unknown): boolean {
+  return typeof payload === "object" && payload !== null && "_cron" in payload;
+}
+
+/** Runs a job that was handed out before: alone when servers ended while it ran. */
+async function runAgain({ pool, log, solitude }: CarefulOptions, id: string, run: Run): Promise<unknown> {
+  const ends = await endsOf(pool, id);
+  if (ends === 0) return solitude.beside(run);
+  try {
+    if (ends < suspectedFrom) return await solitude.beside(run);
+    return await solitude.alone(async () => {
+      await markAlone(pool, id);
+      return run();
+    });
+  } finally {
+    await forgetEnds(pool, id).catch((err: unknown) => log.warn({ err, job: id }, "could not clear a job"));
+  }
+}
+
+/** A failure that trying again does not change, or the last one, is told once and looked after by nobody but people. */
+async function noteFailure(
+  { pool, log }: CarefulOptions,
+  job: JobHelpers["job"],
+  error: unknown,
+): Promise<void> {
+  const { id, task_identifier: task, attempts, max_attempts } = job;
+  if (isLasting(error)) await giveUp(pool, id);
+  else if (attempts < max_attempts) return;
+  log.error({ err: error, job: id, task }, "a background job failed for good, see `waybill admin jobs list`");
+}
+
+function careful(options: CarefulOptions, name: string, task: Task): Task {
+  return async (payload, helpers) => {
+    const { job } = helpers;
+    // The next one by the clock would do what the one that was set aside did.
+    if (isTimed(payload) && (await isTaskSetAside(options.pool, name))) return;
+    const run: Run = async () => task(payload, helpers);
+    try {
+      await (job.attempts > 1 ? runAgain(options, job.id, run) : options.solitude.beside(run));
+    } catch (error) {
+      await noteFailure(options, job, error);
+      throw error;
+    }
+  };
+}
+
+/**
+ * The same tasks, run so that it can be told which of them ends servers, and so that those that cannot succeed are tried
+ * no more.
+ */
+export function carefulTasks(tasks: TaskList, options: CarefulOptions): TaskList {
+  return Object.fromEntries(
+    Object.entries(tasks).flatMap(([name, task]) =>
+      task === undefined ? [] : [[name, careful(options, name, task as Task)]],
+    ),
+  );
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+
+import pg from "pg";
+
+import type { Logger } from "../lib/log.ts";
+import { bury, type Burial, holdLock, listUnheld, releaseStrangers, retire } from "./ends-store.ts";
+
+/**
+ * Shows other servers on the database that this one is there, and notices when they are not.
+ *
+ * A worker is there as long as an advisory lock by its id is held, by a connection that does nothing else. A killed
+ * server's connection is closed by its kernel, so the lock is free at once; a server that is merely slow, however slow,
+ * keeps it, because that takes nothing of the server. A lock that was lost in another way, such as a restart of
+ * PostgreSQL, is taken again long before anybody concludes from it.
+ */
+export interface Presence {
+  /** Resolves when others can see that a worker is there. To be awaited before it takes a job. */
+  announce(worker: string): Promise<void>;
+  /** Gives back what a worker held that has stopped. */
+  retire(worker: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PresenceOptions {
+  pool: pg.Pool;
+  log: Logger;
+  /** Told of workers that were found to be no more, and of what they held. */
+  onBurial(burial: Burial): void;
+  /** Milliseconds between two looks; 5 seconds when left out. */
+  lookEveryMs?: number;
+  /** Milliseconds that a lock is seen free before its worker counts as gone; 10 seconds when left out. */
+  graceMs?: number;
+}
+
+const reconnectAfterMs = 500;
+
+/** A connection that does not answer for so long is given up. */
+const answerWithinMs = 10_000;
+
+/** PostgreSQL notices within some ten seconds that a machine went away, which closes no connection. */
+const noticeLoss =
+  "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3";
+
+/** Looks between two searches for what workers of unknown origin left. */
+const looksPerSearch = 6;
+
+class LockedPresence implements Presence {
+  readonly #options: Required<PresenceOptions>;
+  readonly #server = randomUUID();
+  readonly #mine = new Set<string>();
+  /** Since when a worker's lock was seen free at every look. */
+  readonly #missing = new Map<string, number>();
+  readonly #stopping = new AbortController();
+  readonly #work: Promise<void>;
+  #client: Promise<pg.Client> | undefined;
+  #looks = 0;
+
+  constructor(options: PresenceOptions) {
+    this.#options = { lookEveryMs: 5_000, graceMs: 10_000, ...options };
+    this.#work = this.#keepLooking();
+  }
+
+  async announce(worker: string): Promise<void> {
+    this.#mine.add(worker);
+    for (;;) {
+      try {
+        return await this.#hold(await this.#connected(), worker);
+      } catch (err) {
+        if (this.#stopping.signal.aborted) throw err;
+        this.#options.log.warn({ err }, "background work waits for the database");
+        await this.#pause(reconnectAfterMs);
+      }
+    }
+  }
+
+  async retire(worker: string): Promise<void> {
+    await retire(this.#options.pool, worker);
+    this.#mine.delete(worker);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#work;
+    const client = await this.#client?.catch(() => undefined);
+    await client?.end().catch(() => {});
+  }
+
+  #pause(ms: number): Promise<void> {
+    return delay(ms, undefined, { signal: this.#stopping.signal }).catch(() => {});
+  }
+
+  async #hold(client: pg.Client, worker: string): Promise<void> {
+    await client.query(holdLock, [worker]);
+    await client.query("insert into job_workers (id, server) values ($1, $2) on conflict do nothing", [
+      worker,
+      this.#server,
+    ]);
+  }
+
+  /** The connection, with all of our locks; a new one when the last one was lost. */
+  #connected(): Promise<pg.Client> {
+    this.#client ??= this.#connect();
+    return this.#client;
+  }
+
+  async #connect(): Promise<pg.Client> {
+    const client = new pg.Client({ ...this.#options.pool.options, query_timeout: answerWithinMs });
+    const lose = (): void => {
+      this.#client = undefined;
+      client.end().catch(() => {});
+    };
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      await client.query(noticeLoss);
+      for (const worker of this.#mine) await this.#hold(client, worker);
+    } catch (error) {
+      lose();
+      throw error;
+    }
+    client.once("end", () => (this.#client = undefined));
+    return client;
+  }
+
+  async #keepLooking(): Promise<void> {
+    for (;;) {
+      await this.#pause(this.#options.lookEveryMs);
+      if (this.#stopping.signal.aborted) return;
+      await this.#look().catch((err: unknown) =>
+        this.#options.log.warn({ err }, "could not look for servers that are gone"),
+      );
+    }
+  }
+
+  async #look(): Promise<void> {
+    const gone = this.#goneOf(await this.#unheld());
+    if (gone.length > 0) {
+      const burial = await bury(this.#options.pool, gone);
+      for (const id of gone) this.#missing.delete(id);
+      this.#options.onBurial(burial);
+    }
+    this.#looks += 1;
+    if (this.#looks % looksPerSearch === 0) await releaseStrangers(this.#options.pool);
+  }
+
+  /** Workers of others whose lock is free, asked over the connection that has our own: its loss shows then, too. */
+  async #unheld(): Promise<string[]> {
+    const client = await this.#connected();
+    try {
+      const { rows } = await client.query<{ id: string }>(listUnheld);
+      return rows.map(({ id }) => id).filter((id) => !this.#mine.has(id));
+    } catch (error) {
+      this.#client = undefined;
+      // Closed at once: asked to end in peace, it may never answer.
+      (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+      throw error;
+    }
+  }
+
+  #goneOf(unheld: readonly string[]): string[] {
+    const now = performance.now();
+    for (const id of this.#missing.keys()) if (!unheld.includes(id)) this.#missing.delete(id);
+    for (const id of unheld) if (!this.#missing.has(id)) this.#missing.set(id, now);
+    return unheld.filter((id) => now - this.#missing.get(id)! >= this.#options.graceMs);
+  }
+}
+
+/** Begins to be there, and to look for others. */
+export function bePresent(options: PresenceOptions): Presence {
+  return new LockedPresence(options);
+}

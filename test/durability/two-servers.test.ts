@@ -1,0 +1,72 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import { expect, inject, it } from "vitest";
+
+import { fingerprintOf } from "../support/artifacts.ts";
+import { uniqueName } from "../support/app.ts";
+import { createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { startServer, withDataDir } from "../support/server-process.ts";
+import { call, startSite } from "../support/site.ts";
+
+/** A database of the run's PostgreSQL as a URL. */
+function urlOf(database: string): string {
+  const connection = withDatabase(inject("postgres"), database);
+  if (typeof connection === "string") return connection;
+  const { host, port, user } = connection;
+  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
+}
+
+it(
+  "tells within 30 seconds what another server was telling when it was killed, and nothing twice while that is only slow",
+  { timeout: 240_000 },
+  async () => {
+    const database = uniqueName("waybill_servers").replaceAll("-", "_");
+    await createDatabase(inject("postgres"), database);
+    const receiver = await startReceiver();
+    try {
+      await withDataDir(async (dataDir) => {
+        const environment = {
+          DATABASE_URL: urlOf(database),
+          WAYBILL_ALLOW_PRIVATE_TARGETS: "1",
+          WAYBILL_SECRET_KEY: "a key that both servers have, 32 characters",
+        };
+        const site = await startSite(dataDir, environment);
+        await call(site, "PUT", `/flows/${site.org}`, { name: "web", description: "" });
+        const targets = [{ type: "WEBHOOK", webhook: receiver.url }];
+        const action = { name: "told", flows: ["web"], triggers: ["ON_ATTESTED_PROVENANCE"], targets };
+        expect((await call(site, "PUT", `/actions/${site.org}/flows`, action)).status).toBe(201);
+        receiver.answer(() => "never");
+        const body = {
+          fingerprint: fingerprintOf("web"),
+          filename: "web",
+          build_url: "https://ci.test/1",
+          commit_url: "https://git.test/1",
+          trail_name: "run",
+        };
+        expect((await call(site, "POST", `/artifacts/${site.org}/web`, body)).ok).toBe(true);
+        await expect.poll(() => receiver.received.length, { timeout: 30_000 }).toBe(1);
+
+        // Alive, but nothing moves in it: as slow as can be.
+        process.kill(site.server.pid, "SIGSTOP");
+        const other = await startServer(dataDir, environment);
+        await delay(20_000);
+        expect(receiver.received).toHaveLength(1);
+
+        receiver.answer(() => 200);
+        await site.server.kill();
+        const killed = Date.now();
+        await expect.poll(() => receiver.received.length, { timeout: 60_000, interval: 50 }).toBe(2);
+        expect(Date.now() - killed).toBeLessThan(30_000);
+        const [first, second] = receiver.received.map(({ headers }) => headers["webhook-id"]);
+        expect(second).toBe(first);
+        await delay(2_000);
+        expect(receiver.received).toHaveLength(2);
+        expect(await other.stop()).toBe(0);
+      });
+    } finally {
+      await receiver.stop();
+      await dropDatabase(inject("postgres"), database);
+    }
+  },
+);
