@@ -64,13 +64,27 @@ export interface Server {
   startMs: number;
   /** Key of the administrator made at the first start. */
   key: string;
+  /** Resolves when the process has ended, however that came about. */
+  ended: Promise<unknown>;
+  /** `kill -9`; resolves when the process is gone. */
+  kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
-async function becomesReady(url: string, child: ChildProcess): Promise<void> {
-  const deadline = performance.now() + 120_000;
+/** What to start a server with beside its data directory. */
+export interface ServerStart {
+  env?: Record<string, string>;
+  /** Runs the program from its source, which needs no build. */
+  source?: boolean;
+  /** How long to wait until it is ready, in milliseconds. */
+  patience?: number;
+}
+
+async function becomesReady(url: string, child: ChildProcess, patience: number): Promise<void> {
+  const deadline = performance.now() + patience;
   while (performance.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`The server ended with status ${child.exitCode}`);
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`The server ended with ${child.signalCode ?? `status ${child.exitCode}`}`);
     const response = await fetch(`${url}/ready`).catch(() => undefined);
     if (response?.status === 200) return;
     await sleep(5);
@@ -78,30 +92,52 @@ async function becomesReady(url: string, child: ChildProcess): Promise<void> {
   throw new Error("The server did not become ready");
 }
 
-/** Starts the server on a data directory; its log goes to a file there. */
-export async function startServer(dataDir: string): Promise<Server> {
+const built = ["dist/main.js"];
+const fromSource = ["--import", "tsx", "src/main.ts"];
+
+/** Where a server's log is, by its data directory. */
+export function logOf(dataDir: string): string {
+  return join(dataDir, "bench-server.log");
+}
+
+/** Starts `waybill serve` on a data directory, without waiting; its log goes to a file there. */
+export async function launchServer(
+  dataDir: string,
+  { env = {}, source = false }: ServerStart = {},
+): Promise<{ child: ChildProcess; url: string }> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const log = await open(join(dataDir, "bench-server.log"), "a");
-  const begun = performance.now();
+  const log = await open(logOf(dataDir), "a");
   const child = startNode({
-    args: ["dist/main.js", "serve"],
-    env: { PORT: String(port), WAYBILL_DATA_DIR: dataDir, WAYBILL_PUBLIC_URL: url },
+    args: [...(source ? fromSource : built), "serve"],
+    env: { PORT: String(port), WAYBILL_DATA_DIR: dataDir, WAYBILL_PUBLIC_URL: url, ...env },
     stdout: log,
   });
-  await becomesReady(url, child);
+  // The child has its own descriptor by now.
+  await log.close();
+  return { child, url };
+}
+
+/** Starts the server on a data directory and waits until it is ready. */
+export async function startServer(dataDir: string, start: ServerStart = {}): Promise<Server> {
+  const begun = performance.now();
+  const { child, url } = await launchServer(dataDir, start);
+  const ended = once(child, "exit");
+  await becomesReady(url, child, start.patience ?? 120_000);
   const startMs = performance.now() - begun;
-  const key = (await readFile(join(dataDir, "initial-admin-key"), "utf8")).trim();
+  const key = (await readFile(join(dataDir, "initial-admin-key"), "utf8").catch(() => "")).trim();
   return {
     url,
     dataDir,
     pid: child.pid ?? 0,
     startMs,
     key,
-    stop: async () => {
-      await stopProcess(child);
-      await log.close();
+    ended,
+    kill: async () => {
+      child.kill("SIGKILL");
+      await ended;
     },
+    stop: () => stopProcess(child),
   };
 }
 
@@ -117,11 +153,17 @@ export interface Memory {
   postgres: number | undefined;
 }
 
-/** PostgreSQL's own process and all its children. */
-async function postgresPids(dataDir: string): Promise<number[]> {
+/** The first process of a data directory's PostgreSQL, as it is noted there; undefined when none is. */
+export async function postmasterOf(dataDir: string): Promise<number | undefined> {
   const file = await readFile(join(dataDir, "postgres", "postmaster.pid"), "utf8").catch(() => "");
   const postmaster = Number.parseInt(file, 10);
-  if (!Number.isFinite(postmaster)) return [];
+  return Number.isFinite(postmaster) ? postmaster : undefined;
+}
+
+/** PostgreSQL's own process and all its children. */
+async function postgresPids(dataDir: string): Promise<number[]> {
+  const postmaster = await postmasterOf(dataDir);
+  if (postmaster === undefined) return [];
   const entries = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
   const parents = await Promise.all(entries.map((pid) => field(`/proc/${pid}/status`, "PPid")));
   return [postmaster, ...entries.map(Number).filter((_pid, index) => parents[index] === postmaster)];

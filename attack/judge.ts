@@ -1,0 +1,67 @@
+import type { Memory } from "../bench/processes.ts";
+import type { Tally } from "./client.ts";
+import type { Seen } from "./probe.ts";
+import type { Shape } from "./scene.ts";
+import type { Kept } from "./writer.ts";
+
+/** What is promised to other callers while somebody attacks. */
+export const promises = {
+  /** Milliseconds that a probe may wait beyond what this machine makes everybody wait. */
+  probeMs: 250,
+  /** Megabytes that may be missing after a shape. */
+  memoryBack: 100,
+} as const;
+
+/** Everything seen of one shape. */
+export interface Observed {
+  seconds: number;
+  seen: Seen;
+  tally: Tally;
+  before: Memory;
+  peak: Memory;
+  after: Memory;
+  kept: Kept;
+  notes: string[];
+  wrongs: string[];
+  /** Why the shape could not be run to its end. */
+  error?: string;
+}
+
+/** One shape, what was seen, and what of it was promised otherwise. */
+export interface Outcome extends Observed {
+  shape: string;
+  what: string;
+  broken: string[];
+}
+
+function mb(value: number): string {
+  return `${Math.round(value)} MB`;
+}
+
+function memoryBroken({ before, after, peak }: Observed, { peakLimit }: Shape): string[] {
+  const broken: string[] = [];
+  for (const part of ["node", "postgres"] as const) {
+    const missing = (after[part] ?? 0) - (before[part] ?? 0);
+    if (missing > promises.memoryBack) broken.push(`${part} keeps ${mb(missing)}`);
+  }
+  const more = (peak.node ?? 0) - (before.node ?? 0);
+  if (peakLimit !== undefined && more > peakLimit)
+    broken.push(`Node took ${mb(more)} more, not ${mb(peakLimit)}`);
+  return broken;
+}
+
+/** Which promises a shape broke, in words; none when it broke none. */
+export function judge(shape: Shape, observed: Observed, probeMs: number): string[] {
+  const { seen, tally, kept, wrongs, error } = observed;
+  return [
+    ...(error === undefined ? [] : [`did not end: ${error.split("\n", 1)[0]!}`]),
+    ...(seen.own > probeMs ? [`others waited ${Math.round(seen.own)} ms`] : []),
+    ...(seen.refused > 0 ? [`${seen.refused} probes got 503`] : []),
+    ...seen.failures.slice(0, 1).map((failure) => `${seen.failures.length} probes failed (${failure})`),
+    ...tally.faults.slice(0, 2),
+    ...memoryBroken(observed, shape),
+    ...(kept.lost.length > 0 ? [`${kept.lost.length} writes lost`] : []),
+    ...(kept.changed.length > 0 ? [`${kept.changed.length} writes changed`] : []),
+    ...new Set(wrongs),
+  ];
+}

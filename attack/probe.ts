@@ -1,0 +1,150 @@
+// Asks a server small things at every beat and notes how long each took. A process of its own, so that nothing an attack
+// takes of this machine's time in its own process is counted.
+import { Agent, request } from "node:http";
+import { setPriority } from "node:os";
+
+import { isFault } from "./client.ts";
+
+/** Sent by the parent: whom to ask. */
+export interface ProbeJob {
+  url: string;
+  key: string;
+  /** Path of the small list. */
+  list: string;
+  /** A server that does nothing, asked at the same beats: what it takes is this machine's doing. */
+  bareUrl: string;
+}
+
+/** What the probe saw since it was last asked, times in milliseconds. */
+export interface Seen {
+  probes: number;
+  p50: number;
+  p99: number;
+  /** The longest wait for an answer. */
+  worst: number;
+  /** The longest wait beyond what the bare server made wait at the same time. */
+  own: number;
+  /** The longest wait for the bare server. */
+  machine: number;
+  /** Answers that may never be: 5xx but 503 with `Retry-After`, wrong ones, broken connections. */
+  failures: string[];
+  /** 503 with `Retry-After`. */
+  refused: number;
+}
+
+const beatMs = 50;
+const patienceMs = 120_000;
+/** Questions that may wait for their answer; a server that answers none for so long is not asked more. */
+const mostWaiting = 400;
+const mostFailures = 20;
+
+interface Sample {
+  at: number;
+  ms: number;
+}
+
+let samples: Sample[] = [];
+let bare: Sample[] = [];
+let failures: string[] = [];
+let refused = 0;
+/** When each question was asked that has no answer yet. */
+const waiting = new Set<{ at: number }>();
+
+interface Question {
+  url: string;
+  key?: string;
+  /** Undefined: a connection of its own, as somebody who just came. */
+  agent?: Agent;
+}
+
+/** Asks, and answers the status; 0 when the connection broke. */
+function ask({
+  url,
+  key,
+  agent,
+}: Question): Promise<{ status: number; retryAfter?: string; error?: string }> {
+  return new Promise((resolve) => {
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+    const sent = request(url, { agent: agent ?? false, headers, timeout: patienceMs }, (answer) => {
+      answer.resume();
+      answer.once("error", (error) => resolve({ status: 0, error: error.message }));
+      answer.once("end", () => {
+        const retryAfter = answer.headers["retry-after"];
+        resolve({ status: answer.statusCode ?? 0, ...(retryAfter === undefined ? {} : { retryAfter }) });
+      });
+    });
+    sent.once("timeout", () => sent.destroy(new Error(`no answer in ${patienceMs / 1000} s`)));
+    sent.once("error", (error) => resolve({ status: 0, error: error.message }));
+    sent.end();
+  });
+}
+
+async function probe(question: Question, what: string): Promise<void> {
+  if (waiting.size >= mostWaiting) return;
+  const mark = { at: performance.now() };
+  waiting.add(mark);
+  const { status, retryAfter, error } = await ask(question);
+  waiting.delete(mark);
+  samples.push({ at: mark.at, ms: performance.now() - mark.at });
+  if (status === 200) return;
+  if (status === 503 && !isFault(status, retryAfter)) refused += 1;
+  else if (failures.length < mostFailures) failures.push(`${what}: ${error ?? status}`);
+}
+
+async function probeBare(question: Question): Promise<void> {
+  const at = performance.now();
+  await ask(question);
+  bare.push({ at, ms: performance.now() - at });
+}
+
+function percentile(sorted: number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+/** What waited for the machine while a sample waited. */
+function machineDuring({ at, ms }: Sample): number {
+  const during = bare.filter((one) => one.at <= at + ms + beatMs && one.at + one.ms >= at - beatMs);
+  return Math.max(0, ...during.map((one) => one.ms));
+}
+
+/** Everything since the last time. What still waits counts as long as it has waited. */
+function look(): Seen {
+  const now = performance.now();
+  const all = [...samples, ...[...waiting].map(({ at }) => ({ at, ms: now - at }))];
+  const sorted = all.map(({ ms }) => ms).sort((a, b) => a - b);
+  const seen: Seen = {
+    probes: all.length,
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
+    worst: sorted.at(-1) ?? 0,
+    // Only slow ones are worth the search.
+    own: Math.max(0, ...all.map((one) => (one.ms < beatMs ? one.ms : one.ms - machineDuring(one)))),
+    machine: Math.max(0, ...bare.map(({ ms }) => ms)),
+    failures,
+    refused,
+  };
+  [samples, bare, failures, refused] = [[], [], [], 0];
+  return seen;
+}
+
+function begin({ url, key, list, bareUrl }: ProbeJob): void {
+  const kept = new Agent({ keepAlive: true });
+  const keptBare = new Agent({ keepAlive: true });
+  setInterval(() => {
+    void probe({ url: `${url}/live`, agent: kept }, "/live");
+    void probe({ url: `${url}${list}`, key }, "the list");
+    void probeBare({ url: bareUrl, agent: keptBare });
+  }, beatMs);
+}
+
+try {
+  // Whoever may: the one who looks at the clock goes first.
+  setPriority(-5);
+} catch {
+  // Only some may.
+}
+process.on("message", (message) => {
+  if (message === "look") process.send?.(look());
+  else begin(message as ProbeJob);
+});
+process.once("disconnect", () => process.exit());

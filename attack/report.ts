@@ -1,0 +1,98 @@
+import { cpus, totalmem } from "node:os";
+
+import type { Outcome } from "./judge.ts";
+import type { Seen } from "./probe.ts";
+
+/** Everything a run found. */
+export interface Report {
+  /** What the probe saw at rest; undefined when no shape was run. */
+  rest: Seen | undefined;
+  outcomes: Outcome[];
+}
+
+function count(values: Record<string, number>): string {
+  return Object.entries(values)
+    .map(([name, times]) => `${name}×${times}`)
+    .join(" ");
+}
+
+function megabytes(value: number | undefined): string {
+  return value === undefined ? "?" : Math.round(value).toLocaleString("en");
+}
+
+/** The machine and the day. */
+export function circumstances(): string {
+  const [cpu] = cpus();
+  const date = new Date().toISOString().slice(0, 10);
+  return (
+    `Run on ${date} with Node.js ${process.versions.node} on ${process.platform} ${process.arch}, ` +
+    `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB of memory.`
+  );
+}
+
+/** What the machine itself makes callers wait. */
+export function restText(rest: Seen): string {
+  return (
+    `At rest a probe takes ${rest.p50.toFixed(1)} ms (p50), ${rest.p99.toFixed(1)} ms (p99), ` +
+    `${rest.worst.toFixed(0)} ms at worst; the bare server ${rest.machine.toFixed(0)} ms at worst.`
+  );
+}
+
+const heading = [
+  "shape",
+  "s",
+  "probe p99 ms",
+  "worst ms",
+  "own ms",
+  "bare ms",
+  "Node MB: before, peak, after",
+  "PostgreSQL MB",
+  "answers",
+  "writes kept",
+  "",
+];
+
+function row(outcome: Outcome): string[] {
+  const { seen, before, peak, after, kept, tally, broken } = outcome;
+  const memory = (part: "node" | "postgres"): string =>
+    [before, peak, after].map((one) => megabytes(one[part])).join(" / ");
+  const statuses = [count(tally.statuses), count(tally.broken), ...outcome.notes].filter(
+    (text) => text !== "",
+  );
+  return [
+    outcome.shape,
+    outcome.seconds.toFixed(0),
+    seen.p99.toFixed(0),
+    seen.worst.toFixed(0),
+    seen.own.toFixed(0),
+    seen.machine.toFixed(0),
+    memory("node"),
+    memory("postgres"),
+    statuses.join("; "),
+    `${kept.acknowledged - kept.lost.length - kept.changed.length} of ${kept.acknowledged}`,
+    broken.length === 0 ? "kept" : `BROKEN: ${broken.join("; ")}`,
+  ];
+}
+
+/** A table of Markdown. */
+export function markdownTable(rows: string[][]): string {
+  const line = (cells: string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  const [first = [], ...rest] = rows;
+  return [
+    line(first),
+    line(first.map((_, column) => (column === 0 ? "---" : "--:"))),
+    ...rest.map(line),
+  ].join("\n");
+}
+
+/** The shapes as a table of Markdown, and what each does. */
+export function shapesTable(outcomes: Outcome[]): string {
+  return markdownTable([heading, ...outcomes.map(row)]);
+}
+
+/** One line for the terminal, as soon as a shape has ended. */
+export function lineOf(outcome: Outcome): string {
+  const [name, seconds, p99, worst, own, bare, node, postgres, answers, kept, verdict] = row(outcome);
+  return `${name!.padEnd(18)} ${seconds} s, probe p99 ${p99} worst ${worst} own ${own} bare ${bare} ms, Node ${node}, PostgreSQL ${postgres} MB, ${kept} kept [${answers}] ${verdict}`;
+}

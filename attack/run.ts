@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { type Server, stopProcess } from "../bench/processes.ts";
+import type { AttackJob, Step } from "./attacker.ts";
+import { emptyTally, type Target } from "./client.ts";
+import { judge, type Observed, type Outcome, promises } from "./judge.ts";
+import type { Seen } from "./probe.ts";
+import { type Scale } from "./scale.ts";
+import type { Shape } from "./scene.ts";
+import { MemoryWatch, memoryReader, type MemoryReader, type Probe, startProgram } from "./watch.ts";
+import { Writer } from "./writer.ts";
+
+/** What is attacked, and how. */
+export interface Attack {
+  target: Target;
+  server: Server | undefined;
+  scale: Scale;
+  short: boolean;
+}
+
+/** How long one shape may take, its preparation as well. */
+const patienceMs = 600_000;
+
+/** The attacker's next step; its end and its silence are steps, too. */
+function nextStep(child: ReturnType<typeof startProgram>): Promise<Step> {
+  return Promise.race([
+    once(child, "message").then(([step]) => step as Step),
+    once(child, "exit").then(([status]): Step => ({
+      step: "failed",
+      error: `the attacker ended: ${status}`,
+    })),
+    sleep(patienceMs, undefined, { ref: false }).then((): Step => ({
+      step: "failed",
+      error: "no end in time",
+    })),
+  ]);
+}
+
+type Ran = Pick<Observed, "tally" | "notes" | "wrongs" | "error">;
+
+function ranAs(step: Step): Ran {
+  if (step.step === "ran") return { tally: step.tally, notes: step.notes, wrongs: step.wrongs };
+  const error = step.step === "failed" ? step.error : "out of step";
+  return { tally: emptyTally(), notes: [], wrongs: [], error };
+}
+
+const nothingSeen: Seen = {
+  probes: 0,
+  p50: 0,
+  p99: 0,
+  worst: 0,
+  own: 0,
+  machine: 0,
+  failures: [],
+  refused: 0,
+};
+
+/** Runs a prepared shape while the probe asks, a pipeline writes, and memory is looked at. */
+async function observe(
+  child: ReturnType<typeof startProgram>,
+  attack: Attack,
+  shape: Shape,
+  probe: Probe,
+  read: MemoryReader,
+): Promise<Observed> {
+  const memory = new MemoryWatch(read);
+  const writer = new Writer(attack.target, shape.name);
+  const before = await read();
+  await probe.look();
+  memory.start();
+  writer.start();
+  const begun = performance.now();
+  child.send("go");
+  const ran = ranAs(await nextStep(child));
+  const seconds = (performance.now() - begun) / 1000;
+  await writer.stop();
+  const after = await memory.calm(before, promises.memoryBack, attack.scale.calmMs);
+  await memory.stop();
+  const seen = await probe.look();
+  const kept = await writer.check();
+  writer.close();
+  ran.tally.faults.push(...writer.tally.faults);
+  return { seconds, seen, before, peak: memory.peak, after, kept, ...ran };
+}
+
+async function runShape(attack: Attack, shape: Shape, probe: Probe, probeMs: number): Promise<Outcome> {
+  const { target, server, short } = attack;
+  const read = memoryReader(target, server);
+  const child = startProgram("attacker.ts");
+  const job: AttackJob = { shape: shape.name, target, short };
+  try {
+    child.send(job);
+    const step = await nextStep(child);
+    const observed =
+      step.step === "prepared"
+        ? await observe(child, attack, shape, probe, read)
+        : await unprepared(ranAs(step), read);
+    return { shape: shape.name, what: shape.what, ...observed, broken: judge(shape, observed, probeMs) };
+  } finally {
+    await stopProcess(child);
+  }
+}
+
+/** What there is to say of a shape that could not even be prepared. */
+async function unprepared(ran: Ran, read: MemoryReader): Promise<Observed> {
+  const now = await read();
+  const kept = { acknowledged: 0, lost: [], changed: [] };
+  return { seconds: 0, seen: nothingSeen, before: now, peak: now, after: now, kept, ...ran };
+}
+
+const restMs = 4000;
+
+/** What the probe sees while nothing happens: what this machine and nobody else makes callers wait. */
+export async function calibrate(probe: Probe): Promise<Seen> {
+  await sleep(1000);
+  await probe.look();
+  await sleep(restMs);
+  return probe.look();
+}
+
+/** Runs shapes one after the other and tells each outcome as it comes. Stops when the server is gone. */
+export async function runShapes(
+  attack: Attack,
+  shapes: readonly Shape[],
+  probe: Probe,
+  tell: (outcome: Outcome) => void,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  let isGone = false;
+  void attack.server?.ended.then(() => {
+    isGone = true;
+  });
+  for (const shape of shapes) {
+    const outcome = await runShape(attack, shape, probe, promises.probeMs);
+    if (isGone) outcome.broken.unshift("the server died");
+    outcomes.push(outcome);
+    tell(outcome);
+    if (isGone) break;
+  }
+  return outcomes;
+}
