@@ -1,10 +1,12 @@
 // `npm run attack`: does what must not stop the server, while somebody else asks it small things.
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 
 import { type Server, stopAll } from "../bench/processes.ts";
 import type { Target } from "./client.ts";
+import { endure, type Endured, type Hardship, hardships } from "./durability/index.ts";
 import type { Outcome } from "./judge.ts";
-import { circumstances, lineOf, type Report, restText, shapesTable } from "./report.ts";
+import type { Seen } from "./probe.ts";
+import { asMarkdown, enduredLine, isKept, lineOf, type Report, restText } from "./report.ts";
 import { calibrate, runShapes } from "./run.ts";
 import { fullScale, shortScale } from "./scale.ts";
 import type { Shape } from "./scene.ts";
@@ -12,56 +14,108 @@ import { shapes } from "./shapes/index.ts";
 import { settle, startOwn, withDataDir } from "./target.ts";
 import { withProbe } from "./watch.ts";
 
+const parts = ["load", "durability"] as const;
+const names = [...shapes, ...hardships].map(({ name }) => name);
+
 interface Options {
+  part: (typeof parts)[number][];
   url?: string;
   key?: string;
   only?: string[];
   short: boolean;
+  cycles: number;
   source: boolean;
   json: boolean;
 }
 
-function say(options: Options, text: string): void {
-  if (!options.json) console.log(text);
+function say({ json }: Options, text: string): void {
+  if (!json) console.log(text);
 }
 
-function chosen({ only, short }: Options): Shape[] {
+function chosenShapes({ only, part, short }: Options): Shape[] {
   if (only !== undefined) return shapes.filter(({ name }) => only.includes(name));
-  return shapes.filter(({ long = false }) => !(short && long));
+  return part.includes("load") ? shapes.filter(({ long = false }) => !(short && long)) : [];
 }
 
-async function attackShapes(target: Target, server: Server | undefined, options: Options): Promise<Report> {
-  const scale = options.short ? shortScale : fullScale;
+function chosenHardships({ only, part, url }: Options): Hardship[] {
+  // Somebody else's server is not killed.
+  if (url !== undefined) return [];
+  if (only !== undefined) return hardships.filter(({ name }) => only.includes(name));
+  return part.includes("durability") ? hardships : [];
+}
+
+/** What one server did under some shapes, perhaps its last. */
+interface Attacked {
+  rest: Seen;
+  outcomes: Outcome[];
+}
+
+function attack(
+  target: Target,
+  server: Server | undefined,
+  some: readonly Shape[],
+  options: Options,
+): Promise<Attacked> {
+  const { short } = options;
   return withProbe(target, async (probe) => {
     const rest = await calibrate(probe);
     say(options, restText(rest));
-    const attack = { target, server, scale, short: options.short };
     const tell = (outcome: Outcome): void => say(options, lineOf(outcome));
-    return { rest, outcomes: await runShapes(attack, chosen(options), probe, tell) };
+    const what = { target, server, short, scale: short ? shortScale : fullScale };
+    return { rest, outcomes: await runShapes(what, some, probe, tell) };
   });
 }
 
-/** Attacks the server that was named, or one of our own. */
-async function attackOne(options: Options): Promise<Report> {
-  const { url, key } = options;
-  if (url !== undefined) return attackShapes(await settle(url, key ?? ""), undefined, options);
-  return withDataDir(async (dataDir) => {
-    const server = await startOwn(dataDir, { source: options.source });
-    try {
-      return await attackShapes(await settle(server.url, server.key), server, options);
-    } finally {
-      await server.stop();
-    }
-  });
+/** Starts a server of our own and attacks it; another one where that one ended. */
+async function attackOwn(options: Options): Promise<Attacked> {
+  const all = chosenShapes(options);
+  let rest: Seen | undefined;
+  const outcomes: Outcome[] = [];
+  while (outcomes.length < all.length)
+    await withDataDir(async (dataDir) => {
+      const server = await startOwn(dataDir, options);
+      try {
+        const target = await settle(server.url, server.key);
+        const attacked = await attack(target, server, all.slice(outcomes.length), options);
+        rest ??= attacked.rest;
+        outcomes.push(...attacked.outcomes);
+      } finally {
+        await server.stop();
+      }
+    });
+  return { rest: rest!, outcomes };
+}
+
+async function load(options: Options): Promise<Pick<Report, "rest" | "outcomes">> {
+  const all = chosenShapes(options);
+  if (all.length === 0) return { rest: undefined, outcomes: [] };
+  if (options.url === undefined) return attackOwn(options);
+  return attack(await settle(options.url, options.key ?? ""), undefined, all, options);
+}
+
+async function endureAll(options: Options): Promise<Endured[]> {
+  const endured: Endured[] = [];
+  for (const hardship of chosenHardships(options)) {
+    const one = await endure(hardship, options);
+    say(options, enduredLine(one));
+    endured.push(one);
+  }
+  return endured;
 }
 
 async function main(options: Options): Promise<void> {
   if (options.url !== undefined && options.key === undefined)
-    throw new Error("--url needs --key, the key of an instance administrator");
-  const report = await attackOne(options);
-  if (options.json) console.log(JSON.stringify({ circumstances: circumstances(), ...report }));
-  else console.log(`\n${circumstances()}\n${restText(report.rest!)}\n\n${shapesTable(report.outcomes)}`);
-  if (report.outcomes.some(({ broken }) => broken.length > 0)) process.exitCode = 1;
+    throw new InvalidArgumentError("--url needs --key, the key of an instance administrator");
+  const report: Report = { ...(await load(options)), endured: await endureAll(options) };
+  console.log(options.json ? JSON.stringify(report) : `\n${asMarkdown(report)}`);
+  if (!isKept(report)) process.exitCode = 1;
+}
+
+function whole(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > 1000)
+    throw new InvalidArgumentError("It is a whole number from 1 to 1000.");
+  return value;
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -69,10 +123,12 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
 
 const command = new Command("attack")
   .description("do what must not stop the server, while somebody else asks it small things")
-  .option("--url <url>", "a running server; without it one is started, with a database of its own")
+  .addOption(new Option("--part <parts...>", "what to try").choices(parts).default(parts))
+  .addOption(new Option("--only <names...>", "some of it").choices(names))
+  .option("--url <url>", "attack a running server; without it one is started, with a database of its own")
   .option("--key <key>", "key of an instance administrator of that server")
-  .addOption(new Option("--only <shapes...>", "what to do").choices(shapes.map(({ name }) => name)))
   .option("--short", "smaller and in a minute, as the tests do it", false)
+  .addOption(new Option("--cycles <n>", "how often to kill what is killed").argParser(whole).default(10))
   .option("--source", "run the server from its source, without a build", false)
   .option("--json", "print the outcome as JSON", false)
   .action((options: Options) => main(options));

@@ -1,5 +1,6 @@
 import { cpus, totalmem } from "node:os";
 
+import type { Endured } from "./durability/index.ts";
 import type { Outcome } from "./judge.ts";
 import type { Seen } from "./probe.ts";
 
@@ -8,6 +9,7 @@ export interface Report {
   /** What the probe saw at rest; undefined when no shape was run. */
   rest: Seen | undefined;
   outcomes: Outcome[];
+  endured: Endured[];
 }
 
 function count(values: Record<string, number>): string {
@@ -20,8 +22,13 @@ function megabytes(value: number | undefined): string {
   return value === undefined ? "?" : Math.round(value).toLocaleString("en");
 }
 
+/** Whether everything that was promised was kept. */
+export function isKept({ outcomes, endured }: Report): boolean {
+  return [...outcomes, ...endured].every(({ broken }) => broken.length === 0);
+}
+
 /** The machine and the day. */
-export function circumstances(): string {
+function circumstances(): string {
   const [cpu] = cpus();
   const date = new Date().toISOString().slice(0, 10);
   return (
@@ -75,7 +82,7 @@ function row(outcome: Outcome): string[] {
 }
 
 /** A table of Markdown. */
-export function markdownTable(rows: string[][]): string {
+function markdownTable(rows: string[][]): string {
   const line = (cells: string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   const [first = [], ...rest] = rows;
@@ -87,7 +94,7 @@ export function markdownTable(rows: string[][]): string {
 }
 
 /** The shapes as a table of Markdown, and what each does. */
-export function shapesTable(outcomes: Outcome[]): string {
+function shapesTable(outcomes: Outcome[]): string {
   return markdownTable([heading, ...outcomes.map(row)]);
 }
 
@@ -95,4 +102,57 @@ export function shapesTable(outcomes: Outcome[]): string {
 export function lineOf(outcome: Outcome): string {
   const [name, seconds, p99, worst, own, bare, node, postgres, answers, kept, verdict] = row(outcome);
   return `${name!.padEnd(18)} ${seconds} s, probe p99 ${p99} worst ${worst} own ${own} bare ${bare} ms, Node ${node}, PostgreSQL ${postgres} MB, ${kept} kept [${answers}] ${verdict}`;
+}
+
+const enduredHeading = [
+  "hardship",
+  "cycles",
+  "writes acknowledged",
+  "lost",
+  "changed",
+  "gaps in numbers",
+  "to ready s: middle, worst",
+  "",
+  "",
+];
+
+function enduredRow(one: Endured): string[] {
+  const sorted = one.readyMs.toSorted((a, b) => a - b);
+  const seconds = (value: number | undefined): string =>
+    value === undefined ? "" : (value / 1000).toFixed(2);
+  const ready = `${seconds(sorted[Math.floor(sorted.length / 2)])} / ${seconds(sorted.at(-1))}`;
+  if (one.skipped !== undefined) return [one.what, "", "", "", "", "", "", "", `skipped: ${one.skipped}`];
+  return [
+    one.what,
+    String(one.cycles),
+    one.acknowledged.toLocaleString("en"),
+    String(one.lost.length),
+    String(one.changed.length),
+    String(one.gaps),
+    ready,
+    one.notes.join("; "),
+    one.broken.length === 0 ? "kept" : `BROKEN: ${one.broken.join("; ")}`,
+  ];
+}
+
+/** What servers had to endure as a table of Markdown. */
+function enduredTable(endured: Endured[]): string {
+  return markdownTable([enduredHeading, ...endured.map(enduredRow)]);
+}
+
+/** One line for the terminal, as soon as a hardship has ended. */
+export function enduredLine(one: Endured): string {
+  const [, cycles, acknowledged, lost, changed, gaps, ready, notes, verdict] = enduredRow(one);
+  if (one.skipped !== undefined) return `${one.name.padEnd(18)} ${verdict}`;
+  return `${one.name.padEnd(18)} ${cycles} cycles, ${acknowledged} writes, ${lost} lost, ${changed} changed, ${gaps} gaps, to ready ${ready} s [${notes}] ${verdict}`;
+}
+
+/** Everything, for the terminal or a document. */
+export function asMarkdown(report: Report): string {
+  return [
+    circumstances(),
+    ...(report.rest === undefined ? [] : [restText(report.rest)]),
+    ...(report.outcomes.length === 0 ? [] : [shapesTable(report.outcomes)]),
+    ...(report.endured.length === 0 ? [] : [enduredTable(report.endured)]),
+  ].join("\n\n");
 }

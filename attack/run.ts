@@ -119,7 +119,10 @@ export async function calibrate(probe: Probe): Promise<Seen> {
   return probe.look();
 }
 
-/** Runs shapes one after the other and tells each outcome as it comes. Stops when the server is gone. */
+/**
+ * Runs shapes one after the other and tells each outcome as it comes.
+ * @returns the outcomes; fewer than there are shapes when the server died of one.
+ */
 export async function runShapes(
   attack: Attack,
   shapes: readonly Shape[],

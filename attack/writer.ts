@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { Client, emptyTally, form, json, type Tally, type Target } from "./client.ts";
-import { digest, each } from "./scene.ts";
+import { type Answer, Client, emptyTally, form, json, type Tally, type Target } from "./client.ts";
+import { digest, each, numbers, reportOf } from "./scene.ts";
 
 /** What became of the writes that the server acknowledged. */
 export interface Kept {
   acknowledged: number;
-  /** Those that are not there, by name. */
+  /** Those that are not there. */
   lost: string[];
   /** Those that are there with other content. */
   changed: string[];
@@ -24,33 +24,108 @@ function compact(text: string): string {
   return text.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, quoted: string | undefined) => quoted ?? "");
 }
 
-/** An honest pipeline: writes small things one after the other, remembers what was acknowledged, and looks for it again. */
-export class Writer {
-  readonly #client: Client;
-  readonly #names: string[] = [];
-  readonly #label: string;
-  readonly tally: Tally = emptyTally();
-  #isOver = false;
-  #busy: Promise<void> = Promise.resolve();
+/** Something a pipeline writes: how, and how it is looked for afterwards. */
+interface Kind {
+  send(client: Client, org: string, trail: string, name: string): Promise<Answer>;
+  /** Where it is read. */
+  path(org: string, trail: string, name: string): string;
+  /** What has to be in there, to the letter but for blanks. */
+  content(name: string): string;
+}
 
-  constructor(target: Target, label: string) {
-    this.#client = new Client({ ...target, org: target.quietOrg }, this.tally);
+const artifact: Kind = {
+  send: (client, org, trail, name) =>
+    client.ask("POST", `/artifacts/${org}/${flow}`, {
+      body: json({
+        fingerprint: digest(name),
+        filename: `written:${name}`,
+        build_url: "https://ci.example.com/7",
+        commit_url: "https://git.example.com/c/1",
+        git_commit: digest(name).slice(0, 40),
+        repo_info: { id: "42", name: "acme/written", url: "https://git.example.com/w", provider: "github" },
+        trail_name: trail,
+        template_reference_name: "app",
+      }),
+    }),
+  path: (org, _trail, name) => `/artifacts/${org}/${flow}/fingerprint/${digest(name)}`,
+  content: (name) => `"filename":"written:${name}"`,
+};
+
+const attestation: Kind = {
+  send: (client, org, trail, name) =>
+    client.ask("POST", `/attestations/${org}/${flow}/trail/${trail}/generic`, {
+      body: form({
+        data_json: `{"attestation_name":"${name}","is_compliant":true,"artifact_fingerprint":"${digest(name)}","user_data":${exactText(name)}}`,
+      }),
+    }),
+  path: (org, _trail, name) => `/attestations/${org}/${flow}/artifact/${digest(name)}/${name}`,
+  content: (name) => `"user_data":${exactText(name)}`,
+};
+
+const environment: Kind = {
+  send: (client, org, _trail, name) =>
+    client.ask("PUT", `/environments/${org}`, {
+      body: json({ name, type: "server", description: `for ${name}` }),
+    }),
+  path: (org, _trail, name) => `/environments/${org}/${name}`,
+  content: (name) => `"description":"for ${name}"`,
+};
+
+const snapshot: Kind = {
+  send: (client, org, _trail, name) =>
+    client.ask("PUT", `/environments/${org}/${name}/report/server`, { body: reportOf(2, name) }),
+  path: (org, _trail, name) => `/snapshots/${org}/${name}/1`,
+  content: (name) => `"${digest(`${name} 1`)}"`,
+};
+
+/** What callers write whose work goes on while somebody attacks: little, but to the letter. */
+export const lightly: readonly Kind[] = [artifact, attestation];
+/** Everything that is numbered or judged. */
+export const everything: readonly Kind[] = [artifact, attestation, environment, snapshot];
+
+/** An honest pipeline: writes small things, remembers what was acknowledged, and looks for it again. */
+export class Writer {
+  #client: Client;
+  readonly #label: string;
+  readonly #kinds: readonly Kind[];
+  readonly #acknowledged: { kind: Kind; name: string }[] = [];
+  readonly tally: Tally = emptyTally();
+  #begun = 0;
+  #isOver = true;
+  #busy: Promise<unknown> = Promise.resolve();
+
+  constructor(target: Target, label: string, kinds = lightly) {
+    this.#client = new Client(target, this.tally);
     this.#label = label;
+    this.#kinds = kinds;
+  }
+
+  /** How many writes were acknowledged. */
+  get acknowledged(): number {
+    return this.#acknowledged.length;
   }
 
   get #org(): string {
-    return this.#client.target.org;
+    return this.#client.target.quietOrg;
   }
 
-  /** Begins to write, every so many milliseconds at most. */
-  start(pauseMs = 200): void {
+  /** Goes on with the same server at another address. */
+  move(url: string): void {
+    this.#client.close();
+    this.#client = new Client({ ...this.#client.target, url }, this.tally);
+  }
+
+  /** Begins to write, by so many at once, with a pause after each. */
+  start({ pauseMs = 200, atOnce = 1 } = {}): void {
+    this.#isOver = false;
     const write = async (): Promise<void> => {
-      for (let number = 0; !this.#isOver; number += 1) {
-        await this.#write(`${this.#label}-${number}`);
+      while (!this.#isOver) {
+        this.#begun += 1;
+        await this.writeOne(`${this.#label}-${this.#begun}`);
         await sleep(pauseMs);
       }
     };
-    this.#busy = write();
+    this.#busy = Promise.all(numbers(atOnce).map(write));
   }
 
   /** Stops writing; resolves when the last write has been answered. */
@@ -59,41 +134,41 @@ export class Writer {
     await this.#busy;
   }
 
-  async #write(name: string): Promise<void> {
-    const artifact = json({
-      fingerprint: digest(name),
-      filename: `written:${name}`,
-      build_url: "https://ci.example.com/7",
-      commit_url: "https://git.example.com/c/1",
-      git_commit: digest(name).slice(0, 40),
-      trail_name: this.#label,
-      template_reference_name: "app",
-    });
-    const data = `{"attestation_name":"${name}","is_compliant":true,"artifact_fingerprint":"${digest(name)}","user_data":${exactText(name)}}`;
-    const path = `/attestations/${this.#org}/${flow}/trail/${this.#label}/generic`;
-    try {
-      const reported = await this.#client.ask("POST", `/artifacts/${this.#org}/${flow}`, { body: artifact });
-      if (reported.status !== 201) return;
-      const attested = await this.#client.ask("POST", path, { body: form({ data_json: data }) });
-      if (attested.status === 201) this.#names.push(name);
-    } catch {
-      // Nothing was acknowledged.
+  /** Writes one thing of each kind. @returns whether all were acknowledged. */
+  async writeOne(name: string): Promise<boolean> {
+    for (const kind of this.#kinds) {
+      // Nothing is acknowledged when the connection breaks.
+      const answer = await kind.send(this.#client, this.#org, this.#label, name).catch(() => undefined);
+      if (answer?.status !== 200 && answer?.status !== 201) return false;
+      this.#acknowledged.push({ kind, name });
     }
+    return true;
+  }
+
+  /** Waits until so many more writes have been acknowledged, as far as that takes no longer than patience lasts. */
+  async untilMore(count: number, patienceMs = 30_000): Promise<void> {
+    const [wanted, end] = [this.acknowledged + count, performance.now() + patienceMs];
+    while (this.acknowledged < wanted && performance.now() < end) await sleep(5);
+  }
+
+  /** Waits until writes are acknowledged again. @returns how long that took, in milliseconds. */
+  async untilWritten(patienceMs = 60_000): Promise<number> {
+    const begun = performance.now();
+    while (performance.now() - begun < patienceMs) {
+      this.#begun += 1;
+      if (await this.writeOne(`${this.#label}-${this.#begun}`)) return performance.now() - begun;
+      await sleep(20);
+    }
+    throw new Error(`Nothing could be written for ${patienceMs / 1000} s`);
   }
 
   /** Reads everything back that was acknowledged. */
   async check(): Promise<Kept> {
-    const kept: Kept = { acknowledged: this.#names.length, lost: [], changed: [] };
-    await each(this.#names, 8, async (name) => {
-      const found = await this.#client.ask(
-        "GET",
-        `/artifacts/${this.#org}/${flow}/fingerprint/${digest(name)}`,
-      );
-      const list = `/attestations/${this.#org}/${flow}/artifact/${digest(name)}/${name}`;
-      const attested = await this.#client.ask("GET", list);
-      if (found.status !== 200 || attested.status !== 200 || !attested.text.includes(name))
-        kept.lost.push(name);
-      else if (!compact(attested.text).includes(`"user_data":${exactText(name)}`)) kept.changed.push(name);
+    const kept: Kept = { acknowledged: this.#acknowledged.length, lost: [], changed: [] };
+    await each(this.#acknowledged, 8, async ({ kind, name }) => {
+      const found = await this.#client.ask("GET", kind.path(this.#org, this.#label, name));
+      if (found.status !== 200 || !found.text.includes(name)) kept.lost.push(name);
+      else if (!compact(found.text).includes(kind.content(name))) kept.changed.push(name);
     });
     return kept;
   }

@@ -1,0 +1,43 @@
+import { clockJumps } from "./clock.ts";
+import type { Plan } from "./ground.ts";
+import { killBoth, killDatabase, killFirstStart, killServer, killStart } from "./kills.ts";
+import { fullDisk, noDescriptors } from "./shortage.ts";
+import { brokenOf, Skipped, type Survival, untouched } from "./survival.ts";
+import { killOneOfTwo } from "./two-servers.ts";
+
+/** Something a server has to survive. */
+export interface Hardship {
+  name: string;
+  what: string;
+  run(plan: Plan): Promise<Survival>;
+}
+
+/** All of them. */
+export const hardships: Hardship[] = [
+  { name: "kill-server", what: "kill -9 of the server", run: killServer },
+  { name: "kill-postgres", what: "kill -9 of PostgreSQL", run: killDatabase },
+  { name: "kill-both", what: "kill -9 of both, in either order", run: killBoth },
+  { name: "kill-start", what: "kill -9 during a start, three times before each", run: killStart },
+  { name: "kill-migrations", what: "kill -9 during the first start and its migrations", run: killFirstStart },
+  { name: "two-servers", what: "two servers on one database, one of them killed", run: killOneOfTwo },
+  { name: "full-disk", what: "no room on the disk, while writing and at a start", run: fullDisk },
+  { name: "no-descriptors", what: "no descriptors left", run: noDescriptors },
+  { name: "clock-jumps", what: "a clock that jumps ahead and back", run: clockJumps },
+];
+
+/** A hardship, and what became of it. */
+export interface Endured extends Survival {
+  name: string;
+  what: string;
+}
+
+/** Puts a server through a hardship. Never throws: what goes wrong is part of the outcome. */
+export async function endure({ name, what, run }: Hardship, plan: Plan): Promise<Endured> {
+  try {
+    const survival = await run(plan);
+    return { name, what, ...survival, broken: brokenOf(survival) };
+  } catch (error) {
+    if (error instanceof Skipped) return { name, what, ...untouched(), skipped: error.message };
+    return { name, what, ...untouched(), broken: [`did not end: ${(error as Error).message}`] };
+  }
+}

@@ -1,0 +1,164 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdtemp, open, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+
+import { Client, emptyTally, form } from "../client.ts";
+import { each, numbers } from "../scene.ts";
+import { startOwn } from "../target.ts";
+import { busily, type Ground, onGround, type Plan, restart } from "./ground.ts";
+import { Skipped, type Survival } from "./survival.ts";
+
+const run = promisify(execFile);
+
+/** Runs `work` in a small file system of its own. @throws Skipped where none may be mounted. */
+async function withSmallDisk<T>(megabytes: number, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "waybill-small-disk-"));
+  try {
+    await run("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=755`, "tmpfs", folder]).catch(() => {
+      throw new Skipped("no file system may be mounted here");
+    });
+    try {
+      return await work(folder);
+    } finally {
+      await run("umount", ["-l", folder]);
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Takes all the room there is. */
+async function fillUp(file: string): Promise<void> {
+  const handle = await open(file, "a");
+  try {
+    for (const bytes of [1024 * 1024, 4096, 1])
+      for (let isFull = false; !isFull;)
+        isFull = await handle.write(Buffer.alloc(bytes, "x")).then(
+          () => false,
+          () => true,
+        );
+  } finally {
+    await handle.close();
+  }
+}
+
+async function statusOf(url: string, path: string): Promise<number> {
+  return fetch(url + path, { signal: AbortSignal.timeout(10_000) }).then(
+    (answer) => answer.status,
+    () => 0,
+  );
+}
+
+/** Waits until a path is answered with a status. @returns how long that took, in milliseconds. */
+async function untilStatus(
+  url: string,
+  path: string,
+  wanted: number,
+  patienceMs: number,
+): Promise<number | undefined> {
+  const begun = performance.now();
+  while (performance.now() - begun < patienceMs) {
+    if ((await statusOf(url, path)) === wanted) return performance.now() - begun;
+    await sleep(50);
+  }
+  return undefined;
+}
+
+/** Fills the disk under a writing server, makes room again, and waits until it writes again. */
+async function fillWhileWriting(ground: Ground, ballast: string): Promise<void> {
+  const { writer, survival, server } = ground;
+  writer.start(busily);
+  await writer.untilMore(20);
+  await fillUp(ballast);
+  // What PostgreSQL had reserved is used up first.
+  const unready = await untilStatus(server.url, "/ready", 503, 20_000);
+  if (unready === undefined) survival.broken.push("/ready stays 200 on a full disk");
+  if ((await statusOf(server.url, "/live")) !== 200) survival.broken.push("/live fails on a full disk");
+  await writer.stop();
+  await rm(ballast);
+  survival.readyMs.push(await writer.untilWritten());
+  if ((await untilStatus(server.url, "/ready", 200, 20_000)) === undefined)
+    survival.broken.push("/ready stays 503 though there is room again");
+}
+
+/** Starts on a full disk, which cannot go well and has to say why; then with room. */
+async function startOnFull(ground: Ground, ballast: string): Promise<void> {
+  await ground.server.stop();
+  await fillUp(ballast);
+  const started = await startOwn(ground.dataDir, { source: ground.plan.source, patience: 15_000 }).catch(
+    () => undefined,
+  );
+  ground.survival.notes.push(started === undefined ? "does not start while full" : "starts while full");
+  await started?.stop();
+  await rm(ballast);
+  await restart(ground);
+}
+
+/** No room on the disk, several times. */
+export function fullDisk(plan: Plan): Promise<Survival> {
+  return withSmallDisk(500, (folder) =>
+    onGround(
+      plan,
+      async (ground) => {
+        await chmod(folder, 0o755);
+        const ballast = join(folder, "ballast");
+        for (let cycle = 0; cycle < Math.min(plan.cycles, 3); cycle += 1) {
+          await fillWhileWriting(ground, ballast);
+          ground.survival.cycles += 1;
+        }
+        await startOnFull(ground, ballast);
+        await ground.writer.untilWritten();
+      },
+      { parent: folder },
+    ),
+  );
+}
+
+async function limitFiles(pid: number, soft: number | string): Promise<void> {
+  await run("prlimit", ["--pid", String(pid), `--nofile=${soft}:`]).catch(() => {
+    throw new Skipped("limits of processes may not be changed here");
+  });
+}
+
+async function filesOf(pid: number): Promise<number> {
+  return (await readdir(`/proc/${pid}/fd`)).length;
+}
+
+/** Asks for what needs descriptors over connections that are there already. */
+async function uploadMany(client: Client): Promise<void> {
+  const body = form(
+    { data_json: JSON.stringify({ attestation_name: "file", is_compliant: true }) },
+    { attachment_file: Buffer.alloc(100_000, "evidence ") },
+  );
+  const path = `/attestations/${client.target.quietOrg}/written/trail/files/generic`;
+  await each(numbers(40), 4, () => client.poke("POST", path, { body, timeoutMs: 20_000 }));
+}
+
+/** No descriptors left, several times. */
+export function noDescriptors(plan: Plan): Promise<Survival> {
+  return onGround(plan, async (ground) => {
+    const { pid } = ground.server;
+    const client = new Client(ground.target, emptyTally());
+    for (let cycle = 0; cycle < Math.min(plan.cycles, 3); cycle += 1) {
+      ground.writer.start(busily);
+      await uploadMany(client);
+      const used = await filesOf(pid).catch(() => {
+        throw new Skipped("descriptors of processes cannot be counted here");
+      });
+      await limitFiles(pid, used);
+      await uploadMany(client);
+      await sleep(1000);
+      await limitFiles(pid, 20_000);
+      await ground.writer.stop();
+      ground.survival.readyMs.push(await ground.writer.untilWritten());
+      ground.survival.cycles += 1;
+    }
+    client.close();
+    const { statuses, faults, broken } = client.tally;
+    ground.survival.broken.push(...new Set(faults));
+    ground.survival.notes.push(`files: ${JSON.stringify({ ...statuses, ...broken })}`);
+  });
+}
