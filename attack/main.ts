@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type Server, stopAll } from "../bench/processes.ts";
 import type { Target } from "./client.ts";
 import { endure, type Endured, type Hardship, hardships } from "./durability/index.ts";
-import type { Outcome } from "./judge.ts";
+import { type Outcome, promises, roomyPromises } from "./judge.ts";
 import type { Seen } from "./probe.ts";
 import { asMarkdown, enduredLine, isKept, lineOf, type Report, restText } from "./report.ts";
 import { calibrate, runShapes } from "./run.ts";
@@ -23,6 +23,7 @@ interface Options {
   key?: string;
   only?: string[];
   short: boolean;
+  roomy: boolean;
   cycles: number;
   source: boolean;
   json: boolean;
@@ -57,11 +58,12 @@ function attack(
   options: Options,
 ): Promise<Attacked> {
   const { short } = options;
-  return withProbe(target, async (probe) => {
+  return withProbe(target, server, async (probe) => {
     const rest = await calibrate(probe);
     say(options, restText(rest));
     const tell = (outcome: Outcome): void => say(options, lineOf(outcome));
-    const what = { target, server, short, scale: short ? shortScale : fullScale };
+    const promised = options.roomy ? roomyPromises : promises;
+    const what = { target, server, short, scale: short ? shortScale : fullScale, promised };
     return { rest, outcomes: await runShapes(what, some, probe, tell) };
   });
 }
@@ -128,6 +130,7 @@ const command = new Command("attack")
   .option("--url <url>", "attack a running server; without it one is started, with a database of its own")
   .option("--key <key>", "key of an instance administrator of that server")
   .option("--short", "smaller and in a minute, as the tests do it", false)
+  .option("--roomy", "judge with room for a machine that does many other things", false)
   .addOption(new Option("--cycles <n>", "how often to kill what is killed").argParser(whole).default(10))
   .option("--source", "run the server from its source, without a build", false)
   .option("--json", "print the outcome as JSON", false)

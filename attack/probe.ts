@@ -4,6 +4,7 @@ import { Agent, request } from "node:http";
 import { setPriority } from "node:os";
 
 import { isFault } from "./client.ts";
+import { type Processes, RunQueue } from "./run-queue.ts";
 
 /** Sent by the parent: whom to ask. */
 export interface ProbeJob {
@@ -13,6 +14,8 @@ export interface ProbeJob {
   list: string;
   /** A server that does nothing, asked at the same beats: what it takes is this machine's doing. */
   bareUrl: string;
+  /** The server's processes, when they are on this machine. */
+  processes: Processes | undefined;
 }
 
 /** What the probe saw since it was last asked, times in milliseconds. */
@@ -22,7 +25,7 @@ export interface Seen {
   p99: number;
   /** The longest wait for an answer. */
   worst: number;
-  /** The longest wait beyond what the bare server made wait at the same time. */
+  /** The longest wait less what the machine made it at the same time. */
   own: number;
   /** The longest wait for the bare server. */
   machine: number;
@@ -41,6 +44,8 @@ const mostFailures = 20;
 interface Sample {
   at: number;
   ms: number;
+  /** Whether the answer needs the database. */
+  reads?: boolean;
 }
 
 let samples: Sample[] = [];
@@ -48,7 +53,8 @@ let bare: Sample[] = [];
 let failures: string[] = [];
 let refused = 0;
 /** When each question was asked that has no answer yet. */
-const waiting = new Set<{ at: number }>();
+const waiting = new Set<Omit<Sample, "ms">>();
+let queue: RunQueue | undefined;
 
 interface Question {
   url: string;
@@ -81,11 +87,11 @@ function ask({
 
 async function probe(question: Question, what: string): Promise<void> {
   if (waiting.size >= mostWaiting) return;
-  const mark = { at: performance.now() };
+  const mark = { at: performance.now(), reads: question.key !== undefined };
   waiting.add(mark);
   const { status, retryAfter, error } = await ask(question);
   waiting.delete(mark);
-  samples.push({ at: mark.at, ms: performance.now() - mark.at });
+  samples.push({ ...mark, ms: performance.now() - mark.at });
   if (status === 200) return;
   if (status === 503 && !isFault(status, retryAfter)) refused += 1;
   else if (failures.length < mostFailures) failures.push(`${what}: ${error ?? status}`);
@@ -101,16 +107,17 @@ function percentile(sorted: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** What waited for the machine while a sample waited. */
-function machineDuring({ at, ms }: Sample): number {
+/** How long a sample waited for the machine: as long as the bare server took, or as the server waited for a processor. */
+function machineDuring({ at, ms, reads = false }: Sample): number {
   const during = bare.filter((one) => one.at <= at + ms + beatMs && one.at + one.ms >= at - beatMs);
-  return Math.max(0, ...during.map((one) => one.ms));
+  const waited = queue?.between(at, at + ms) ?? { server: 0, backend: 0 };
+  return Math.max(0, ...during.map((one) => one.ms), waited.server + (reads ? waited.backend : 0));
 }
 
 /** Everything since the last time. What still waits counts as long as it has waited. */
 function look(): Seen {
   const now = performance.now();
-  const all = [...samples, ...[...waiting].map(({ at }) => ({ at, ms: now - at }))];
+  const all = [...samples, ...[...waiting].map((mark) => ({ ...mark, ms: now - mark.at }))];
   const sorted = all.map(({ ms }) => ms).sort((a, b) => a - b);
   const seen: Seen = {
     probes: all.length,
@@ -118,19 +125,25 @@ function look(): Seen {
     p99: percentile(sorted, 0.99),
     worst: sorted.at(-1) ?? 0,
     // Only slow ones are worth the search.
-    own: Math.max(0, ...all.map((one) => (one.ms < beatMs ? one.ms : one.ms - machineDuring(one)))),
+    own: Math.max(
+      0,
+      ...all.map((one) => (one.ms < beatMs ? one.ms : Math.max(0, one.ms - machineDuring(one)))),
+    ),
     machine: Math.max(0, ...bare.map(({ ms }) => ms)),
     failures,
     refused,
   };
   [samples, bare, failures, refused] = [[], [], [], 0];
+  queue?.forget();
   return seen;
 }
 
-function begin({ url, key, list, bareUrl }: ProbeJob): void {
+function begin({ url, key, list, bareUrl, processes }: ProbeJob): void {
+  queue = processes && new RunQueue(processes);
   const kept = new Agent({ keepAlive: true });
   const keptBare = new Agent({ keepAlive: true });
   setInterval(() => {
+    queue?.sample();
     void probe({ url: `${url}/live`, agent: kept }, "/live");
     void probe({ url: `${url}${list}`, key }, "the list");
     void probeBare({ url: bareUrl, agent: keptBare });

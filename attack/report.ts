@@ -67,7 +67,7 @@ function row(outcome: Outcome): string[] {
     (text) => text !== "",
   );
   return [
-    outcome.shape,
+    outcome.name,
     outcome.seconds.toFixed(0),
     seen.p99.toFixed(0),
     seen.worst.toFixed(0),

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Server, stopProcess } from "../bench/processes.ts";
 import type { AttackJob, Step } from "./attacker.ts";
 import { emptyTally, type Target } from "./client.ts";
-import { judge, type Observed, type Outcome, promises } from "./judge.ts";
+import { judge, type Observed, type Outcome, type Promised } from "./judge.ts";
 import type { Seen } from "./probe.ts";
 import { type Scale } from "./scale.ts";
 import type { Shape } from "./scene.ts";
@@ -17,6 +17,7 @@ export interface Attack {
   server: Server | undefined;
   scale: Scale;
   short: boolean;
+  promised: Promised;
 }
 
 /** How long one shape may take, its preparation as well. */
@@ -75,7 +76,7 @@ async function observe(
   const ran = ranAs(await nextStep(child));
   const seconds = (performance.now() - begun) / 1000;
   await writer.stop();
-  const after = await memory.calm(before, promises.memoryBack, attack.scale.calmMs);
+  const after = await memory.calm(before, attack.promised.memoryBack, attack.scale.calmMs);
   await memory.stop();
   const seen = await probe.look();
   const kept = await writer.check();
@@ -84,7 +85,7 @@ async function observe(
   return { seconds, seen, before, peak: memory.peak, after, kept, ...ran };
 }
 
-async function runShape(attack: Attack, shape: Shape, probe: Probe, probeMs: number): Promise<Outcome> {
+async function runShape(attack: Attack, shape: Shape, probe: Probe): Promise<Outcome> {
   const { target, server, short } = attack;
   const read = memoryReader(target, server);
   const child = startProgram("attacker.ts");
@@ -96,7 +97,12 @@ async function runShape(attack: Attack, shape: Shape, probe: Probe, probeMs: num
       step.step === "prepared"
         ? await observe(child, attack, shape, probe, read)
         : await unprepared(ranAs(step), read);
-    return { shape: shape.name, what: shape.what, ...observed, broken: judge(shape, observed, probeMs) };
+    return {
+      name: shape.name,
+      what: shape.what,
+      ...observed,
+      broken: judge(shape, observed, attack.promised),
+    };
   } finally {
     await stopProcess(child);
   }
@@ -135,7 +141,7 @@ export async function runShapes(
     isGone = true;
   });
   for (const shape of shapes) {
-    const outcome = await runShape(attack, shape, probe, promises.probeMs);
+    const outcome = await runShape(attack, shape, probe);
     if (isGone) outcome.broken.unshift("the server died");
     outcomes.push(outcome);
     tell(outcome);

@@ -3,7 +3,14 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { withBareServer } from "../bench/measure.ts";
-import { type Memory, memoryOf, type Server, startNode, stopProcess } from "../bench/processes.ts";
+import {
+  type Memory,
+  memoryOf,
+  postmasterOf,
+  type Server,
+  startNode,
+  stopProcess,
+} from "../bench/processes.ts";
 import type { Target } from "./client.ts";
 import type { ProbeJob, Seen } from "./probe.ts";
 
@@ -77,12 +84,17 @@ export interface Probe {
 }
 
 /** Runs the probe, and the bare server that it compares with, while `work` goes on. */
-export function withProbe<T>(target: Target, work: (probe: Probe) => Promise<T>): Promise<T> {
+export async function withProbe<T>(
+  target: Target,
+  server: Server | undefined,
+  work: (probe: Probe) => Promise<T>,
+): Promise<T> {
+  const processes = server && { server: server.pid, postmaster: await postmasterOf(server.dataDir) };
   return withBareServer("OK", async (bareUrl) => {
     const child = startProgram("probe.ts");
     try {
       const list = `/api/v2/environments/${target.quietOrg}?per_page=15`;
-      const job: ProbeJob = { url: target.url, key: target.key, list, bareUrl };
+      const job: ProbeJob = { url: target.url, key: target.key, list, bareUrl, processes };
       child.send(job);
       return await work({
         look: async () => {

@@ -54,7 +54,7 @@ const ahead = `select count(*)::int as count from (${late} union all select occu
 
 async function countOf(db: Database, statement: string): Promise<number> {
   const { rows } = await db.pool.query<{ count: number }>(statement);
-  return Number(rows[0]!.count);
+  return rows[0]!.count;
 }
 
 /** Looks into the tables for gaps in numbers and for times that have not come yet. */

@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** The processes of a server on this machine. */
+export interface Processes {
+  /** The server's own. */
+  server: number;
+  /** PostgreSQL's first one. */
+  postmaster: number | undefined;
+}
+
+/** What each process had waited for a processor until a moment, in milliseconds. */
+interface Sample {
+  at: number;
+  waited: Map<number, number>;
+}
+
+/** How long a process's first thread has waited for a processor, in milliseconds; undefined where Linux does not say. */
+function waitedOf(pid: number): number | undefined {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The children of a process. */
+function childrenOf(parent: number): number[] {
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, "latin1");
+      return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] === String(parent) ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const familyMs = 1000;
+
+/**
+ * Notes how long the processes of a server wait for a processor that somebody else uses: what Linux counts for each. On a
+ * busy machine that is most of what callers wait, and says nothing of the server.
+ */
+export class RunQueue {
+  readonly #processes: Processes;
+  #backends: number[] = [];
+  #familyAt = Number.NEGATIVE_INFINITY;
+  #samples: Sample[] = [];
+
+  constructor(processes: Processes) {
+    this.#processes = processes;
+  }
+
+  /** Notes how long each has waited until now. */
+  sample(): void {
+    const at = performance.now();
+    const { server, postmaster } = this.#processes;
+    if (postmaster !== undefined && at - this.#familyAt > familyMs) {
+      this.#backends = childrenOf(postmaster);
+      this.#familyAt = at;
+    }
+    const waited = new Map<number, number>();
+    for (const pid of [server, ...this.#backends]) {
+      const ms = waitedOf(pid);
+      if (ms !== undefined) waited.set(pid, ms);
+    }
+    this.#samples.push({ at, waited });
+  }
+
+  /** How long the server waited between two moments, and PostgreSQL's process that waited longest. */
+  between(from: number, to: number): { server: number; backend: number } {
+    const first = this.#samples.findLast(({ at }) => at <= from) ?? this.#samples[0];
+    const last = this.#samples.find(({ at }) => at >= to) ?? this.#samples.at(-1);
+    if (first === undefined || last === undefined) return { server: 0, backend: 0 };
+    const waits = (pid: number): number =>
+      Math.max(0, (last.waited.get(pid) ?? 0) - (first.waited.get(pid) ?? last.waited.get(pid) ?? 0));
+    const backends = [...last.waited.keys()].filter((pid) => pid !== this.#processes.server);
+    return { server: waits(this.#processes.server), backend: Math.max(0, ...backends.map(waits)) };
+  }
+
+  /** Forgets what was noted before the last time. */
+  forget(): void {
+    this.#samples = this.#samples.slice(-1);
+  }
+}
