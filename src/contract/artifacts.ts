@@ -13,9 +13,10 @@ import { auditPackageResponse, packageForm } from "./audit-package.ts";
 import { artifactReadEndpoints } from "./artifact-reads.ts";
 import { json, nameText } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { exactWhole } from "./exact.ts";
 import { listOf } from "./lists.ts";
 import { textParameter } from "./parameters.ts";
-import { ExternalUrls, GitCommit, RepoInfoPostInput, UserData } from "./reports.ts";
+import { ExternalUrls, GitCommit, GivenUserData, RepoInfoPostInput } from "./reports.ts";
 
 /**
  * What a pipeline says about one artifact (contract catalog 2.2). `repo_url` need not be a URL. `is_compliant` and
@@ -39,8 +40,8 @@ export const CreateArtifact = z
     is_compliant: z.boolean().nullish(),
     template: z.union([z.string(), listOf(z.string())]).nullish(),
     external_urls: ExternalUrls.nullish(),
-    annotations: z.record(z.string(), z.unknown()).nullish(),
-    user_data: UserData.nullish(),
+    annotations: exactWhole(z.record(z.string(), z.unknown())).nullish(),
+    user_data: GivenUserData.nullish(),
   })
   .meta({ id: "CreateArtifact" });
 export type CreateArtifact = z.output<typeof CreateArtifact>;

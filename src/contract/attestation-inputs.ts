@@ -3,7 +3,6 @@ import { listOf } from "./lists.ts";
 
 import { attestationNamePattern, controlIdentifierPattern, fingerprintPattern } from "../domain/names.ts";
 import { attestationTypes, customTypePattern } from "../domain/template/model.ts";
-import { JsonError, parseJson } from "../lib/json.ts";
 import {
   FoundPullRequestV1,
   FoundPullRequestV2,
@@ -13,7 +12,8 @@ import {
   SonarResults,
 } from "./attestation-results.ts";
 import { indexedText, nameText } from "./common.ts";
-import { Annotations, ExternalUrls, GitCommit, RepoInfoPostInput, UserData } from "./reports.ts";
+import { exact, exactUnpacked } from "./exact.ts";
+import { Annotations, ExternalUrls, GitCommit, GivenUserData, RepoInfoPostInput } from "./reports.ts";
 
 /** Bodies of attestations, by kind (contract flows 7.2, catalog 2.3). */
 
@@ -28,7 +28,7 @@ const commonFields = {
   repo_info: RepoInfoPostInput.nullish(),
   external_urls: ExternalUrls.nullish(),
   annotations: Annotations.nullish(),
-  user_data: UserData.nullish(),
+  user_data: GivenUserData.nullish(),
 };
 
 const CommonFields = z.object(commonFields);
@@ -39,45 +39,33 @@ export const GenericAttestationPostInput = z
   .meta({ id: "GenericAttestationPostInput" });
 
 export const JUnitAttestationPostInput = z
-  .strictObject({ ...commonFields, junit_results: listOf(JUnitResult) })
+  .strictObject({ ...commonFields, junit_results: exact(listOf(JUnitResult)) })
   .meta({ id: "JUnitAttestationPostInput" });
 
 export const SnykAttestationPostInput = z
-  .strictObject({ ...commonFields, snyk_results: SnykResultsSummary })
+  .strictObject({ ...commonFields, snyk_results: exact(SnykResultsSummary) })
   .meta({ id: "SnykAttestationPostInput" });
 
 export const SonarAttestationPostInput = z
-  .strictObject({ ...commonFields, sonar_results: SonarResults })
+  .strictObject({ ...commonFields, sonar_results: exact(SonarResults) })
   .meta({ id: "SonarAttestationPostInput" });
 
 export const JiraAttestationPostInput = z
-  .strictObject({ ...commonFields, jira_results: listOf(JiraItem) })
+  .strictObject({ ...commonFields, jira_results: exact(listOf(JiraItem)) })
   .meta({ id: "JiraAttestationPostInput" });
 
 export const PullRequestAttestationPostInput = z
   .strictObject({
     ...commonFields,
     git_provider: z.enum(["github", "gitlab", "bitbucket", "azure"]),
-    pull_requests: listOf(z.union([FoundPullRequestV1, FoundPullRequestV2])),
+    pull_requests: exact(listOf(z.union([FoundPullRequestV1, FoundPullRequestV2]))),
   })
   .meta({ id: "PullRequestAttestationPostInput" });
 
-/** JSON given as text is taken for what the text says; text that is not JSON stays text. */
-function unpacked(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  try {
-    return parseJson(Buffer.from(value, "utf8")) ?? value;
-  } catch (error) {
-    if (error instanceof JsonError) return value;
-    throw error;
-  }
-}
-
 /** Any JSON value, but there has to be one. */
-const AttestationData = z
-  .unknown()
-  .refine((value) => value !== undefined, { error: "Field required" })
-  .transform(unpacked);
+const AttestationData = exactUnpacked(
+  z.unknown().refine((value) => value !== undefined, { error: "Field required" }),
+);
 
 /** `type_name` may name a version: `coverage@v2`. */
 export const CustomAttestationPostInput = z
@@ -100,7 +88,7 @@ export const SystemAttestationPostInput = z
     ...commonFields,
     type_name: z.enum(["decision"]),
     control: z.string().max(256).regex(controlIdentifierPattern).nullish(),
-    attestation_data: z.preprocess(unpacked, DecisionData),
+    attestation_data: exactUnpacked(DecisionData),
   })
   .meta({ id: "SystemAttestationPostInput" });
 

@@ -4,6 +4,7 @@ import type { z } from "zod";
 
 import type { Role } from "../domain/roles.ts";
 import type { ByteWriter } from "../lib/byte-writer.ts";
+import { writeJson } from "../lib/exact-json.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -220,6 +221,11 @@ export class JsonPieces {
   constructor(pieces: AsyncIterable<Piece>) {
     this.pieces = pieces;
   }
+}
+
+/** A JSON body with parts that are answered as they were written (`ExactJson`). */
+export function exactText(body: object): JsonText {
+  return new JsonText(writeJson(body));
 }
 
 type ResponseBody<R> = R extends { schema: infer S extends z.ZodType }

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 
 import type { InputErrors } from "../domain/errors.ts";
+import { writeJson } from "../lib/exact-json.ts";
 import { hiddenValue } from "./hidden-input.ts";
 import { quotedChoices } from "./parameters.ts";
 import { readsAsBoolean, readsAsInteger, readsAsNumber } from "./scalar-text.ts";
@@ -23,7 +24,8 @@ export function showInput(value: unknown): string {
   if (value === hiddenValue) return hiddenValue.description ?? "";
   if (value === true) return "True";
   if (value === false) return "False";
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? typeof value);
+  const written = typeof value === "object" ? writeJson(value) : JSON.stringify(value);
+  const text = typeof value === "string" ? value : (written ?? typeof value);
   return shorten(text);
 }
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { annotationKeyPattern, externalUrlLabelPattern, fingerprintPattern } from "../domain/names.ts";
 import { indexedText } from "./common.ts";
+import { exact, exactWhole } from "./exact.ts";
 import { listOf, mapOf } from "./lists.ts";
 
 /** What reports about trails, artifacts and attestations have in common. */
@@ -53,7 +54,7 @@ export const RepoInfoPostInput = z
     description: z.string().nullish(),
     provider: z.enum(repoProviders).nullish(),
     namespace_path: listOf(indexedText(), { max: 50 }).nullish(),
-    additional_info: z.record(z.string(), z.unknown()).nullish(),
+    additional_info: exactWhole(z.record(z.string(), z.unknown())).nullish(),
   })
   .meta({ id: "RepoInfoPostInput" });
 export type RepoInfoPostInput = z.output<typeof RepoInfoPostInput>;
@@ -69,9 +70,10 @@ export const ExternalUrls = mapOf(z.string().regex(externalUrlLabelPattern), Ext
 export type ExternalUrls = z.output<typeof ExternalUrls>;
 
 /** Short facts by name, for people. */
-export const Annotations = mapOf(z.string().regex(annotationKeyPattern), z.string());
-export type Annotations = z.output<typeof Annotations>;
+export const Annotations = exact(mapOf(z.string().regex(annotationKeyPattern), z.string()));
 
 /** Whatever JSON the reporter wants to keep with the report: an object or a list. */
 export const UserData = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]);
-export type UserData = z.output<typeof UserData>;
+
+/** The same as it is reported. */
+export const GivenUserData = exactWhole(UserData);

@@ -8,7 +8,7 @@ import { endpoint, type Endpoints } from "./endpoint.ts";
 import { templateFile } from "./flows.ts";
 import { optionalPaging, PaginationInfo } from "./pagination.ts";
 import { integerParameter, pageParameter, textParameter } from "./parameters.ts";
-import { ExternalUrls, GitCommit, RepoInfoPostInput, UserData } from "./reports.ts";
+import { ExternalUrls, GitCommit, GivenUserData, RepoInfoPostInput, UserData } from "./reports.ts";
 
 /** `data_json` of a trail (contract flows 4.1). What is left out or null stays as it is. Other keys are ignored. */
 export const CreateTrail = z
@@ -19,7 +19,7 @@ export const CreateTrail = z
     repo_info: RepoInfoPostInput.nullish(),
     origin_url: z.string().nullish(),
     external_urls: ExternalUrls.nullish(),
-    user_data: UserData.nullish(),
+    user_data: GivenUserData.nullish(),
   })
   .meta({ id: "CreateTrail" });
 export type CreateTrail = z.output<typeof CreateTrail>;

@@ -1,5 +1,7 @@
 import { type ColumnType, type RawBuilder, sql } from "kysely";
 
+import type { ExactJson } from "../lib/exact-json.ts";
+
 declare const momentBrand: unique symbol;
 declare const jsonBrand: unique symbol;
 
@@ -8,7 +10,7 @@ export interface Moment {
   readonly [momentBrand]: true;
 }
 
-/** A `jsonb` value on its way in: made by `jsonb()`. */
+/** A `jsonb` or `json` value on its way in: made by `jsonb()` or `json()`. */
 export interface Jsonb {
   readonly [jsonBrand]: true;
 }
@@ -16,7 +18,10 @@ export interface Jsonb {
 /** Read as Unix seconds with a microsecond fraction, written through `moment()`. */
 export type TimestampColumn = ColumnType<number, Moment, Moment>;
 
-/** Read as whatever JSON it holds, written through `jsonb()`. */
+/**
+ * Read as whatever JSON it holds, written through `jsonb()`. Columns of evidence are of the type `json`, which keeps it as
+ * it was written: written through `json()`, read as text.
+ */
 export type JsonColumn = ColumnType<unknown, Jsonb, Jsonb>;
 
 /** Unix seconds as a column value. */
@@ -37,6 +42,11 @@ export function momentOrNull(seconds: number | null): RawBuilder<Moment | null> 
 /** Any JSON value as a column value. */
 export function jsonb(value: unknown): RawBuilder<Jsonb> {
   return sql<Jsonb>`${JSON.stringify(value)}::jsonb`;
+}
+
+/** JSON as it was written, as the value of a `json` column. */
+export function json(value: ExactJson): RawBuilder<Jsonb> {
+  return sql<Jsonb>`${value.text}::json`;
 }
 
 /** A JSON value, or SQL null for null and undefined. */

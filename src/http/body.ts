@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import { AppError } from "../domain/errors.ts";
-import { JsonError, parseJson } from "../lib/json.ts";
+import { JsonError, parseJson, parseJsonExactly, type Places } from "../lib/json.ts";
 import { sha256 } from "../lib/hash.ts";
 import type { Brief, BriefBodies } from "./brief-bodies.ts";
 
@@ -19,6 +19,8 @@ declare module "fastify" {
     raw?: boolean;
     /** Bodies that need not be read again. */
     briefs?: BriefBodies | undefined;
+    /** What of the body is kept as it was written. */
+    exact?: Places | undefined;
   }
 }
 
@@ -28,18 +30,25 @@ function isUtf8(contentType: string | undefined): boolean {
 }
 
 /** Reads a JSON body. An empty one is undefined; clients send the text `null` where they have nothing to say. */
-function readJson(request: FastifyRequest, bytes: Buffer): unknown {
+async function readJson(request: FastifyRequest, bytes: Buffer): Promise<unknown> {
   request.rawBody = bytes;
   if (request.routeOptions.config.raw === true) return bytes;
   if (!isUtf8(request.headers["content-type"]))
     throw new AppError("unsupported", "JSON must be encoded in UTF-8");
-  const { briefs } = request.routeOptions.config;
+  const { briefs, exact } = request.routeOptions.config;
   if (briefs !== undefined) {
     request.bodyDigest = sha256(bytes);
     request.knownBrief = briefs.find(request.bodyDigest) ?? null;
     if (request.knownBrief !== null) return undefined;
   }
-  return parseBody(bytes);
+  if (exact === undefined) return parseBody(bytes);
+  return parseJsonExactly(bytes, exact).catch(refuse);
+}
+
+function refuse(error: unknown): never {
+  if (error instanceof JsonError)
+    throw new AppError("invalid", `Request body is not valid JSON: ${error.message}`);
+  throw error;
 }
 
 /** Parses a JSON body. @throws AppError invalid for what is none. */
@@ -47,9 +56,7 @@ export function parseBody(bytes: Buffer): unknown {
   try {
     return parseJson(bytes);
   } catch (error) {
-    if (error instanceof JsonError)
-      throw new AppError("invalid", `Request body is not valid JSON: ${error.message}`);
-    throw error;
+    return refuse(error);
   }
 }
 
@@ -59,17 +66,7 @@ export function registerBodyParsers(app: FastifyInstance): void {
   app.decorateRequest("bodyDigest", null);
   app.decorateRequest("knownBrief", null);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>(
-    /^application\/(?:[\w.-]+\+)?json\b/i,
-    { parseAs: "buffer" },
-    (request, body, done) => {
-      try {
-        done(null, readJson(request, body));
-      } catch (error) {
-        done(error as Error);
-      }
-    },
-  );
+  app.addContentTypeParser<Buffer>(/^application\/(?:[\w.-]+\+)?json\b/i, { parseAs: "buffer" }, readJson);
   app.addContentTypeParser<Buffer>("*", { parseAs: "buffer" }, (request, body, done) => {
     request.rawBody = body;
     if (request.routeOptions.config.raw === true || body.length === 0)

@@ -2,12 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod 
 import type { z } from "zod";
 
 import type { BriefBody, Endpoint, Endpoints, Reply, RequestBody } from "../contract/endpoint.ts";
+import { exactPlaces } from "../contract/exact.ts";
 import { inputErrors } from "../contract/input-errors.ts";
 import { safeParse } from "../contract/safe-parse.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
 import type { Actor } from "../domain/principal.ts";
 import { sha256 } from "../lib/hash.ts";
-import { isStorable } from "../lib/json.ts";
+import { isStorable, type Places } from "../lib/json.ts";
 import { authorize, type Caller } from "../modules/access/service.ts";
 import type { KeyUse } from "../modules/access/key-use.ts";
 import type { Call } from "../modules/call.ts";
@@ -76,7 +77,8 @@ async function receiveBody(
   spec: RequestBody | undefined,
   request: FastifyRequest,
 ): Promise<ReceivedBody> {
-  if (spec?.kind === "multipart") return readMultipart(request, spec, deps);
+  if (spec?.kind === "multipart")
+    return readMultipart(request, spec, { ...deps, exact: request.routeOptions.config.exact });
   const digest = request.rawBody === null ? null : (request.bodyDigest ?? sha256(request.rawBody));
   return { value: request.body ?? undefined, files: undefined, digest };
 }
@@ -116,6 +118,10 @@ function actorOf(request: FastifyRequest, operationId: string, digest: Buffer | 
 
 function pathOf(request: FastifyRequest): string {
   return request.url.split("?", 1)[0]!;
+}
+
+function exactPlacesOf(body: RequestBody | undefined): Places | undefined {
+  return body === undefined ? undefined : exactPlaces(body.schema);
 }
 
 function routeHandler(
@@ -185,6 +191,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
         operationId,
         raw: endpoint.body?.kind === "raw",
         briefs: briefsOf(endpoint.body),
+        exact: exactPlacesOf(endpoint.body),
         secretPath: endpoint.access.kind === "signature",
       },
       onRequest: async (request, reply) => {

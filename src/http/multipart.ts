@@ -6,7 +6,7 @@ import type { FastifyRequest } from "fastify";
 import type { FilePart, RequestBody, UploadedEvidence, UploadedFile } from "../contract/endpoint.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
 import { sha256 } from "../lib/hash.ts";
-import { JsonError, parseJson } from "../lib/json.ts";
+import { JsonError, parseJson, parseJsonExactly, type Places } from "../lib/json.ts";
 import type { Deps } from "../modules/deps.ts";
 import { createIntake, type EvidenceIntake } from "./evidence-part.ts";
 
@@ -30,9 +30,9 @@ const maxFieldBytes = 10 * 1024 * 1024;
 /** Fields and dropped files together; each file that is wanted has a limit of its own. */
 const maxBodyBytes = 22 * 1024 * 1024;
 
-function parseField(field: string, text: string): unknown {
+async function parseField(field: string, bytes: Buffer, exact: Places | undefined): Promise<unknown> {
   try {
-    return parseJson(Buffer.from(text, "utf8"));
+    return exact === undefined ? parseJson(bytes) : await parseJsonExactly(bytes, exact);
   } catch (error) {
     if (error instanceof JsonError)
       throw invalidInput({ [field]: `Invalid JSON: ${error.message} [input: …]` });
@@ -61,13 +61,26 @@ async function readFile(file: MultipartFile, part: FilePart, intake: EvidenceInt
   return { filename: file.filename, bytes: Buffer.concat(chunks) };
 }
 
-/** Field values of the type JSON arrive parsed. */
-function fieldText(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+/** The bytes of the JSON field. */
+async function readField(
+  field: string,
+  part: MultipartFile,
+  receive: (length: number) => void,
+): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of part.file as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxFieldBytes) throw new AppError("too_large", `Field ${field} is too large`);
+    receive(chunk.length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 interface Parts {
-  text: string;
+  /** The JSON field. */
+  json: Buffer;
   files: Record<string, AnyFile>;
 }
 
@@ -77,30 +90,39 @@ async function readParts(
   { intake, largest }: { intake: EvidenceIntake; largest: number },
 ): Promise<Parts> {
   const files: Record<string, AnyFile> = {};
-  let text: string | undefined;
+  let json: Buffer | undefined;
   let received = 0;
   const receive = (length: number): void => {
     received += length;
     if (received > maxBodyBytes) throw new AppError("too_large", "Request body is too large");
   };
-  const limits = { fieldSize: maxFieldBytes, fileSize: largest + 1, files: 4, fields: 20, parts: 24 };
-  for await (const part of request.parts({ limits }))
-    if (part.type === "file") {
+  const fileSize = Math.max(largest, maxFieldBytes) + 1;
+  const limits = { fieldSize: maxFieldBytes, fileSize, files: 24, fields: 20, parts: 24 };
+  for await (const part of request.parts({ limits, isPartAFile: isFile(spec) }))
+    if (part.type === "file" && part.fieldname === spec.field)
+      json = await readField(spec.field, part, receive);
+    else if (part.type === "file") {
       const known = Object.hasOwn(spec.files, part.fieldname) ? spec.files[part.fieldname] : undefined;
       if (known === undefined)
         for await (const chunk of part.file as AsyncIterable<Buffer>) receive(chunk.length);
       else if (files[part.fieldname] !== undefined)
         throw invalidInput({ [part.fieldname]: "Only one file may be sent here" });
       else files[part.fieldname] = await readFile(part, known, intake);
-    } else {
-      const value = fieldText(part.value);
-      receive(value.length);
-      if (part.fieldname !== spec.field) continue;
-      if (part.valueTruncated) throw new AppError("too_large", `Field ${spec.field} is too large`);
-      text = value;
-    }
-  if (text === undefined) throw invalidInput({ [spec.field]: "Field required [input: None]" });
-  return { text, files };
+    } else receive(String(part.value).length);
+  if (json === undefined) throw invalidInput({ [spec.field]: "Field required [input: None]" });
+  return { json, files };
+}
+
+/**
+ * What is handed over as it arrives. The JSON field is: as a field it would come decoded, with other characters in place of
+ * what is not UTF-8, or already parsed.
+ */
+function isFile(spec: MultipartBody) {
+  return (
+    field: string | undefined,
+    contentType: string | undefined,
+    filename: string | undefined,
+  ): boolean => field === spec.field || contentType === "application/octet-stream" || filename !== undefined;
 }
 
 /** The most that any file of the body may have; each is held to its own limit when it is read. */
@@ -111,8 +133,8 @@ function largestFile(spec: MultipartBody, maxEvidenceBytes: number): number {
   return Math.max(0, ...sizes);
 }
 
-function digestOf({ text, files }: Parts): Buffer {
-  const digest = createHash("sha256").update(text);
+function digestOf({ json, files }: Parts): Buffer {
+  const digest = createHash("sha256").update(json);
   for (const name of Object.keys(files).sort()) {
     const file = files[name]!;
     digest.update("bytes" in file ? sha256(file.bytes) : Buffer.from(file.sha256, "hex"));
@@ -128,7 +150,7 @@ function digestOf({ text, files }: Parts): Buffer {
 export async function readMultipart(
   request: FastifyRequest,
   spec: MultipartBody,
-  deps: Pick<Deps, "evidence" | "config">,
+  deps: Pick<Deps, "evidence" | "config"> & { exact: Places | undefined },
 ): Promise<Multipart> {
   if (!request.isMultipart()) throw invalidInput({ [spec.field]: "Field required [input: None]" });
   const intake = createIntake(deps);
@@ -136,7 +158,7 @@ export async function readMultipart(
     const largest = largestFile(spec, deps.config.evidence.maxBytes);
     const parts = await readParts(request, spec, { intake, largest });
     return {
-      value: parseField(spec.field, parts.text),
+      value: await parseField(spec.field, parts.json, deps.exact),
       files: parts.files,
       digest: digestOf(parts),
       discard: () => intake.discard(),

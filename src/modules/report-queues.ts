@@ -1,6 +1,7 @@
 import type { Tx } from "../db/connect.ts";
 import { isConnectionFailure } from "../db/sqlstate.ts";
 import { overloaded } from "../domain/errors.ts";
+import { writeJson } from "../lib/exact-json.ts";
 import { type Batcher, createBatcher, type Room } from "../lib/batcher.ts";
 import { recordedTogether, type SharedRecorder } from "./audit/service.ts";
 import type { Deps } from "./deps.ts";
@@ -17,7 +18,7 @@ const megabyte = 1024 * 1024;
 function roomFor<Report>(payload: (report: Report) => unknown): Room<Report> {
   return {
     maxWaiting: 10_000,
-    weigh: (report) => JSON.stringify(payload(report)).length,
+    weigh: (report) => writeJson(payload(report)).length,
     maxBatchWeight: 16 * megabyte,
     maxWaitingWeight: 64 * megabyte,
     full: overloaded,

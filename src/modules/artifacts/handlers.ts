@@ -1,4 +1,5 @@
 import type { artifactEndpoints } from "../../contract/artifacts.ts";
+import { exactText } from "../../contract/endpoint.ts";
 import type { Handlers } from "../call.ts";
 import { artifactPackage } from "./package-service.ts";
 import { readArtifact, readArtifactList, readArtifactsOfCommit } from "./read-service.ts";
@@ -14,20 +15,18 @@ export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
 
   list_artifacts: async (deps, { query, org }) => ({
     status: 200,
-    body: await readArtifactList(deps, org, query),
+    body: exactText(await readArtifactList(deps, org, query)),
   }),
 
   get_artifact_by_fingerprint: async (deps, { params, query, org }) => ({
     status: 200,
-    body: await readArtifact(deps, org, { ...params, ...query }),
+    body: exactText(await readArtifact(deps, org, { ...params, ...query })),
   }),
 
   get_artifact_by_commit_sha: async (deps, { params, query, org }) => {
     const { flow_name, commit_sha: commit } = params;
-    return {
-      status: 200,
-      body: await readArtifactsOfCommit(deps, org, { flow_name, commit, trail: query.trail }),
-    };
+    const artifacts = await readArtifactsOfCommit(deps, org, { flow_name, commit, trail: query.trail });
+    return { status: 200, body: exactText(artifacts) };
   },
 
   get_latest_artifact_commit: async (deps, { params, query, org }) => {

@@ -1,4 +1,5 @@
 import type { PreparedExecutor } from "../../db/connect.ts";
+import { memberByLine } from "../../db/member-by-line.ts";
 import { readWeighed } from "../../db/weighed-page.ts";
 
 /** Which reports of artifacts: all of a trail, or those of one artifact of a flow. */
@@ -19,7 +20,7 @@ export interface PackagedArtifact {
  * The artifact object of the public interface, as far as it is a record: nothing that changes without a report. The
  * verdict is that of its trail, unless another artifact has taken its name there.
  */
-const artifactObject = `jsonb_build_object(
+const artifactObject = `json_build_object(
   'artifact_id', wire_id(a.id),
   'fingerprint', a.fingerprint,
   'filename', a.filename,
@@ -49,12 +50,12 @@ function listing(kind: ArtifactScope["kind"], where: string) {
     where,
     order: "template_reference_name",
     large: ["user_data", "commits_list", "git_commit_info", "annotations", "external_urls"],
-    columns: `wire_id(a.id) as wire_id, a.template_reference_name, jsonb_pretty(${artifactObject}) as json`,
+    columns: `wire_id(a.id) as wire_id, a.template_reference_name, ${memberByLine(artifactObject)} as json`,
     joins: `
       join trails t on t.org_id = a.org_id and t.id = a.trail_id
       join flows f on f.org_id = a.org_id and f.id = a.flow_id
       left join lateral (
-        select (v.status -> 'artifacts_statuses' -> a.template_reference_name)::jsonb as row
+        select v.status -> 'artifacts_statuses' -> a.template_reference_name as row
         from trail_compliance v where v.org_id = a.org_id and v.trail_id = a.trail_id) c on true`,
   };
 }

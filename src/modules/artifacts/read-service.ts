@@ -1,4 +1,3 @@
-import type { ArtifactListItemResponse, ArtifactResponse } from "../../contract/artifact-reads.ts";
 import { evidenceOf } from "../../domain/compliance/evidence.ts";
 import type { ArtifactReport } from "../../domain/compliance/model.ts";
 import { type AppError, notFound } from "../../domain/errors.ts";
@@ -16,7 +15,13 @@ import {
   listHistory,
   type ReadArtifactRow,
 } from "./read-store.ts";
-import { type JudgedArtifact, showArtifact, showArtifactItem } from "./show.ts";
+import {
+  type JudgedArtifact,
+  showArtifact,
+  showArtifactItem,
+  type ShownArtifact,
+  type ShownArtifactItem,
+} from "./show.ts";
 import { listStays } from "./stays-store.ts";
 
 type Reading = Pick<Deps, "db" | "links">;
@@ -106,7 +111,7 @@ export async function readArtifactList(
   deps: Reading,
   org: Org,
   asked: ArtifactListQuestion,
-): Promise<ArtifactListItemResponse[]> {
+): Promise<ShownArtifactItem[]> {
   const { flow_name, page, per_page } = asked;
   const repo_name = flow_name ? undefined : asked.repo_name;
   const flow_id = flow_name ? await getFlowId(deps.db.query, org, flow_name) : undefined;
@@ -124,7 +129,7 @@ async function readInFull(
   org: Org,
   rows: readonly ReadArtifactRow[],
   place: ArtifactPlace,
-): Promise<ArtifactResponse[]> {
+): Promise<ShownArtifact[]> {
   const { query } = deps.db;
   const fingerprints = [...new Set(rows.map((row) => row.fingerprint))];
   const [artifacts, history, stays] = await Promise.all([
@@ -146,11 +151,7 @@ async function readInFull(
  * An artifact by its newest report that fits.
  * @throws AppError not_found.
  */
-export async function readArtifact(
-  deps: Reading,
-  org: Org,
-  asked: ArtifactQuestion,
-): Promise<ArtifactResponse> {
+export async function readArtifact(deps: Reading, org: Org, asked: ArtifactQuestion): Promise<ShownArtifact> {
   const { row, place } = await getPlaced(deps, org, asked);
   const [artifact] = await readInFull(deps, org, [row], place);
   return artifact!;
@@ -167,7 +168,7 @@ export async function readArtifactsOfCommit(
   deps: Reading,
   org: Org,
   asked: { flow_name: string; commit: string; trail: string | undefined },
-): Promise<ArtifactResponse[]> {
+): Promise<ShownArtifact[]> {
   const { flow_name, commit, trail } = asked;
   const flow_id = await findFlowIdByName(deps.db.query, org.id, flow_name);
   if (flow_id !== undefined) {

@@ -17,26 +17,17 @@ export interface ReadArtifactRow {
   description: string | null;
   git_commit: string | null;
   git_commit_info: unknown;
-  repo_info: ReadRepoInfo | null;
+  /** As it is known today. `id` is the provider's. */
+  repo_info: string | null;
   commit_url: string;
   build_url: string;
   repo_url: string | null;
   external_urls: Record<string, { href: string; fingerprint?: string | null }> | null;
-  annotations: Record<string, unknown> | null;
-  user_data: unknown;
+  annotations: string | null;
+  /** JSON text as it was written; so are annotations. */
+  user_data: string | null;
   created_at: Timestamp;
   created_by_name: string;
-}
-
-/** The repo as it is known today. `id` is the provider's. */
-export interface ReadRepoInfo {
-  name: string;
-  id: string | null;
-  url: string;
-  description: string | null;
-  provider: string | null;
-  namespace_path: string[] | null;
-  additional_info: Record<string, unknown> | null;
 }
 
 /** `chosen`, which selects reports as `a`, in full, newest first. */
@@ -44,10 +35,10 @@ function inFull(chosen: RawBuilder<unknown>): RawBuilder<ReadArtifactRow> {
   return sql<ReadArtifactRow>`
     select a.id, a.flow_id, f.name as flow_name, f.tags as flow_tags, a.trail_id, t.name as trail_name,
       a.template_reference_name, a.fingerprint, a.filename, a.description, a.git_commit, a.git_commit_info,
-      case when r.id is not null then jsonb_build_object('name', r.name, 'id', r.repo_id, 'url', r.url,
+      case when r.id is not null then json_build_object('name', r.name, 'id', r.repo_id, 'url', r.url,
         'description', r.description, 'provider', r.provider, 'namespace_path', r.namespace_path,
-        'additional_info', r.additional_info) end as repo_info,
-      a.commit_url, a.build_url, a.repo_url, a.external_urls, a.annotations, a.user_data, a.created_at,
+        'additional_info', r.additional_info)::text end as repo_info,
+      a.commit_url, a.build_url, a.repo_url, a.external_urls, a.annotations::text as annotations, a.user_data::text as user_data, a.created_at,
       a.created_by_name
     from (${chosen}) a
     join flows f on f.org_id = a.org_id and f.id = a.flow_id

@@ -8,6 +8,7 @@ import type { ArtifactEvidence } from "../../domain/compliance/evidence.ts";
 import { explainArtifact } from "../../domain/compliance/explain.ts";
 import type { ArtifactReport } from "../../domain/compliance/model.ts";
 import { summarize } from "../../domain/compliance/summary.ts";
+import { ExactJson } from "../../lib/exact-json.ts";
 import { wireId } from "../../lib/ids.ts";
 import type { JudgeableTrail } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
@@ -50,6 +51,20 @@ function showEvidence({ evidence, details }: JudgedArtifact): ArtifactListItemRe
   );
 }
 
+/** What is shown as it was written. */
+type Exact<T> = Omit<T, "user_data" | "annotations" | "repo_info"> & {
+  user_data: ExactJson;
+  annotations: ExactJson | null;
+  repo_info: ExactJson | null;
+};
+
+export type ShownArtifactItem = Exact<ArtifactListItemResponse>;
+export type ShownArtifact = Exact<ArtifactResponse>;
+
+function exactOrNull(text: string | null): ExactJson | null {
+  return text === null ? null : ExactJson.ofText(text);
+}
+
 /** What clients that cut commits to seven characters can show when there is none. */
 const unknownCommit = "0".repeat(40);
 
@@ -58,7 +73,7 @@ export function showArtifactItem(
   deps: Pick<Deps, "links">,
   org: { name: string },
   judged: JudgedArtifact,
-): ArtifactListItemResponse {
+): ShownArtifactItem {
   const { row, trail, artifact, evidence } = judged;
   const commit = showEventCommit(row.git_commit_info);
   return {
@@ -72,7 +87,7 @@ export function showArtifactItem(
     description: row.description,
     git_commit: row.git_commit ?? unknownCommit,
     git_commit_info: commit && withTexts(commit),
-    repo_info: row.repo_info,
+    repo_info: exactOrNull(row.repo_info),
     commit_url: row.commit_url,
     build_url: row.build_url,
     repo_url: row.repo_url,
@@ -81,9 +96,9 @@ export function showArtifactItem(
     created_at: row.created_at,
     last_modified_at: evidence.last_reported_at,
     created_by: row.created_by_name,
-    user_data: row.user_data ?? {},
+    user_data: ExactJson.ofText(row.user_data ?? "{}"),
     external_urls: row.external_urls,
-    annotations: row.annotations,
+    annotations: exactOrNull(row.annotations),
     state: evaluateArtifact(trail.template, trail.reports, artifact),
     evidence: showEvidence(judged),
   };
@@ -124,7 +139,7 @@ export function showArtifact(
   org: { name: string },
   judged: JudgedArtifact,
   past: { history: readonly HistoryRow[]; stays: readonly Stay[] },
-): ArtifactResponse {
+): ShownArtifact {
   const { row, trail, artifact } = judged;
   const { template, reports } = trail;
   const expected = template.trail.artifacts.find(({ name }) => name === row.template_reference_name);

@@ -4,6 +4,7 @@ import type { PreparedExecutor, Tx } from "../../db/connect.ts";
 import { later } from "../../db/transaction.ts";
 import { type BuildFacts, buildMembers } from "../../domain/builds.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { writeJson } from "../../lib/exact-json.ts";
 
 /** A report of an artifact, ready to be written. */
 export interface NewArtifact {
@@ -31,7 +32,7 @@ export interface NewArtifact {
 
 /** Writes reports of artifacts. */
 export function insertArtifacts(tx: Tx, orgId: string, artifacts: readonly NewArtifact[]): void {
-  const input = JSON.stringify(artifacts.map((artifact, position) => ({ position, ...artifact })));
+  const input = writeJson(artifacts.map((artifact, position) => ({ position, ...artifact })));
   later(
     tx,
     sql`
@@ -45,7 +46,7 @@ export function insertArtifacts(tx: Tx, orgId: string, artifacts: readonly NewAr
     from json_to_recordset(${input}::json) as i (position integer, id uuid, flow_id uuid, trail_id uuid,
       fingerprint text, filename text, template_reference_name text, description text, git_commit text,
       git_commit_info jsonb, repo_id uuid, repo_url text, commit_url text, build_url text, external_urls jsonb,
-      annotations jsonb, user_data jsonb, commits_list jsonb, created_at float8, created_by_name text)
+      annotations json, user_data json, commits_list jsonb, created_at float8, created_by_name text)
     order by position`,
   );
 }

@@ -9,6 +9,7 @@ import {
   type SummaryRow,
 } from "../../domain/attestation-types/programs.ts";
 import { invalid } from "../../domain/errors.ts";
+import { writeJson } from "../../lib/exact-json.ts";
 import type { Problem, Step } from "../../lib/sandbox/sandbox.ts";
 import type { Deps } from "../deps.ts";
 import { describeLimit, runJob } from "./sandbox.ts";
@@ -29,8 +30,9 @@ export interface Judgement {
 /** Most characters that data may have as JSON text: what the limits of time and memory leave room for. */
 const maxInput = 10 * 1024 * 1024;
 
+/** Exact JSON as it was written: rules see every digit. */
 function toInput(data: unknown): string {
-  const input = JSON.stringify(data) ?? "null";
+  const input = writeJson(data);
   if (input.length > maxInput) throw invalid("Attestation data are larger than 10 MB");
   return input;
 }

@@ -19,13 +19,16 @@ export interface ReadScope {
   name: string;
 }
 
+/** The members of a JSON object that begins and ends with its braces, as text; null when there are none. */
+const members = (object: string): string => `nullif(ltrim(left((${object})::text, -1), '{'), '')`;
+
 /** The control of `a` attestations that are decisions. */
-const decisionKeys = `case when a.type = 'system:decision' and not a.is_override
-  then jsonb_build_object('control', a.control_identifier, 'control_version', a.control_version) else '{}' end`;
+const decisionMembers = `case when a.type = 'system:decision' and not a.is_override
+  then ${members("json_build_object('control', a.control_identifier, 'control_version', a.control_version)")} end`;
 
 /** What `a` attestations override: the latest report of the name in the same place before them, if there was one. */
-const overrideKeys = `case when a.is_override then jsonb_build_object('overridden_attestation_id', (
-    select wire_id(o.id) from attestations o
+const overrideMembers = `case when a.is_override then '"overridden_attestation_id":' || coalesce((
+    select to_json(wire_id(o.id))::text from attestations o
     where o.org_id = a.org_id and o.trail_id = a.trail_id and o.name = a.name and o.id < a.id and not o.is_override
       and case
         when a.artifact_fingerprint is null
@@ -36,15 +39,20 @@ const overrideKeys = `case when a.is_override then jsonb_build_object('overridde
             and r.fingerprint = a.artifact_fingerprint and r.template_reference_name = any (o.target_artifacts)
             and r.git_commit = o.git_commit)
       end
-    order by o.id desc limit 1)) else '{}' end`;
+    order by o.id desc limit 1), 'null') end`;
+
+/** A link to something of a flow's attestations. */
+const link = (path: string): string =>
+  `json_build_object('href', $3::text || '/attestations/' || $2::text || '/' || f.name || ${path})`;
 
 /**
- * The attestation object of the public interface, from `a` attestations, `t` trails, `f` flows and `e` (`itsEvidence`);
+ * Text of the attestation object of the public interface, from `a` attestations, `t` trails, `f` flows and `e` (`itsEvidence`);
  * `$2` is the organization's name, `$3` and `$4` the bases of API and web URLs, `self` the URL it is read by. The
- * common keys come last, so that nothing in a type's own data can take their place.
+ * common keys come last, so that nothing in a type's own data can take their place. Evidence goes in as it was written:
+ * `jsonb` would not keep it.
  */
 export function attestationObject(self: string): string {
-  return `a.type_data || ${decisionKeys} || ${overrideKeys} || jsonb_build_object(
+  return `'{' || concat_ws(',', ${members("a.type_data")}, ${decisionMembers}, ${overrideMembers}, ltrim(json_build_object(
     'schema_version', 2,
     'attestation_id', wire_id(a.id),
     'attestation_name', a.name,
@@ -52,8 +60,8 @@ export function attestationObject(self: string): string {
     'is_compliant', a.is_compliant,
     'origin_url', a.origin_url,
     'artifact_fingerprint', a.artifact_fingerprint,
-    'target_artifacts', to_jsonb(a.target_artifacts),
-    'git_commit_info', case when a.git_commit_info is not null then jsonb_build_object(
+    'target_artifacts', a.target_artifacts,
+    'git_commit_info', case when a.git_commit_info is not null then json_build_object(
       'sha1', a.git_commit_info -> 'sha1', 'message', a.git_commit_info -> 'message',
       'author', a.git_commit_info -> 'author', 'branch', a.git_commit_info -> 'branch',
       'timestamp', a.git_commit_info -> 'timestamp', 'url', a.git_commit_info -> 'url') end,
@@ -70,11 +78,10 @@ export function attestationObject(self: string): string {
     'trail_name', t.name,
     'reported_by', a.created_by_name,
     'has_audit_package', a.evidence_id is not null,
-    '_links', jsonb_build_object('self', jsonb_build_object('href', $3::text || '/attestations/' || $2::text || '/'
-      || f.name || ${self})) || case when a.evidence_id is not null then jsonb_build_object('evidence',
-        jsonb_build_object('href', $3::text || '/attestations/' || $2::text || '/' || f.name || '/trail/' || t.name
-          || '/attestation/' || wire_id(a.id) || '/evidence')) else '{}' end
-  )`;
+    '_links', case when a.evidence_id is null then json_build_object('self', ${link(self)}) else json_build_object(
+      'self', ${link(self)},
+      'evidence', ${link(`'/trail/' || t.name || '/attestation/' || wire_id(a.id) || '/evidence'`)}) end
+  )::text, '{'))`;
 }
 
 /** The file that came with `a` attestations, if any. */

@@ -1,5 +1,6 @@
 import { type AppError, invalid, invalidInput, type InputErrors } from "../../domain/errors.ts";
 import { findAttestationType, judgeCustomData, noSuchType } from "../attestation-types/service.ts";
+import type { ExactJson } from "../../lib/exact-json.ts";
 import type { Deps } from "../deps.ts";
 import type { KindOfAttestation } from "./report-service.ts";
 
@@ -17,7 +18,7 @@ function misfit(problems: readonly { path: string; reason: string }[]): AppError
 export async function judgeCustom(
   deps: Deps,
   org: { id: string; name: string },
-  { type_name, attestation_data }: { type_name: string; attestation_data: unknown },
+  { type_name, attestation_data }: { type_name: string; attestation_data: ExactJson },
 ): Promise<KindOfAttestation> {
   const type = await findAttestationType(deps.db.query, org.id, type_name);
   if (type === undefined) throw noSuchType(type_name, org.name);

@@ -1,4 +1,5 @@
 import type { PreparedExecutor } from "../../db/connect.ts";
+import { memberByLine } from "../../db/member-by-line.ts";
 import { readWeighed } from "../../db/weighed-page.ts";
 import {
   attestationObject,
@@ -34,7 +35,7 @@ function listing(kind: AttestationScope["kind"], where: string) {
     where,
     order: "name",
     large: ["type_data", "user_data", "git_commit_info", "annotations", "external_urls"],
-    columns: `wire_id(a.id) as wire_id, a.name, jsonb_pretty(${attestationObject(self)}) as json,
+    columns: `wire_id(a.id) as wire_id, a.name, ${memberByLine(attestationObject(self))} as json,
       case when file.id is not null then json_build_object('id', file.id, 'sha256', file.sha256, 'size', file.size,
         'filename', file.filename, 'content_type', file.content_type) end as file`,
     joins: `

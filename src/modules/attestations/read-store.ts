@@ -12,11 +12,11 @@ const ofTrail = {
   name: "attestations-of-trail",
   text: `
     select coalesce((
-      select jsonb_agg(${attestationObject("'/trail/' || t.name || '/' || a.name")} order by a.id)
+      select '[' || string_agg(${attestationObject("'/trail/' || t.name || '/' || a.name")}, ',' order by a.id) || ']'
       from attestations a ${itsEvidence}
       where a.org_id = t.org_id and a.trail_id = t.id and a.name = $7 and a.artifact_fingerprint is null
         and (a.target_artifacts is null or not exists (select 1 from artifacts r where ${meantBy}))
-    ), '[]')::text as body
+    ), '[]') as body
     from flows f join trails t on t.org_id = f.org_id and t.flow_id = f.id and t.name = $6
     where f.org_id = $1 and f.id = ${flowNamed("$5")}`,
 };
@@ -43,7 +43,7 @@ function ofArtifact(name: string, isMeant: (column: string) => string): Prepared
     // "offset 0": found by the fingerprint first, whatever the planner thinks of flows.
     text: `
       select coalesce((
-        select jsonb_agg(${attestationObject("'/artifact/' || $6::text || '/' || a.name")} order by a.id)
+        select '[' || string_agg(${attestationObject("'/artifact/' || $6::text || '/' || a.name")}, ',' order by a.id) || ']'
         from attestations a join trails t on t.org_id = a.org_id and t.id = a.trail_id ${itsEvidence}
         where a.org_id = $1 and a.id in (
           select bound.id from (
@@ -55,7 +55,7 @@ function ofArtifact(name: string, isMeant: (column: string) => string): Prepared
             select * from artifacts r where r.org_id = $1 and ${isMeant("r.fingerprint")} offset 0) r
           join attestations a on ${meantBy}
           where r.flow_id = f.id and a.name = $7 and a.artifact_fingerprint is null)
-      ), '[]')::text as body
+      ), '[]') as body
       from flows f
       where f.org_id = $1 and f.id = ${flowNamed("$5")} and f.id in (
         select r.flow_id from artifacts r where r.org_id = $1 and ${isMeant("r.fingerprint")} offset 0)`,

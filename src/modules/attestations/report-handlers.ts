@@ -57,32 +57,32 @@ export const attestationReportHandlers: Handlers<typeof attestationReportEndpoin
 
   post_junit_attestation: (deps, call) => {
     const { junit_results } = call.body;
-    const is_compliant = junitVerdict(junit_results);
+    const is_compliant = junitVerdict(junit_results.value);
     return report(deps, call, { type: "junit", is_compliant, type_data: { junit_results } });
   },
 
   post_snyk_attestation: (deps, call) => {
     const { snyk_results } = call.body;
-    const is_compliant = snykVerdict(snyk_results.results);
+    const is_compliant = snykVerdict(snyk_results.value.results);
     const type_data = { processed_snyk_results: snyk_results };
     return report(deps, call, { type: "snyk", is_compliant, type_data });
   },
 
   post_sonar_attestation: (deps, call) => {
     const { sonar_results } = call.body;
-    const is_compliant = sonarVerdict(sonar_results.qualityGate);
+    const is_compliant = sonarVerdict(sonar_results.value.qualityGate);
     return report(deps, call, { type: "sonar", is_compliant, type_data: { sonar_results } });
   },
 
   post_jira_attestation: (deps, call) => {
     const { jira_results } = call.body;
-    const is_compliant = jiraVerdict(jira_results);
+    const is_compliant = jiraVerdict(jira_results.value);
     return report(deps, call, { type: "jira", is_compliant, type_data: { jira_results } });
   },
 
   post_pull_request_attestation: (deps, call) => {
     const { git_provider, pull_requests } = call.body;
-    const is_compliant = pullRequestVerdict(pull_requests);
+    const is_compliant = pullRequestVerdict(pull_requests.value);
     const type_data = { git_provider, pull_requests };
     return report(deps, call, { type: "pull_request", is_compliant, type_data });
   },
@@ -94,7 +94,7 @@ export const attestationReportHandlers: Handlers<typeof attestationReportEndpoin
     const { type_name, attestation_data, control } = call.body;
     return report(deps, call, {
       type: `system:${type_name}`,
-      is_compliant: attestation_data.is_compliant,
+      is_compliant: attestation_data.value.is_compliant,
       type_data: { attestation_data },
       control_identifier: control ?? null,
     });

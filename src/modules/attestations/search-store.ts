@@ -82,7 +82,7 @@ function search(name: string, found: string): PreparedStatement {
     name: `attestations-by-${name}`,
     text: `
       with ${start}, page as materialized (${found})
-      select wire_id(a.id) as id, (${attestationObject(selfPath)})::text as text
+      select wire_id(a.id) as id, ${attestationObject(selfPath)} as text
       from page p join attestations a on a.org_id = $1 and a.id = p.id ${joined}
       order by p.created_at desc, p.id desc`,
   };
@@ -171,7 +171,7 @@ const ofCommits: PreparedStatement = {
   name: "attestations-of-commits",
   text: `
     select wanted.sha, coalesce('[' || (
-      select string_agg((${attestationObject(selfPath)})::text, ',' order by a.created_at, a.id)
+      select string_agg(${attestationObject(selfPath)}, ',' order by a.created_at, a.id)
       from attestations a ${joined}
       where a.org_id = $1 and a.git_commit = wanted.sha
         and ($6::text is null or a.flow_id in ${flowsNamed("array[$6::text]")})
@@ -213,7 +213,7 @@ const ofFlow: PreparedStatement = {
       limit $8::bigint)
     select (select count(*) from attestations a where ${inFlow}) as total,
       coalesce('[' || (
-        select string_agg((${attestationObject(selfPath)})::text, ',' order by p.created_at desc, p.id desc)
+        select string_agg(${attestationObject(selfPath)}, ',' order by p.created_at desc, p.id desc)
         from page p join attestations a on a.org_id = $1 and a.id = p.id ${joined}
       ) || ']', '[]') as list`,
 };

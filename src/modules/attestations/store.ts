@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Tx } from "../../db/connect.ts";
 import { later } from "../../db/transaction.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { writeJson } from "../../lib/exact-json.ts";
 
 /** An attestation as it is stored. Whatever is bound to a fingerprint names its artifact in `target_artifacts`. */
 export interface NewAttestation {
@@ -38,7 +39,7 @@ export interface NewAttestation {
  * and be locked, and their artifacts, if any, must be on the trails. Keeps the heads that trails are judged by.
  */
 export function insertAttestations(tx: Tx, orgId: string, attestations: readonly NewAttestation[]): void {
-  const input = JSON.stringify(attestations);
+  const input = writeJson(attestations);
   later(
     tx,
     sql`/* insert-attestations */ with reported as (
@@ -51,10 +52,10 @@ export function insertAttestations(tx: Tx, orgId: string, attestations: readonly
       annotations, user_data, type_data, control_identifier,
       (select c.version from controls c where c.org_id = ${orgId} and c.identifier = i.control_identifier),
       evidence_id, to_timestamp(created_at), created_by_name
-    from jsonb_to_recordset(${input}::jsonb) as i (id uuid, flow_id uuid, trail_id uuid, name text, type text,
+    from json_to_recordset(${input}::json) as i (id uuid, flow_id uuid, trail_id uuid, name text, type text,
       is_compliant boolean, is_override boolean, artifact_fingerprint text, target_artifacts text[],
-      git_commit_info jsonb, repo_id uuid, description text, origin_url text, external_urls jsonb, annotations jsonb,
-      user_data jsonb, type_data jsonb, control_identifier text, evidence_id uuid, created_at float8, created_by_name text)
+      git_commit_info jsonb, repo_id uuid, description text, origin_url text, external_urls jsonb, annotations json,
+      user_data json, type_data json, control_identifier text, evidence_id uuid, created_at float8, created_by_name text)
     order by id
     returning id, trail_id, name, type, is_override, artifact_fingerprint, target_artifacts, git_commit)
     insert into attestation_heads as h (org_id, trail_id, kind, place, name, type, first_id, latest_id, latest_plain_id)

@@ -25,8 +25,9 @@ export interface DecisionDetailRow extends DecisionRow {
   description: string | null;
   origin_url: string | null;
   external_urls: Record<string, { href: string; fingerprint?: string | null | undefined }> | null;
-  annotations: Record<string, string> | null;
-  user_data: unknown;
+  annotations: string | null;
+  /** JSON text as it was written; so are annotations. */
+  user_data: string;
 }
 
 /** Which decisions. Bounds are inclusive, Unix seconds. */
@@ -98,8 +99,8 @@ export async function findDecision(
   id: string,
 ): Promise<DecisionDetailRow | undefined> {
   const { rows } = await sql<DecisionDetailRow>`
-    select ${shown}, d.description, d.origin_url, d.external_urls, d.annotations,
-      coalesce(d.user_data, '{}') as user_data
+    select ${shown}, d.description, d.origin_url, d.external_urls, d.annotations::text as annotations,
+      coalesce(d.user_data, '{}')::text as user_data
     from attestations d ${places}
     where d.org_id = ${orgId} and d.id = ${id} and d.control_identifier = ${identifier}`.execute(db);
   return rows[0];

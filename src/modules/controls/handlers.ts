@@ -5,6 +5,8 @@ import { parseWireId } from "../../lib/ids.ts";
 import { type Links, pageHead } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import { getCoverage, listPoliciesReferencing } from "./coverage-store.ts";
+import { ExactJson } from "../../lib/exact-json.ts";
+import { exactText } from "../../contract/endpoint.ts";
 import { countDecisions, type DecisionFilter, type DecisionRow, listDecisions } from "./decision-store.ts";
 import {
   type ControlFilter,
@@ -134,6 +136,11 @@ export const controlHandlers: Handlers<typeof controlEndpoints> = {
 
   get_control_decision: async (deps, { org, params }) => {
     const decision = await getDecision(deps.db.query, org, params.identifier, params.decision_id);
-    return { status: 200, body: showDecision(decision, org, deps.links) };
+    const { user_data, annotations, ...shown } = showDecision(decision, org, deps.links);
+    const exact = {
+      annotations: annotations === null ? null : ExactJson.ofText(annotations),
+      user_data: ExactJson.ofText(user_data),
+    };
+    return { status: 200, body: exactText({ ...shown, ...exact }) };
   },
 };

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { Executor, Tx } from "../../db/connect.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { type ExactJson, writeJson } from "../../lib/exact-json.ts";
 
 /** A repo as reported. What identifies it: its provider with the provider's id, or with its name when it has none. */
 export interface ReportedRepo {
@@ -12,7 +13,7 @@ export interface ReportedRepo {
   description: string | null;
   vcs_instance: string | null;
   namespace_path: string[] | null;
-  additional_info: Record<string, unknown> | null;
+  additional_info: ExactJson | null;
 }
 
 /** A stored repo behind a reported one. */
@@ -25,10 +26,10 @@ export interface KnownRepo {
 }
 
 const columns = sql`(position integer, id uuid, repo_id text, provider text, name text, url text, description text,
-  vcs_instance text, namespace_path text[], additional_info jsonb)`;
+  vcs_instance text, namespace_path text[], additional_info json)`;
 
 function asInput(repos: readonly (ReportedRepo & { id?: string })[]): string {
-  return JSON.stringify(repos.map((repo, position) => ({ position, ...repo })));
+  return writeJson(repos.map((repo, position) => ({ position, ...repo })));
 }
 
 /** Which of the reported repos are stored already. What a report leaves out is no news. */
@@ -42,8 +43,8 @@ export async function listKnownRepos(
       or coalesce(i.vcs_instance, r.vcs_instance) is distinct from r.vcs_instance
       or coalesce(i.description, r.description) is distinct from r.description
       or coalesce(i.namespace_path, r.namespace_path) is distinct from r.namespace_path
-      or coalesce(i.additional_info, r.additional_info) is distinct from r.additional_info) as changed
-    from jsonb_to_recordset(${asInput(repos)}::jsonb) as i ${columns}
+      or coalesce(i.additional_info, r.additional_info)::text is distinct from r.additional_info::text) as changed
+    from json_to_recordset(${asInput(repos)}::json) as i ${columns}
     cross join lateral (
       select * from repos r where r.org_id = ${orgId} and i.repo_id is not null
         and r.repo_id = i.repo_id and r.provider is not distinct from i.provider
@@ -66,7 +67,7 @@ export async function insertRepos(
       additional_info, created_at, last_modified_at)
     select ${orgId}, id, repo_id, provider, name, url, description, vcs_instance, namespace_path, additional_info,
       to_timestamp(${at}::float8), to_timestamp(${at}::float8)
-    from jsonb_to_recordset(${asInput(repos)}::jsonb) as i ${columns}
+    from json_to_recordset(${asInput(repos)}::json) as i ${columns}
     order by position
     on conflict do nothing`.execute(tx);
 }
@@ -80,7 +81,7 @@ export async function updateRepos(
 ): Promise<void> {
   await sql`
     with input as materialized (
-      select * from jsonb_to_recordset(${asInput(repos)}::jsonb) as i ${columns}
+      select * from json_to_recordset(${asInput(repos)}::json) as i ${columns}
     ), locked as materialized (
       select r.id from repos r where r.org_id = ${orgId} and r.id in (select id from input)
       order by r.id for no key update

@@ -47,7 +47,7 @@ export async function keepTrails(
 ): Promise<KeptTrail[]> {
   const { rows } = await sql<KeptTrail>`
     /* keep-trails */ with input as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(trails)}::jsonb)
+      select * from json_to_recordset(${JSON.stringify(trails)}::json)
         as i (id uuid, event_id uuid, flow_id uuid, name text, description text, git_commit_info jsonb,
           shown_commit jsonb, repo_ids uuid[], created_at float8, last_modified_at float8, created_by_name text, creating_user_id text)
     ), locked as materialized (
@@ -79,15 +79,15 @@ export async function keepTrails(
       returning t.id, t.flow_id, t.name, t.template_id, t.repo_ids
     ), recorded as (
       insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
-      select ${orgId}, b.id, i.event_id, to_timestamp(i.created_at), 'trail_reported', jsonb_build_object(
+      select ${orgId}, b.id, i.event_id, to_timestamp(i.created_at), 'trail_reported', json_build_object(
         'git_commit_info', i.git_commit_info,
         'repo_info', (select ${repoInEvent} from repos r where r.org_id = ${orgId} and r.id = i.repo_ids[1]),
         'setting_user_id', i.creating_user_id,
-        'trail_data_json', jsonb_build_object(
+        'trail_data_json', json_build_object(
           'org_id', wire_id(${orgId}::uuid), 'flow_id', wire_id(b.flow_id), 'name', b.name,
           'creating_user_id', i.creating_user_id, 'description', i.description, 'git_commit_info', i.shown_commit,
           'template_id', wire_id(b.template_id), 'origin_url', null, 'user_data', '{}',
-          'repo_ids', (select coalesce(jsonb_agg(wire_id(id)), '[]') from unnest(b.repo_ids) as id)))
+          'repo_ids', (select coalesce(json_agg(wire_id(id)), '[]') from unnest(b.repo_ids) as id)))
       from begun b join input i on i.id = b.id
     )
     select id, flow_id, name, false as begun from moved

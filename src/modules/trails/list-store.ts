@@ -13,7 +13,8 @@ export interface ReadTrailRow {
   git_commit_info: unknown;
   origin_url: string | null;
   external_urls: unknown;
-  user_data: unknown;
+  /** JSON text as it was written. */
+  user_data: string;
   template: string;
   template_id: string;
   /** Wire ids. */
@@ -28,7 +29,7 @@ export interface ReadTrailRow {
   compliance_status: string;
 }
 
-const columns = sql`t.id, t.flow_id, t.name, t.description, t.git_commit_info, t.origin_url, t.external_urls, t.user_data,
+const columns = sql`t.id, t.flow_id, t.name, t.description, t.git_commit_info, t.origin_url, t.external_urls, t.user_data::text as user_data,
   t.template, t.template_id, array(
     select wire_id(repo.id) from unnest(t.repo_ids) with ordinality as repo (id, position) order by repo.position
   ) as repo_ids, t.created_at, t.created_by_name, t.last_modified_at, f.name as flow_name, f.tags as flow_tags,

@@ -4,6 +4,8 @@ import type { CreateTrail } from "../../contract/trails.ts";
 import type { Tx } from "../../db/connect.ts";
 import { type AppError, notFound } from "../../domain/errors.ts";
 import type { OrgAccess, Principal } from "../../domain/principal.ts";
+import { ExactJson } from "../../lib/exact-json.ts";
+import { saysTheSame } from "../../lib/same-json.ts";
 import { wireId } from "../../lib/ids.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import { evaluateTrails } from "../compliance/service.ts";
@@ -63,7 +65,7 @@ async function beginTrail(deps: Needed, report: Report): Promise<boolean> {
     git_commit_info: stored(input.git_commit_info),
     origin_url: input.origin_url ?? null,
     external_urls: stored(input.external_urls),
-    user_data: stored(input.user_data ?? {}),
+    user_data: input.user_data ?? ExactJson.ofText("{}"),
     template: input.template ?? flow.template,
     template_id: input.template === undefined ? flow.template_id : deps.ids.next(),
     repo_ids: repo_id === null ? [] : [repo_id],
@@ -108,7 +110,7 @@ function factsForEvent(facts: TrailFacts): Record<string, unknown> {
     git_commit_info: showCommit(facts.git_commit_info),
     template_id: wireId(facts.template_id),
     origin_url: facts.origin_url,
-    user_data: JSON.stringify(facts.user_data),
+    user_data: facts.user_data.text,
   };
 }
 
@@ -121,7 +123,7 @@ function merged(deps: Needed, before: TrailRow, { input, repo_id }: Report): Tra
     git_commit_info: stored(input.git_commit_info) ?? before.git_commit_info,
     origin_url: input.origin_url ?? before.origin_url,
     external_urls: stored(input.external_urls) ?? before.external_urls,
-    user_data: stored(input.user_data) ?? before.user_data,
+    user_data: input.user_data ?? before.user_data,
     template: input.template ?? before.template,
     template_id: newTemplate ? deps.ids.next() : before.template_id,
     repo_ids:
@@ -132,7 +134,11 @@ function merged(deps: Needed, before: TrailRow, { input, repo_id }: Report): Tra
 /** Names of what differs, as `trail_updated` events list them. */
 function changesBetween(before: TrailFacts, after: TrailFacts): string[] {
   const fields = ["description", "git_commit_info", "user_data", "origin_url", "external_urls"] as const;
-  const changes: string[] = fields.filter((field) => !isDeepStrictEqual(before[field], after[field]));
+  const changes: string[] = fields.filter((field) =>
+    field === "user_data"
+      ? !saysTheSame(before.user_data.text, after.user_data.text)
+      : !isDeepStrictEqual(before[field], after[field]),
+  );
   if (before.template !== after.template) changes.push("template");
   if (before.repo_ids.length !== after.repo_ids.length) changes.push("repo_info");
   return changes;

@@ -1,5 +1,6 @@
 import type { GitCommit } from "../../contract/reports.ts";
 import type { EventGitCommitInfo, GitCommitInfo, Template, TrailEvent } from "../../contract/trails.ts";
+import { ExactJson, writeJson } from "../../lib/exact-json.ts";
 import { wireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
 import { knownTemplate } from "../flows/known-templates.ts";
@@ -65,7 +66,7 @@ export function createTemplateReader(): (trail: { template: string; template_id:
 export function trailPrinter(
   deps: Pick<Deps, "links">,
   org: { name: string },
-): (row: ReadTrailRow, events?: TrailEvent[]) => string {
+): (row: ReadTrailRow, events?: ShownEvent[]) => string {
   const templateOf = createTemplateReader();
   return (row, events) => {
     const before = {
@@ -73,7 +74,7 @@ export function trailPrinter(
       description: row.description,
       git_commit_info: showTrailCommit(row.git_commit_info),
       origin_url: row.origin_url,
-      user_data: row.user_data,
+      user_data: ExactJson.ofText(row.user_data),
       repo_ids: row.repo_ids,
       last_modified_at: row.last_modified_at,
       created_at: row.created_at,
@@ -88,21 +89,24 @@ export function trailPrinter(
       external_urls: row.external_urls,
       html_url: deps.links.web(`/${org.name}/flows/${row.flow_name}/trails/${row.name}`),
     };
-    const opened = JSON.stringify(before).slice(0, -1);
-    return `${opened},"compliance_status":${row.compliance_status},${JSON.stringify(after).slice(1)}`;
+    const opened = writeJson(before).slice(0, -1);
+    return `${opened},"compliance_status":${row.compliance_status},${writeJson(after).slice(1)}`;
   };
 }
 
+/** An event ready to be written. */
+type ShownEvent = Omit<TrailEvent, "repo_info"> & { repo_info: ExactJson | null };
+
 interface EventData extends Record<string, unknown> {
   git_commit_info?: unknown;
-  repo_info?: Record<string, unknown> | null;
+  repo_info?: unknown;
   trail_data_json?: { git_commit_info?: unknown };
 }
 
 /** Shows events of one trail (contract flows 6.3). */
-function showEvent(orgId: string, trail: ReadTrailRow): (event: TrailEventRow) => TrailEvent {
-  return ({ type, occurred_at, data }) => {
-    const { git_commit_info, repo_info, ...rest } = data as EventData;
+function showEvent(orgId: string, trail: ReadTrailRow): (event: TrailEventRow) => ShownEvent {
+  return ({ type, occurred_at, data, repo_info }) => {
+    const { git_commit_info, repo_info: _, ...rest } = data as EventData;
     return {
       org_id: wireId(orgId),
       flow_id: wireId(trail.flow_id),
@@ -110,7 +114,7 @@ function showEvent(orgId: string, trail: ReadTrailRow): (event: TrailEventRow) =
       timestamp: occurred_at,
       type,
       git_commit_info: showEventCommit(git_commit_info ?? rest.trail_data_json?.git_commit_info),
-      repo_info: repo_info ?? null,
+      repo_info: repo_info === null ? null : ExactJson.ofText(repo_info),
       ...rest,
     };
   };

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 
-import { jsonb, jsonbOrNull, moment } from "../../db/columns.ts";
+import { json, jsonbOrNull, moment } from "../../db/columns.ts";
 import type { Tx } from "../../db/connect.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { ExactJson, writeJson } from "../../lib/exact-json.ts";
 import { repoInEvent } from "./repo-in-event.ts";
 
 /** What reports say about a trail, as it is kept. */
@@ -11,7 +12,7 @@ export interface TrailFacts {
   git_commit_info: unknown;
   origin_url: string | null;
   external_urls: unknown;
-  user_data: unknown;
+  user_data: ExactJson;
   template: string;
   template_id: string;
   repo_ids: string[];
@@ -35,7 +36,7 @@ function columnsOf(facts: TrailFacts) {
     git_commit_info: jsonbOrNull(facts.git_commit_info),
     origin_url: facts.origin_url,
     external_urls: jsonbOrNull(facts.external_urls),
-    user_data: jsonb(facts.user_data),
+    user_data: json(facts.user_data),
     template: facts.template,
     template_id: facts.template_id,
     repo_ids: facts.repo_ids,
@@ -70,8 +71,8 @@ export interface TrailRow extends TrailFacts {
 }
 
 /** The trail of this name, which must exist, locked against other writers until the transaction ends. */
-export function getTrailLocked(tx: Tx, orgId: string, key: TrailKey): Promise<TrailRow> {
-  return tx
+export async function getTrailLocked(tx: Tx, orgId: string, key: TrailKey): Promise<TrailRow> {
+  const { user_data, ...row } = await tx
     .selectFrom("trails")
     .select([
       "id",
@@ -79,7 +80,7 @@ export function getTrailLocked(tx: Tx, orgId: string, key: TrailKey): Promise<Tr
       "git_commit_info",
       "origin_url",
       "external_urls",
-      "user_data",
+      sql<string>`user_data::text`.as("user_data"),
       "template",
       "template_id",
       "repo_ids",
@@ -89,6 +90,7 @@ export function getTrailLocked(tx: Tx, orgId: string, key: TrailKey): Promise<Tr
     .where("name", "=", key.name)
     .forNoKeyUpdate()
     .executeTakeFirstOrThrow();
+  return { ...row, user_data: ExactJson.ofText(user_data) };
 }
 
 /** Replaces what is known of a trail. */
@@ -116,11 +118,10 @@ export interface NewTrailEvent {
 
 /** Appends to a trail's events. The repo is kept as it is known at this moment. */
 export async function insertTrailEvent(tx: Tx, orgId: string, event: NewTrailEvent): Promise<void> {
+  const opened = `${writeJson(event.data).slice(0, -1)},"repo_info":`;
   await sql`
     insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
     values (${orgId}, ${event.trail_id}, ${event.id}, ${moment(event.occurred_at)}, ${event.type},
-      ${jsonb(event.data)} || jsonb_build_object('repo_info', (
-        select ${repoInEvent} from repos r where r.org_id = ${orgId} and r.id = ${event.repo_id}::uuid)))`.execute(
-    tx,
-  );
+      (${opened}::text || coalesce((select ${repoInEvent}::text from repos r
+        where r.org_id = ${orgId} and r.id = ${event.repo_id}::uuid), 'null') || '}')::json)`.execute(tx);
 }
