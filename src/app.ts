@@ -28,7 +28,7 @@ import { createSecretBox } from "./lib/secret-box.ts";
 import { createTimeGuard, type TimeGuard, type TimeSources, trustedTime } from "./lib/time-guard.ts";
 import { trackKeyUse } from "./modules/access/key-use.ts";
 import type { Deps } from "./modules/deps.ts";
-import { handlers } from "./modules/handlers.ts";
+import { gates, handlers } from "./modules/handlers.ts";
 import { createMetrics } from "./modules/metrics.ts";
 import { timeDeliveriesBy } from "./modules/notifications/service.ts";
 import { showWaitingDeliveries } from "./modules/notifications/waiting-service.ts";
@@ -185,7 +185,7 @@ export async function assembleApp(
   let state: "starting" | "ready" | "stopping" = "starting";
   const server = await createServer(deps, {
     log,
-    mounted: { endpoints, handlers: handlers as unknown as Record<string, AnyHandler>, keyUse },
+    mounted: { endpoints, handlers: handlers as unknown as Record<string, AnyHandler>, gates, keyUse },
     health: {
       ready: async () => {
         if (state !== "ready" || deps.time.refused !== undefined) return false;

@@ -16,6 +16,7 @@ import { randomBytes } from "node:crypto";
 
 import { z } from "zod";
 
+import { intakeLimits, type IntakeLimits, limitVariables, whole } from "./config-limits.ts";
 import type { EvidenceSettings } from "./evidence/create.ts";
 import { parseUrl } from "./lib/url.ts";
 
@@ -47,6 +48,8 @@ export interface Config {
   evidence: EvidenceSettings;
   /** A client that takes nothing of its answer for so long is cut off. */
   sendStallSeconds: number;
+  /** What callers may take of connections, time and memory. */
+  intake: IntakeLimits;
 }
 
 /** The operator's mail server. */
@@ -74,12 +77,6 @@ export class ConfigError extends Error {
 }
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
-const whole = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 const url = (protocols: string[]) =>
   z
     .string()
@@ -141,6 +138,7 @@ const Environment = z.object({
   WAYBILL_MAX_EVIDENCE_BYTES: whole(1024, 999_999_999).optional(),
   WAYBILL_SEND_STALL_SECONDS: whole(1, 3600).optional(),
   ...s3,
+  ...limitVariables,
   XDG_DATA_HOME: z.string().optional(),
 });
 
@@ -277,6 +275,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     metricsToken: set.WAYBILL_METRICS_TOKEN,
     evidence: evidenceSettings(set, dataDir),
     sendStallSeconds: set.WAYBILL_SEND_STALL_SECONDS ?? 30,
+    intake: intakeLimits(set, isLoopback(host)),
   };
 }
 

@@ -4,6 +4,7 @@ export type ErrorKind =
   | "unauthenticated"
   | "forbidden"
   | "not_found"
+  | "timeout"
   | "conflict"
   | "too_large"
   | "unsupported"

@@ -4,6 +4,7 @@ import { AppError } from "../domain/errors.ts";
 import { JsonError, parseJson, parseJsonExactly, type Places } from "../lib/json.ts";
 import { sha256 } from "../lib/hash.ts";
 import type { Brief, BriefBodies } from "./brief-bodies.ts";
+import { receiveBytes } from "./receive-bytes.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -66,11 +67,14 @@ export function registerBodyParsers(app: FastifyInstance): void {
   app.decorateRequest("bodyDigest", null);
   app.decorateRequest("knownBrief", null);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>(/^application\/(?:[\w.-]+\+)?json\b/i, { parseAs: "buffer" }, readJson);
-  app.addContentTypeParser<Buffer>("*", { parseAs: "buffer" }, (request, body, done) => {
+  app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json\b/i, async (request: FastifyRequest) =>
+    readJson(request, await receiveBytes(request)),
+  );
+  app.addContentTypeParser("*", async (request: FastifyRequest) => {
+    const body = await receiveBytes(request);
     request.rawBody = body;
-    if (request.routeOptions.config.raw === true || body.length === 0)
-      done(null, body.length === 0 ? undefined : body);
-    else done(new AppError("unsupported", "Content type is not supported, send application/json"));
+    if (body.length === 0) return undefined;
+    if (request.routeOptions.config.raw === true) return body;
+    throw new AppError("unsupported", "Content type is not supported, send application/json");
   });
 }

@@ -9,6 +9,7 @@ const statusOf: Record<ErrorKind, number> = {
   unauthenticated: 401,
   forbidden: 403,
   not_found: 404,
+  timeout: 408,
   conflict: 409,
   too_large: 413,
   unsupported: 415,
@@ -49,10 +50,16 @@ export function handleError(error: FastifyError, request: FastifyRequest, reply:
   const shown = explain(error);
   if (shown === undefined) request.log.error({ err: error }, "request failed");
   else if (shown.kind === "unavailable" && !shown.logged)
-    request.log.warn({ err: shown.cause ?? shown }, "service unavailable");
+    // Without a cause it is a limit that was reached: where in the program says nothing, and there may be many.
+    request.log.warn(
+      shown.cause === undefined ? { reason: shown.message } : { err: shown.cause },
+      "service unavailable",
+    );
   else if (shown.kind === "conflict" && shown.cause !== undefined)
     request.log.warn({ err: shown.cause }, "request collided with another");
   const status = shown === undefined ? 500 : statusOf[shown.kind];
+  // What comes on this connection would be taken for the rest of the body.
+  if (status === 408) reply.header("connection", "close");
   if (status === 401) reply.header("www-authenticate", "Bearer");
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "2");
   return reply

@@ -11,7 +11,7 @@ import { sha256 } from "../lib/hash.ts";
 import { isStorable, type Places } from "../lib/json.ts";
 import { authorize, type Caller } from "../modules/access/service.ts";
 import type { KeyUse } from "../modules/access/key-use.ts";
-import type { Call } from "../modules/call.ts";
+import type { Admission, Call, Gate } from "../modules/call.ts";
 import type { Deps } from "../modules/deps.ts";
 import { parseBody } from "./body.ts";
 import { briefsOf } from "./brief-bodies.ts";
@@ -21,6 +21,8 @@ import { type AnswerSender, createSender } from "./send.ts";
 declare module "fastify" {
   interface FastifyRequest {
     caller: Caller | null;
+    /** What the gate of the endpoint found out; null where there is none. */
+    admission: Admission | null;
   }
   interface FastifyContextConfig {
     operationId?: string;
@@ -37,6 +39,8 @@ export type AnyHandler = (deps: Deps, call: never) => Promise<Reply<Endpoint>>;
 export interface Mounted {
   endpoints: Endpoints;
   handlers: Record<string, AnyHandler>;
+  /** For every endpoint that checks signatures. */
+  gates: Record<string, Gate>;
   keyUse: KeyUse;
 }
 
@@ -149,6 +153,7 @@ function routeHandler(
         files: received.files,
         org: request.caller?.org,
         principal: request.caller?.principal,
+        admission: request.admission ?? undefined,
         actor: actorOf(request, operationId, received.digest),
         url: deps.config.publicUrl + request.url,
         path: pathOf(request),
@@ -174,6 +179,13 @@ async function requireRightTime(deps: Deps, endpoint: Endpoint, reply: FastifyRe
   throw new AppError("unavailable", why, { logged: true });
 }
 
+/** Asks the endpoint's gate, if it has one, about everything but the body. */
+async function admit(deps: Deps, gate: Gate | undefined, request: FastifyRequest, endpoint: Endpoint) {
+  if (gate === undefined) return null;
+  const principal = request.caller?.principal;
+  return gate(deps, { params: pathParams(endpoint, request), headers: request.headers, principal });
+}
+
 /**
  * Turns every endpoint of the contract into a route: authenticate and authorize before the body is read, then parse,
  * call the handler, send. An endpoint whose handler is missing is an error at start.
@@ -181,8 +193,12 @@ async function requireRightTime(deps: Deps, endpoint: Endpoint, reply: FastifyRe
 export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounted): void {
   app.decorateRequest("caller", null);
   const sender = createSender(deps);
+  app.decorateRequest("admission", null);
   for (const [operationId, endpoint] of Object.entries(mounted.endpoints)) {
     if (mounted.handlers[operationId] === undefined) throw new Error(`No handler for ${operationId}`);
+    const gate = mounted.gates[operationId];
+    if (endpoint.access.kind === "signature" && gate === undefined)
+      throw new Error(`No gate for ${operationId}`);
     app.route({
       method: endpoint.method,
       url: routeUrl(endpoint.path),
@@ -203,6 +219,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
           path: pathOf(request),
         });
         if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal.api_key_id);
+        request.admission = await admit(deps, gate, request, endpoint);
         await requireRightTime(deps, endpoint, reply);
       },
       handler: routeHandler(deps, mounted, operationId, sender),

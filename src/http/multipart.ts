@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 
 import type { MultipartFile } from "@fastify/multipart";
 import type { FastifyRequest } from "fastify";
@@ -9,6 +10,7 @@ import { sha256 } from "../lib/hash.ts";
 import { JsonError, parseJson, parseJsonExactly, type Places } from "../lib/json.ts";
 import type { Deps } from "../modules/deps.ts";
 import { createIntake, type EvidenceIntake } from "./evidence-part.ts";
+import type { Reception } from "./intake.ts";
 
 type MultipartBody = Extract<RequestBody, { kind: "multipart" }>;
 
@@ -49,8 +51,18 @@ function translate(error: unknown): unknown {
   return new AppError("invalid", "Request body is not valid multipart/form-data", { cause: error });
 }
 
-async function readFile(file: MultipartFile, part: FilePart, intake: EvidenceIntake): Promise<AnyFile> {
-  if (part.kind === "evidence") return intake.receive(file.file, file.filename);
+/** The pieces of a file that goes on to the disk, or nowhere. */
+async function* passing(file: MultipartFile, reception: Reception): AsyncGenerator<Buffer> {
+  // Past its limit nothing of a file is handed over, and the request is refused.
+  file.file.once("limit", () => reception.drop());
+  for await (const chunk of file.file as AsyncIterable<Buffer>) {
+    reception.gone(chunk.length);
+    yield chunk;
+  }
+}
+
+async function readFile(file: MultipartFile, part: FilePart, { intake, reception }: Into): Promise<AnyFile> {
+  if (part.kind === "evidence") return intake.receive(Readable.from(passing(file, reception)), file.filename);
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of file.file as AsyncIterable<Buffer>) {
@@ -78,17 +90,21 @@ async function readField(
   return Buffer.concat(chunks);
 }
 
+/** Where what arrives goes to, and is counted. */
+interface Into {
+  intake: EvidenceIntake;
+  reception: Reception;
+  /** Bytes of the largest file there may be. */
+  largest: number;
+}
+
 interface Parts {
   /** The JSON field. */
   json: Buffer;
   files: Record<string, AnyFile>;
 }
 
-async function readParts(
-  request: FastifyRequest,
-  spec: MultipartBody,
-  { intake, largest }: { intake: EvidenceIntake; largest: number },
-): Promise<Parts> {
+async function readParts(request: FastifyRequest, spec: MultipartBody, into: Into): Promise<Parts> {
   const files: Record<string, AnyFile> = {};
   let json: Buffer | undefined;
   let received = 0;
@@ -96,18 +112,17 @@ async function readParts(
     received += length;
     if (received > maxBodyBytes) throw new AppError("too_large", "Request body is too large");
   };
-  const fileSize = Math.max(largest, maxFieldBytes) + 1;
+  const fileSize = Math.max(into.largest, maxFieldBytes) + 1;
   const limits = { fieldSize: maxFieldBytes, fileSize, files: 24, fields: 20, parts: 24 };
   for await (const part of request.parts({ limits, isPartAFile: isFile(spec) }))
     if (part.type === "file" && part.fieldname === spec.field)
       json = await readField(spec.field, part, receive);
     else if (part.type === "file") {
       const known = Object.hasOwn(spec.files, part.fieldname) ? spec.files[part.fieldname] : undefined;
-      if (known === undefined)
-        for await (const chunk of part.file as AsyncIterable<Buffer>) receive(chunk.length);
+      if (known === undefined) for await (const chunk of passing(part, into.reception)) receive(chunk.length);
       else if (files[part.fieldname] !== undefined)
         throw invalidInput({ [part.fieldname]: "Only one file may be sent here" });
-      else files[part.fieldname] = await readFile(part, known, intake);
+      else files[part.fieldname] = await readFile(part, known, into);
     } else receive(String(part.value).length);
   if (json === undefined) throw invalidInput({ [spec.field]: "Field required [input: None]" });
   return { json, files };
@@ -123,6 +138,33 @@ function isFile(spec: MultipartBody) {
     contentType: string | undefined,
     filename: string | undefined,
   ): boolean => field === spec.field || contentType === "application/octet-stream" || filename !== undefined;
+}
+
+/** Reads the parts, unless the body comes too slowly or takes too much memory. */
+function receiveParts(
+  request: FastifyRequest,
+  spec: MultipartBody,
+  more: Pick<Into, "intake" | "largest">,
+): Promise<Parts> {
+  const { raw, server } = request;
+  return new Promise<Parts>((resolve, reject) => {
+    const stop = (): void => {
+      raw.off("data", arrived);
+      reception.end();
+    };
+    const refuse = (error: unknown): void => {
+      stop();
+      reject(error);
+    };
+    const arrived = (chunk: Buffer): void => reception.arrived(chunk.length);
+    const reception = server.intake.begin(request, refuse);
+    // The parts are asked for in the same turn, before anything can arrive.
+    raw.on("data", arrived);
+    readParts(request, spec, { ...more, reception }).then((parts) => {
+      stop();
+      resolve(parts);
+    }, refuse);
+  });
 }
 
 /** The most that any file of the body may have; each is held to its own limit when it is read. */
@@ -156,7 +198,7 @@ export async function readMultipart(
   const intake = createIntake(deps);
   try {
     const largest = largestFile(spec, deps.config.evidence.maxBytes);
-    const parts = await readParts(request, spec, { intake, largest });
+    const parts = await receiveParts(request, spec, { intake, largest });
     return {
       value: await parseField(spec.field, parts.json, deps.exact),
       files: parts.files,

@@ -6,9 +6,12 @@ import type { Logger } from "pino";
 
 import type { Deps } from "../modules/deps.ts";
 import { registerBodyParsers } from "./body.ts";
+import { registerConnectionLimits } from "./connections.ts";
 import { registerDocs } from "./docs.ts";
 import { handleError } from "./error-handler.ts";
 import { type Health, registerHealth } from "./health.ts";
+import { registerIntake } from "./intake.ts";
+import { createIntakeMetrics } from "./intake-metrics.ts";
 import { registerMetrics } from "./metrics.ts";
 import { type Mounted, mountEndpoints } from "./mount.ts";
 import { registerNotFound } from "./not-found.ts";
@@ -55,10 +58,15 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: "idle",
     return503OnClosing: false,
-    requestTimeout: 120_000,
     clientErrorHandler: handleClientError,
-    // A request without it is answered by ourselves, in JSON.
-    http: { requireHostHeader: false },
+    http: {
+      // A request without it is answered by ourselves, in JSON.
+      requireHostHeader: false,
+      headersTimeout: deps.config.intake.headerSeconds * 1000,
+      // How bodies get on is looked after by ourselves.
+      requestTimeout: 0,
+      connectionsCheckingInterval: 1_000,
+    },
     rewriteUrl: stripPrefix(prefixOf(deps.config.publicUrl)),
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
@@ -81,10 +89,13 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
     });
     requireHost(request, reply);
   });
+  const intakeMetrics = createIntakeMetrics(deps.metrics.registry);
+  registerConnectionLimits(app, deps.config.intake, intakeMetrics);
   await registerRateLimits(app, deps.config);
   registerNotFound(app);
   registerMetrics(app, deps);
   cutOffStalledClients(app.server, deps);
+  registerIntake(app, deps.config.intake, intakeMetrics);
   registerBodyParsers(app);
   await app.register(multipart);
   registerHealth(app, parts.health);

@@ -19,7 +19,7 @@ import { notificationHandlers } from "./notifications/handlers.ts";
 import { organizationHandlers } from "./organizations/handlers.ts";
 import { policyHandlers } from "./policies/handlers.ts";
 import { policyPreviewHandlers } from "./policies/preview-handlers.ts";
-import { qualityHandlers } from "./quality/handlers.ts";
+import { qualityGates, qualityHandlers } from "./quality/handlers.ts";
 import { repoHandlers } from "./repos/handlers.ts";
 import { searchHandlers } from "./search/handlers.ts";
 import { serviceAccountHandlers } from "./service-accounts/handlers.ts";
@@ -30,7 +30,7 @@ import { systemHandlers } from "./system/handlers.ts";
 import { tagHandlers } from "./tags/handlers.ts";
 import { trailHandlers } from "./trails/handlers.ts";
 import { userHandlers } from "./users/handlers.ts";
-import type { Handlers } from "./call.ts";
+import type { Gates, Handlers } from "./call.ts";
 
 /** What answers each operation of the contract. */
 export const handlers: Handlers<typeof endpoints> = {
@@ -66,3 +66,6 @@ export const handlers: Handlers<typeof endpoints> = {
   ...qualityHandlers,
   ...systemHandlers,
 };
+
+/** What looks at calls of signed endpoints before their bodies are read. */
+export const gates: Gates<typeof endpoints> = qualityGates;

@@ -60,6 +60,7 @@ export async function startUploadServer(deps: Deps): Promise<{ port: number; sto
       mounted: {
         endpoints,
         handlers: handlers as unknown as Record<string, AnyHandler>,
+        gates: {},
         keyUse: { used: () => {}, flush: async () => {}, stop: async () => {} },
       },
       health: { ready: async () => true },

@@ -2,9 +2,16 @@ import type { qualityEndpoints } from "../../contract/quality.ts";
 import type { OrgAccess } from "../../domain/principal.ts";
 import { parseWireId, wireId } from "../../lib/ids.ts";
 import { type Links, pageHead } from "../../lib/links.ts";
-import type { Handler, Handlers } from "../call.ts";
+import type { Gate, Gates, Handler, Handlers } from "../call.ts";
 import { countDeliveries, type DeliveryRow, findDelivery, listDeliveries } from "./delivery-store.ts";
-import { deliveryNotFound, readPayload, receiveDelivery, replayDelivery } from "./receive-service.ts";
+import {
+  type Admitted,
+  admitDelivery,
+  deliveryNotFound,
+  readPayload,
+  receiveDelivery,
+  replayDelivery,
+} from "./receive-service.ts";
 import { putIntegration, removeIntegration, rotateSecret } from "./service.ts";
 import { findIntegration, type IntegrationRow } from "./store.ts";
 
@@ -54,8 +61,18 @@ function deliveryId(org: OrgAccess, text: string): string {
 
 const receive: Handler<(typeof qualityEndpoints)["quality_webhook"]> = async (deps, call) => ({
   status: 200,
-  body: await receiveDelivery(deps, { ...call, hook_uid: call.params.hook_uid }),
+  body: await receiveDelivery(deps, call.admission.subject as Admitted, call),
 });
+
+const admitToHook: Gate = async (deps, { params, headers, principal }) => {
+  const subject = await admitDelivery(deps, { hook_uid: params["hook_uid"]!, headers, principal });
+  return { share: `webhook of ${subject.hook.org_id}`, subject };
+};
+
+export const qualityGates: Gates<typeof qualityEndpoints> = {
+  quality_webhook: admitToHook,
+  sonar_qube_webhook: admitToHook,
+};
 
 export const qualityHandlers: Handlers<typeof qualityEndpoints> = {
   quality_webhook: receive,

@@ -22,12 +22,16 @@ export const processTask = "process_quality_delivery";
 /** Who reports what arrives with the integration's signature. */
 export const integrationActorName = "Quality webhook";
 
-/** A call of the webhook as it came in. */
+/** A call of the webhook, without its body. */
 export interface WebhookCall {
   hook_uid: string;
-  body: Buffer | undefined;
   headers: Record<string, string | string[] | undefined>;
   principal: Principal | undefined;
+}
+
+/** What was delivered, and on whose behalf. */
+export interface Delivered {
+  body: Buffer | undefined;
   actor: Actor;
 }
 
@@ -45,31 +49,58 @@ function decoy(secrets: SecretBox): Buffer {
   return sealed;
 }
 
-interface Authenticated {
+/** A call that may be genuine: what is left to be checked is the signature over its body, if one was sent. */
+export interface Admitted {
   hook: HookRow;
-  by: "signature" | "api_key";
+  secret: string;
+  signatures: string[];
+}
+
+/** What hooks that do not exist belong to: it is looked up as any other is. */
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+const signaturePattern = /^[0-9a-f]{64}$/;
+
+/** Whether a call could be genuine as far as its headers go: with signatures by their form, without by the caller's key. */
+async function isPlausible(
+  deps: Deps,
+  signatures: readonly string[],
+  caller: { principal: Principal | undefined; org_id: string },
+): Promise<boolean> {
+  if (signatures.length > 0) return signatures.every((signature) => signaturePattern.test(signature));
+  const { principal, org_id } = caller;
+  return principal !== undefined && (await hasRole(deps, principal, { org_id, role: "member" }));
 }
 
 /**
- * Finds the hook and checks that the call is genuine: every signature sent is right, or none is sent and the caller's
- * key may report in the hook's organization.
- * @throws AppError not_found for an unknown hook, unauthenticated otherwise.
+ * Looks at a call before its body is read: whether there is such a hook, and whether what was sent along could be genuine.
+ * The same is done for a hook that does not exist as for one that does, up to the answer.
+ * @throws AppError not_found for an unknown hook; unauthenticated for signatures that no body has, and without any for a key
+ * that may not report in the hook's organization.
  */
-async function authenticate(deps: Deps, call: WebhookCall, body: Buffer): Promise<Authenticated> {
-  const hook = await findHook(deps.db, call.hook_uid);
+export async function admitDelivery(
+  deps: Deps,
+  { hook_uid, headers, principal }: WebhookCall,
+): Promise<Admitted> {
+  const hook = await findHook(deps.db, hook_uid);
   const secret = deps.secrets.open(hook?.secret ?? decoy(deps.secrets));
-  const expected = hmacSha256Hex(secret, body);
   const signatures = signatureHeaders
-    .map((name) => call.headers[name])
-    .filter((value) => value !== undefined);
-  const right = signatures.map((signature) => equalInConstantTime(String(signature), expected));
+    .map((name) => headers[name])
+    .filter((value) => value !== undefined)
+    .map(String);
+  const plausible = await isPlausible(deps, signatures, { principal, org_id: hook?.org_id ?? nobody });
   if (hook === undefined) throw notFound("Webhook not found");
+  if (!plausible) throw unauthenticated();
+  return { hook, secret, signatures };
+}
+
+/** @throws AppError unauthenticated when a signature is not that of the body. */
+function checkSignatures({ secret, signatures }: Admitted, body: Buffer): "signature" | "api_key" {
+  if (signatures.length === 0) return "api_key";
+  const expected = hmacSha256Hex(secret, body);
+  const right = signatures.map((signature) => equalInConstantTime(signature, expected));
   if (right.includes(false)) throw unauthenticated();
-  if (right.length > 0) return { hook, by: "signature" };
-  const { principal } = call;
-  if (principal === undefined || !(await hasRole(deps, principal, { org_id: hook.org_id, role: "member" })))
-    throw unauthenticated();
-  return { hook, by: "api_key" };
+  return "signature";
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -139,12 +170,17 @@ async function storeDelivery(deps: Deps, tx: Tx, record: Recorder, incoming: Inc
 /**
  * Takes a call of the webhook: checks it, stores it with its job in one transaction, and says what will become of it.
  * Of several deliveries of one analysis the first counts; one without a task id is never a duplicate.
- * @throws AppError not_found for an unknown hook, unauthenticated for a call that is not genuine, invalid for a body
- * that is no JSON object.
+ * @param admitted by `admitDelivery`.
+ * @throws AppError unauthenticated for a call that is not genuine, invalid for a body that is no JSON object.
  */
-export async function receiveDelivery(deps: Deps, call: WebhookCall): Promise<WebhookAnswer> {
+export async function receiveDelivery(
+  deps: Deps,
+  admitted: Admitted,
+  call: Delivered,
+): Promise<WebhookAnswer> {
   const body = call.body ?? Buffer.alloc(0);
-  const { hook, by } = await authenticate(deps, call, body);
+  const { hook } = admitted;
+  const by = checkSignatures(admitted, body);
   readPayload(body);
   const actor: Actor =
     by === "api_key"
