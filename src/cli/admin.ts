@@ -7,7 +7,7 @@ import { createOrg, createUserCommand, setRole, switchUser } from "./admin-ident
 import { createKey, importKey, type KeyOptions } from "./admin-keys.ts";
 import { dropJob, listJobs, retryJob } from "./admin-jobs.ts";
 import { list, listed } from "./admin-lists.ts";
-import { acceptTime } from "./admin-time.ts";
+import { acceptTime, type RepairOptions, repairTimesCommand } from "./admin-time.ts";
 import { withDatabase, withRunningServer } from "./command-deps.ts";
 
 function organizationCommands(admin: Command): void {
@@ -89,6 +89,17 @@ function timeCommands(admin: Command): void {
     .command("accept-time")
     .description("say that the machine's clock is right, when the server does not believe it")
     .action(() => withRunningServer((deps) => acceptTime(deps), { anyTime: true }));
+  admin
+    .command("repair-times")
+    .description("show what was written while the clock was ahead, or give it the right times")
+    .option("--apply", "change it, not only show it")
+    .option(
+      "--after <time>",
+      "Unix seconds or a date from when on times are wrong; five minutes from now unless given",
+    )
+    .action((options: RepairOptions) =>
+      withRunningServer((deps) => repairTimesCommand(deps, options), { anyTime: true }),
+    );
 }
 
 function jobCommands(admin: Command): void {
