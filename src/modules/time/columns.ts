@@ -42,6 +42,8 @@ export const timeColumns: Record<string, Record<string, TimeRule>> = {
   evidence: { created_at: "shifted" },
   flow_activity: { last_modified_at: "placed", active_minute: "placed" },
   flows: { created_at: "shifted", archived_at: "shifted" },
+  job_ends: { last_end_at: "shifted", set_aside_at: "shifted" },
+  job_workers: { started_at: "apart" },
   membership_events: { occurred_at: "shifted" },
   memberships: { created_at: "shifted" },
   migrations: { applied_at: "apart" },

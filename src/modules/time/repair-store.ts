@@ -204,11 +204,18 @@ export async function repairTrailEvents(tx: Tx, horizon: Horizon): Promise<void>
       and s.index = (e.data ->> 'snapshot_index')::integer`.execute(tx);
   await sql`update trail_events set occurred_at = pg_temp.right_time(occurred_at)
     where occurred_at > ${at(after)}`.execute(tx);
-  for (const name of ["created_at", "last_modified_at"])
-    await sql`update trail_events set data = jsonb_set(data, array['repo_info', ${name}::text],
-        to_jsonb(epoch(pg_temp.right_time(to_timestamp((data #>> array['repo_info', ${name}::text])::float8)))))
-      where jsonb_typeof(data #> array['repo_info', ${name}::text]) = 'number'
-        and (data #>> array['repo_info', ${name}::text])::float8 > ${after}::float8`.execute(tx);
+  for (const name of ["created_at", "last_modified_at"]) await repairRepoInEvents(tx, name, horizon);
+}
+
+/** Puts another time in place of this one in what events tell of repos, and leaves every other character alone. */
+async function repairRepoInEvents(tx: Tx, name: string, { after }: Horizon): Promise<void> {
+  const told = sql`e.data #>> array['repo_info', ${name}::text]`;
+  await sql`update trail_events e set data = regexp_replace(e.data::text,
+      '("' || ${name}::text || '"\\s*:\\s*)' || replace(${told}, '.', '\\.') || '(?![0-9.])',
+      '\\1' || epoch(pg_temp.right_time(to_timestamp((${told})::float8)))::text)::json
+    where json_typeof(e.data #> array['repo_info', ${name}::text]) = 'number' and (${told})::float8 > ${after}::float8`.execute(
+    tx,
+  );
 }
 
 /** Notes that times are right again, and lets new ids come after those that were made under the wrong clock. */
