@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { repairTimesCommand } from "../../src/cli/admin-time.ts";
-import type { CommandDeps } from "../../src/cli/command-deps.ts";
 import { print } from "../../src/cli/output.ts";
 import { timeColumns } from "../../src/modules/time/columns.ts";
 import { noticeSilence } from "../../src/modules/silence/watch-service.ts";
@@ -29,7 +28,7 @@ afterEach(() => vi.restoreAllMocks());
 
 async function repair(options: { apply?: boolean; after?: string }): Promise<string> {
   lines = [];
-  await repairTimesCommand(app.deps as CommandDeps, options);
+  await repairTimesCommand(app.deps, options);
   return lines.join("\n");
 }
 
@@ -348,8 +347,8 @@ describe("waybill admin repair-times", () => {
       "in the future",
     );
     await expect(repair({ after: "soon" })).rejects.toThrow("not a time");
-    await expect(
-      repairTimesCommand(app.deps as CommandDeps, { apply: true }, Date.now() / 1000 + 3600),
-    ).rejects.toThrow("apart: set the one");
+    await expect(repairTimesCommand(app.deps, { apply: true }, Date.now() / 1000 + 3600)).rejects.toThrow(
+      "apart: set the one",
+    );
   });
 });
