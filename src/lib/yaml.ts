@@ -32,6 +32,9 @@ export interface YamlLimits {
   maxValues: number;
 }
 
+/** How a text is read that may take long: elsewhere, while other things go on. Fails as `readYaml` does. */
+export type ReadYaml = (text: string, limits: YamlLimits) => Promise<YamlValue>;
+
 const maxDepth = 32;
 
 /** YAML 1.2 core, whatever the text's `%YAML` directive says: no merge keys, no tags but the plain ones. */

@@ -25,20 +25,31 @@ beforeAll(async () => {
     "null",
   ];
   await run(process.execPath, [compiler, ...options, "--outDir", join(folder, "dist")]);
-});
+}, 180_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it("runs programs in threads from the compiled files, and does not keep the process up", async () => {
-  const script = `
+it(
+  "runs programs and reads YAML in threads from the compiled files, and does not keep the process up",
+  { timeout: 90_000 },
+  async () => {
+    const script = `
     import { createSandbox } from "./dist/src/lib/sandbox/sandbox.js";
+    import { yamlReader } from "./dist/src/lib/yaml-aside.js";
     const result = await createSandbox().run("a", {
       input: '{"a":[1,2]}',
       steps: [{ kind: "validate", schema: '{"required":["a"]}' }, { kind: "run", program: ".a | add, $ENV" }],
     });
-    console.log(JSON.stringify(result));`;
-  const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {
-    cwd: folder,
-    timeout: 25_000,
-  });
-  expect(JSON.parse(stdout)).toEqual({ results: [{ problems: [] }, { problems: [] }], output: "3\n{}\n" });
-});
+    const yaml = await yamlReader.read("a", "# long enough for a thread\\n".repeat(400) + "[1, 2]", {
+      maxLength: 20000, maxValues: 10,
+    });
+    console.log(JSON.stringify({ result, yaml }));`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {
+      cwd: folder,
+      timeout: 60_000,
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      result: { results: [{ problems: [] }, { problems: [] }], output: "3\n{}\n" },
+      yaml: [1, 2],
+    });
+  },
+);

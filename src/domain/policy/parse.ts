@@ -1,4 +1,4 @@
-import { readYaml, YamlError, type YamlMapping, type YamlValue } from "../../lib/yaml.ts";
+import { type ReadYaml, readYaml, YamlError, type YamlMapping, type YamlValue } from "../../lib/yaml.ts";
 import { controlIdentifierPattern, maxNameLength } from "../names.ts";
 import { attestationTypes, customTypePattern } from "../template/model.ts";
 import { ExpressionError, PolicyError } from "./errors.ts";
@@ -166,14 +166,25 @@ class PolicyReader extends Reader {
   }
 }
 
-function readPolicyYaml(text: string): YamlValue {
+function explained(error: unknown): unknown {
+  if (!(error instanceof YamlError)) return error;
+  const place = error.line === undefined ? "" : ` (line ${error.line})`;
+  const reason = `Invalid YAML: ${error.message}${place}`;
+  return new PolicyError(reason, [{ path: [], reason, input: undefined }]);
+}
+
+function policyOf(value: YamlValue, origin: Origin): Policy {
+  const reader = new PolicyReader(origin);
+  const policy = reader.root(value);
+  if (reader.issues.length > 0) throw new PolicyError("Not a policy", reader.issues);
+  return policy;
+}
+
+function readAtOnce(text: string): YamlValue {
   try {
     return readYaml(text, limits);
   } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    const place = error.line === undefined ? "" : ` (line ${error.line})`;
-    const reason = `Invalid YAML: ${error.message}${place}`;
-    throw new PolicyError(reason, [{ path: [], reason, input: undefined }]);
+    throw explained(error);
   }
 }
 
@@ -184,10 +195,15 @@ function readPolicyYaml(text: string): YamlValue {
  * @throws PolicyError, and nothing else, with every mistake in the text.
  */
 export function parsePolicy(text: string, origin: Origin = "new"): Policy {
-  const reader = new PolicyReader(origin);
-  const policy = reader.root(readPolicyYaml(text));
-  if (reader.issues.length > 0) throw new PolicyError("Not a policy", reader.issues);
-  return policy;
+  return policyOf(readAtOnce(text), origin);
+}
+
+/** The same with the YAML, which takes longest, read elsewhere. @throws what `read` throws beside. */
+export async function readPolicy(text: string, read: ReadYaml, origin: Origin = "new"): Promise<Policy> {
+  const value = await read(text, limits).catch((error: unknown) => {
+    throw explained(error);
+  });
+  return policyOf(value, origin);
 }
 
 /** The identifiers of the controls a policy names, each once, with the place of the first mention. */

@@ -1,4 +1,4 @@
-import { readYaml, YamlError, type YamlMapping, type YamlValue } from "../../lib/yaml.ts";
+import { type ReadYaml, readYaml, YamlError, type YamlMapping, type YamlValue } from "../../lib/yaml.ts";
 import { attestationNamePattern, maxNameLength, templateReferenceNamePattern } from "../names.ts";
 import { TemplateError, type TemplateIssue } from "./errors.ts";
 import {
@@ -158,36 +158,42 @@ class TemplateReader {
   }
 }
 
+/** Whether a template is given now, or was stored when attestations could have any name: it keeps what it expects. */
+export type Origin = "new" | "stored";
+
 /**
  * Reads a flow template, schema version 1: what a trail and its artifacts are expected to get.
  * @throws TemplateError, and nothing else, with every mistake in the text.
  */
-export function parseTemplate(text: string): Template {
-  return read(text, new TemplateReader(true));
+export function parseTemplate(text: string, origin: Origin = "new"): Template {
+  let value: YamlValue;
+  try {
+    value = readYaml(text, limits);
+  } catch (error) {
+    throw explained(error);
+  }
+  return templateOf(value, origin);
 }
 
-/**
- * Reads a template that was stored when attestations could have any name: what it expects stays what it was.
- * @throws TemplateError
- */
-export function parseOlderTemplate(text: string): Template {
-  return read(text, new TemplateReader(false));
+/** The same with the YAML, which takes longest, read elsewhere. @throws what `read` throws beside. */
+export async function readTemplate(text: string, read: ReadYaml, origin: Origin = "new"): Promise<Template> {
+  const value = await read(text, limits).catch((error: unknown) => {
+    throw explained(error);
+  });
+  return templateOf(value, origin);
 }
 
-function read(text: string, reader: TemplateReader): Template {
-  const template = reader.root(readTemplateYaml(text));
+function templateOf(value: YamlValue, origin: Origin): Template {
+  const reader = new TemplateReader(origin === "new");
+  const template = reader.root(value);
   if (reader.issues.length > 0) throw new TemplateError(reader.issues);
   return template;
 }
 
-function readTemplateYaml(text: string): YamlValue {
-  try {
-    return readYaml(text, limits);
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    const place = error.line === undefined ? "" : ` (line ${error.line})`;
-    throw new TemplateError([
-      { path: [], reasons: [`Invalid YAML: ${error.message}${place}`], input: undefined },
-    ]);
-  }
+function explained(error: unknown): unknown {
+  if (!(error instanceof YamlError)) return error;
+  const place = error.line === undefined ? "" : ` (line ${error.line})`;
+  return new TemplateError([
+    { path: [], reasons: [`Invalid YAML: ${error.message}${place}`], input: undefined },
+  ]);
 }

@@ -1,6 +1,7 @@
+import type { ReadYaml } from "../../lib/yaml.ts";
 import { TemplateError } from "./errors.ts";
 import { emptyTemplate, emptyTemplateText, type Template } from "./model.ts";
-import { parseOlderTemplate } from "./parse.ts";
+import { parseTemplate, readTemplate } from "./parse.ts";
 
 /** The artifact of the older templates, which knew one only. */
 const legacyArtifact = "artifact";
@@ -31,9 +32,19 @@ export function legacyTemplate(names: readonly string[]): Template {
 export function storedTemplate(text: string): Template {
   if (legacyPattern.test(text)) return legacyTemplate(text.split(" "));
   try {
-    return parseOlderTemplate(text);
+    return parseTemplate(text, "stored");
   } catch (error) {
-    if (error instanceof TemplateError) return emptyTemplate();
-    throw error;
+    return nothingFor(error);
   }
+}
+
+/** The same with the YAML, which takes longest, read elsewhere. @throws what `read` throws beside. */
+export async function readStoredTemplate(text: string, read: ReadYaml): Promise<Template> {
+  if (legacyPattern.test(text)) return legacyTemplate(text.split(" "));
+  return readTemplate(text, read, "stored").catch(nothingFor);
+}
+
+function nothingFor(error: unknown): Template {
+  if (error instanceof TemplateError) return emptyTemplate();
+  throw error;
 }

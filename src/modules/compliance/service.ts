@@ -5,13 +5,13 @@ import { printCompliance } from "../../domain/compliance/print.ts";
 import type { Template } from "../../domain/template/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import { listArtifactCases, listCases } from "./deciding-store.ts";
-import { knownTemplate } from "../flows/known-templates.ts";
+import { knownTemplates } from "../flows/known-templates.ts";
 import { type FlowOrigin, listTrailCases, putVerdicts, type TrailCase, type Verdict } from "./store.ts";
 
 export type { FlowOrigin } from "./store.ts";
 
-function judge(trail: TrailCase): Verdict {
-  const compliance = evaluateTrail(knownTemplate(trail.template), trail);
+function judge(template: Template, trail: TrailCase): Verdict {
+  const compliance = evaluateTrail(template, trail);
   const { last_modified_at: evaluated_at, template_id } = trail;
   return {
     trail_id: trail.trail_id,
@@ -25,6 +25,16 @@ function judge(trail: TrailCase): Verdict {
     ),
     status: printCompliance(compliance, { evaluated_at, template_id }),
   };
+}
+
+function templatesOf(
+  orgId: string,
+  cases: readonly { template: string }[],
+): Promise<(text: string) => Template> {
+  return knownTemplates(
+    orgId,
+    cases.map(({ template }) => template),
+  );
 }
 
 /** A trail of a flow that an action watches, and what it was judged to be. */
@@ -52,7 +62,8 @@ export async function evaluateTrails(
   const ids = [...new Set(trailIds)];
   if (ids.length === 0) return [];
   const cases = await listCases(tx, orgId, ids);
-  const verdicts = cases.map(judge);
+  const templateOf = await templatesOf(orgId, cases);
+  const verdicts = cases.map((trail) => judge(templateOf(trail.template), trail));
   putVerdicts(tx, orgId, verdicts, origins);
   return cases.flatMap(({ trail_id, name, flow_id, watched_flow }, index) =>
     watched_flow === null
@@ -73,8 +84,9 @@ export async function judgeArtifacts(
 ): Promise<ComplianceState[]> {
   if (artifactIds.length === 0) return [];
   const cases = await listArtifactCases(db, orgId, artifactIds);
+  const templateOf = await templatesOf(orgId, cases);
   return cases.map(({ template, artifact, attestations }) =>
-    evaluateArtifact(knownTemplate(template), { artifacts: [artifact], attestations }, artifact),
+    evaluateArtifact(templateOf(template), { artifacts: [artifact], attestations }, artifact),
   );
 }
 
@@ -111,10 +123,11 @@ export async function readTrailCases(
 ): Promise<Map<string, JudgeableTrail>> {
   const ids = [...new Set(trailIds)];
   const cases = ids.length === 0 ? [] : await listTrailCases(db, orgId, ids);
+  const templateOf = await templatesOf(orgId, cases);
   return new Map(
     cases.map(({ trail_id, template, template_id, last_modified_at, ...reports }) => [
       trail_id,
-      { trail_id, template: knownTemplate(template), template_id, reports, last_modified_at },
+      { trail_id, template: templateOf(template), template_id, reports, last_modified_at },
     ]),
   );
 }

@@ -45,7 +45,7 @@ export const flowHandlers: Handlers<typeof flowEndpoints> = {
     return { status: outcome === "created" ? 201 : 200, body: "OK" };
   },
   create_flow_with_template: async (deps, call) => {
-    const template = readTemplateFile(call.files.template_file, complainByLocation);
+    const template = await readTemplateFile(call.org.id, call.files.template_file, complainByLocation);
     const { visibility, ...rest } = call.body;
     const outcome = await putFlow(deps, call, { ...rest, visibility: visibility ?? "private", template });
     return { status: outcome === "created" ? 201 : 200, body: "OK" };

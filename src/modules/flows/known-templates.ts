@@ -1,18 +1,25 @@
 import type { Template } from "../../domain/template/model.ts";
-import { storedTemplate } from "../../domain/template/stored.ts";
+import { readStoredTemplate } from "../../domain/template/stored.ts";
+import { TextCache } from "../../lib/text-cache.ts";
+import { yamlOf } from "../yaml.ts";
 
-const knownTemplates = new Map<string, Template>();
-const maxKnownTemplates = 200;
+/** What texts say never changes. */
+const known = new TextCache<Template>(4 * 1024 * 1024);
 
 /**
- * What a stored template says, read once: the trails of a flow share theirs, and reading YAML takes longer than anything
- * else that is done with a trail. Not to be changed by callers.
+ * What stored templates say, each read once: the trails of a flow share theirs, and reading YAML takes longer than
+ * anything else that is done with a trail. Not to be changed by callers.
+ * @returns what a text of those given says.
  */
-export function knownTemplate(text: string): Template {
-  const known = knownTemplates.get(text);
-  if (known !== undefined) return known;
-  const template = storedTemplate(text);
-  if (knownTemplates.size >= maxKnownTemplates) knownTemplates.clear();
-  knownTemplates.set(text, template);
-  return template;
+export async function knownTemplates(
+  orgId: string,
+  texts: Iterable<string>,
+): Promise<(text: string) => Template> {
+  const templates = new Map<string, Template>();
+  for (const text of new Set(texts)) {
+    const template = known.get(text) ?? (await readStoredTemplate(text, yamlOf(orgId)));
+    known.set(text, template, text.length);
+    templates.set(text, template);
+  }
+  return (text) => templates.get(text)!;
 }

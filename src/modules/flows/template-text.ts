@@ -2,8 +2,9 @@ import type { UploadedFile } from "../../contract/endpoint.ts";
 import { showInput } from "../../contract/input-errors.ts";
 import { type AppError, invalid, invalidInput } from "../../domain/errors.ts";
 import { describeIssues, issueLocation, TemplateError } from "../../domain/template/errors.ts";
-import { parseTemplate } from "../../domain/template/parse.ts";
+import { readTemplate } from "../../domain/template/parse.ts";
 import { decodeText, TextError } from "../../lib/decode.ts";
+import { yamlOf } from "../yaml.ts";
 
 const part = "template_file";
 
@@ -38,16 +39,17 @@ function decode(bytes: Buffer): string {
 
 /**
  * The text of an uploaded template, exactly as it came, after it was found to be one. Undefined without a file.
- * @throws AppError invalid, worded by `complain`.
+ * @throws AppError invalid, worded by `complain`; unavailable when too much waits to be read.
  */
-export function readTemplateFile(
+export async function readTemplateFile(
+  orgId: string,
   file: UploadedFile | undefined,
   complain: TemplateComplaint,
-): string | undefined {
+): Promise<string | undefined> {
   if (file === undefined) return undefined;
   try {
     const text = decode(file.bytes);
-    parseTemplate(text);
+    await readTemplate(text, yamlOf(orgId));
     return text;
   } catch (error) {
     throw error instanceof TemplateError ? complain(error) : error;

@@ -1,9 +1,10 @@
 import type { Executor, Tx } from "../../db/connect.ts";
 import type { PolicyVersion } from "../../domain/policy/evaluation/model.ts";
 import type { Policy } from "../../domain/policy/model.ts";
-import { parsePolicy } from "../../domain/policy/parse.ts";
+import { readPolicy } from "../../domain/policy/parse.ts";
 import { wireId } from "../../lib/ids.ts";
 import { TextCache } from "../../lib/text-cache.ts";
+import { yamlOf } from "../yaml.ts";
 import { listApplied, listVersionTexts } from "./applied-store.ts";
 
 /** Versions never change, so what they say may be remembered by all servers alike. */
@@ -27,7 +28,7 @@ export async function readPolicies(
   }
   if (missing.length === 0) return policies;
   for (const { id, text } of await listVersionTexts(db, orgId, missing)) {
-    const policy = parsePolicy(text, "stored");
+    const policy = await readPolicy(text, yamlOf(orgId), "stored");
     parsed.set(id, policy, text.length);
     policies.set(id, policy);
   }

@@ -14,7 +14,7 @@ export const policyHandlers: Handlers<typeof policyEndpoints> = {
   put_policy: async (deps, call) => {
     const { name, description, comment } = call.body;
     const { policy_file } = call.files;
-    const file = policy_file === undefined ? undefined : readPolicyFile(policy_file);
+    const file = policy_file === undefined ? undefined : await readPolicyFile(call.org.id, policy_file);
     const outcome = await putPolicy(deps, call, { name, description, comment, file });
     const body = new JsonText(await getPolicyJson(deps.db.query, call.org, name));
     return outcome === "created" ? { status: 201, body } : { status: 200, body };

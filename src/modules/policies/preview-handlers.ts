@@ -6,7 +6,7 @@ import { preview } from "./preview-service.ts";
 export const policyPreviewHandlers: Handlers<typeof policyPreviewEndpoints> = {
   preview_policy: async (deps, { org, body, files }) => {
     if (files.policy_file === undefined) throw policyFileRequired();
-    const { policy } = readPolicyFile(files.policy_file);
+    const { policy } = await readPolicyFile(org.id, files.policy_file);
     const environments = await preview(deps, org, { ...body, policy });
     const compliant = environments.every(({ snapshots }) =>
       snapshots.every(({ would_be_compliant }) => would_be_compliant),

@@ -13,8 +13,8 @@ import { trailPdf } from "./pdf-service.ts";
 import { getTrail, putTrail } from "./service.ts";
 import { printTrail, trailPrinter } from "./show.ts";
 
-function printTrails(deps: Deps, org: OrgAccess, rows: readonly ReadTrailRow[]): string {
-  const print = trailPrinter(deps, org);
+async function printTrails(deps: Deps, org: OrgAccess, rows: readonly ReadTrailRow[]): Promise<string> {
+  const print = await trailPrinter(deps, org, rows);
   return `[${rows.map((row) => print(row)).join(",")}]`;
 }
 
@@ -29,7 +29,7 @@ async function pageOfTrails(
     listTrails(deps.db.query, org.id, filter, limits),
     countTrails(deps.db.query, org.id, filter),
   ]);
-  const data = printTrails(deps, org, rows);
+  const data = await printTrails(deps, org, rows);
   return new JsonText(`{"data":${data},"pagination":${JSON.stringify(paginationOf(page, total))}}`);
 }
 
@@ -76,10 +76,10 @@ export const trailHandlers: Handlers<typeof trailEndpoints> = {
     if (per_page !== undefined)
       return { status: 200, body: await pageOfTrails(deps, org, filter, { page, per_page }) };
     const rows = await listTrails(deps.db.query, org.id, filter, undefined);
-    return { status: 200, body: new JsonText(printTrails(deps, org, rows)) };
+    return { status: 200, body: new JsonText(await printTrails(deps, org, rows)) };
   },
   create_trail: async (deps, call) => {
-    const template = readTemplateFile(call.files.template_file, complainInOneText);
+    const template = await readTemplateFile(call.org.id, call.files.template_file, complainInOneText);
     const outcome = await putTrail(deps, call, {
       ...call.body,
       flow_name: call.params.flow_name,
@@ -89,7 +89,7 @@ export const trailHandlers: Handlers<typeof trailEndpoints> = {
   },
   get_trail: async (deps, { org, params }) => ({
     status: 200,
-    body: new JsonText(printTrail(deps, org, await getTrail(deps, org, params))),
+    body: new JsonText(await printTrail(deps, org, await getTrail(deps, org, params))),
   }),
   download_trail_audit_package: async (deps, { org, params }) => ({
     status: 200,

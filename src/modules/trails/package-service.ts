@@ -14,7 +14,7 @@ async function* packageEntries(
   trail: ReadTrail,
 ): AsyncGenerator<PackageEntry> {
   const scope = { kind: "trail", trail_id: trail.row.id } as const;
-  yield { kind: "metadata", path: ["trail.json"], json: printTrail(deps, org, trail) };
+  yield { kind: "metadata", path: ["trail.json"], json: await printTrail(deps, org, trail) };
   yield* artifactEntries(deps, org, scope);
   yield* attestationEntries(deps, org, scope);
 }

@@ -3,7 +3,7 @@ import type { EventGitCommitInfo, GitCommitInfo, Template, TrailEvent } from "..
 import { ExactJson, writeJson } from "../../lib/exact-json.ts";
 import { wireId } from "../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
-import { knownTemplate } from "../flows/known-templates.ts";
+import { knownTemplates } from "../flows/known-templates.ts";
 import type { TrailEventRow } from "./event-store.ts";
 import type { ReadTrailRow } from "./list-store.ts";
 
@@ -47,11 +47,18 @@ export function showEventCommit(stored: unknown): EventGitCommitInfo | null {
 }
 
 /** Reads each template once: the trails of a list mostly share theirs. */
-export function createTemplateReader(): (trail: { template: string; template_id: string }) => Template {
+async function templateReader(
+  orgId: string,
+  rows: readonly ReadTrailRow[],
+): Promise<(trail: ReadTrailRow) => Template> {
   const known = new Map<string, Template>();
+  const templateOf = await knownTemplates(
+    orgId,
+    rows.map(({ template }) => template),
+  );
   return (trail) => {
     const template = known.get(trail.template_id) ?? {
-      ...knownTemplate(trail.template),
+      ...templateOf(trail.template),
       content: trail.template,
     };
     known.set(trail.template_id, template);
@@ -62,12 +69,14 @@ export function createTemplateReader(): (trail: { template: string; template_id:
 /**
  * Prints trails of one organization as JSON text (contract flows 6.1), with their events if given. Text, because verdicts
  * are stored as text, in an order that an object would not keep.
+ * @param rows those that are going to be printed.
  */
-export function trailPrinter(
+export async function trailPrinter(
   deps: Pick<Deps, "links">,
-  org: { name: string },
-): (row: ReadTrailRow, events?: ShownEvent[]) => string {
-  const templateOf = createTemplateReader();
+  org: { id: string; name: string },
+  rows: readonly ReadTrailRow[],
+): Promise<(row: ReadTrailRow, events?: ShownEvent[]) => string> {
+  const templateOf = await templateReader(org.id, rows);
   return (row, events) => {
     const before = {
       name: row.name,
@@ -121,10 +130,11 @@ function showEvent(orgId: string, trail: ReadTrailRow): (event: TrailEventRow) =
 }
 
 /** A trail in full, as JSON text. */
-export function printTrail(
+export async function printTrail(
   deps: Pick<Deps, "links">,
   org: { id: string; name: string },
   trail: { row: ReadTrailRow; events: TrailEventRow[] },
-): string {
-  return trailPrinter(deps, org)(trail.row, trail.events.map(showEvent(org.id, trail.row)));
+): Promise<string> {
+  const print = await trailPrinter(deps, org, [trail.row]);
+  return print(trail.row, trail.events.map(showEvent(org.id, trail.row)));
 }

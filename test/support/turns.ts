@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+import { ownKernelId } from "../../src/lib/sandbox/processor-time.ts";
+
+/** Milliseconds of processor time that this thread has used; of the time that passed where nobody tells. */
+function usedHere(kernelId: string | undefined): number {
+  if (kernelId === undefined) return performance.now();
+  return Number(readFileSync(`/proc/self/task/${kernelId}/schedstat`, "utf8").split(" ", 1)[0]) / 1e6;
+}
+
+/**
+ * Does work and tells for how long the event loop was held at most, in milliseconds of this thread's processor time:
+ * what others do on the machine does not count.
+ */
+export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  const kernelId = ownKernelId();
+  const state = { done: false };
+  const working = work().finally(() => (state.done = true));
+  let longest = 0;
+  let before = usedHere(kernelId);
+  // Until one turn after the end: what was done last counts, too.
+  for (let last = false; !last;) {
+    last = state.done;
+    await nextTurn();
+    const now = usedHere(kernelId);
+    longest = Math.max(longest, now - before);
+    before = now;
+  }
+  await working;
+  return longest;
+}
