@@ -7,10 +7,10 @@ export const maxDepth = 100;
 /** Where in JSON its parts are wanted as they were written: members by name, all items of a list. */
 export interface Places {
   /**
-   * This very value is wanted; what is inside is not looked for. `unpacked`: if it is a text that is itself JSON, that
-   * JSON is.
+   * This very value is wanted, unless it is null; what is inside is not looked for. `unpacked`: if it is a text that is
+   * itself JSON, that JSON is. `always`: even if it is null.
    */
-  exact?: "written" | "unpacked";
+  exact?: "written" | "unpacked" | "always";
   members?: ReadonlyMap<string, Places>;
   items?: Places;
 }
@@ -134,8 +134,7 @@ export class JsonScanner {
   #readValue(code: number): void {
     const places = this.#places;
     this.#places = undefined;
-    // Null is the value that is left out.
-    if (places?.exact !== undefined && code !== 0x6e)
+    if (places?.exact !== undefined && (code !== 0x6e || places.exact === "always"))
       this.#wanted = {
         start: this.#at,
         depth: this.#levels.length,

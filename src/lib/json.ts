@@ -47,7 +47,7 @@ function checkStorable(value: unknown): void {
 const slice = 512 * 1024;
 
 /** The text of bytes that are UTF-8, without the mark of their order. @throws JsonError */
-function decode(bytes: Uint8Array): string {
+export function textOf(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new JsonError("Text is not valid UTF-8");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   return text.startsWith("\uFEFF") ? text.slice(1) : text;
@@ -60,7 +60,7 @@ function decode(bytes: Uint8Array): string {
  * @throws JsonError with a reason for the caller.
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  const text = decode(bytes);
+  const text = textOf(bytes);
   if (text.trim() === "") return undefined;
   if (depthOf(text) > maxDepth) throw new JsonError(`Nesting is deeper than ${maxDepth} levels`);
   let value: unknown;
@@ -125,7 +125,7 @@ function putBack(value: unknown, places: Places, wanted: readonly ExactJson[]): 
  * text is looked through a piece at a time.
  */
 export async function parseJsonExactly(bytes: Uint8Array, places: Places): Promise<unknown> {
-  const text = decode(bytes);
+  const text = textOf(bytes);
   if (text.trim() === "") return undefined;
   const ranges = await scan(text, places);
   const rest: unknown = JSON.parse(withoutWanted(text, ranges));

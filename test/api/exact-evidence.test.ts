@@ -11,6 +11,9 @@ import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support
 import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import { jq, partsOf } from "../support/attestation-types.ts";
 import type { Answer } from "../support/client.ts";
+import { runPendingJobs } from "../support/jobs.ts";
+import { analysis, deliver, newHook } from "../support/quality-server.ts";
+import { bodyText, type Kind, kinds, lost } from "../support/exact-kinds.ts";
 import { hardToKeep, hostileJson, hostileObject } from "../support/exact.ts";
 
 let app: TestApp;
@@ -22,12 +25,6 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const sha1 = "a".repeat(40);
-
-/** A body as text: what JSON.stringify would write, with `raw` members put in as they are. */
-function bodyText(plain: Record<string, unknown>, raw: Record<string, string>): string {
-  const members = Object.entries(raw).map(([key, text]) => `"${key}":${text}`);
-  return `${JSON.stringify(plain).slice(0, -1)},${members.join(",")}}`;
-}
 
 async function sent(method: string, path: string, body: string | Record<string, string>): Promise<void> {
   const options =
@@ -41,81 +38,12 @@ async function sent(method: string, path: string, body: string | Record<string, 
   ]);
 }
 
-interface Kind {
-  kind: string;
-  plain?: Record<string, unknown>;
-  /** Members that have to come back as they are, and the names they come back under. */
-  raw: Record<string, string>;
-  shown?: Record<string, string>;
-}
-
-const number = "0.12345678901234567890123";
-const kinds: Kind[] = [
-  { kind: "generic", plain: { is_compliant: true }, raw: {} },
-  {
-    kind: "junit",
-    raw: {
-      junit_results: `[{"name":"a","failures":0,"errors":0,"skipped":0,"total":1.0,"duration":${number}}]`,
-    },
-  },
-  {
-    kind: "snyk",
-    raw: {
-      snyk_results: `{"schema_version":1,"tool":{"version":"1","name":"x"},"results":[{"high_count":0,"low_count":1e0,"medium_count":0,"low":[{"id":"1","message":"m","priority_score":${number}}]}]}`,
-    },
-    shown: { snyk_results: "processed_snyk_results" },
-  },
-  {
-    kind: "sonar",
-    raw: {
-      sonar_results: `{"analysedAt":"x","revision":"y","project":{"key":"k","url":"u","more":${hardToKeep}},"own":${hardToKeep}}`,
-    },
-  },
-  {
-    kind: "jira",
-    raw: {
-      jira_results: `[{"issue_id":"A-1","issue_url":"u","issue_exists":true,"issue_fields":${hardToKeep}}]`,
-    },
-  },
-  {
-    kind: "pull_request",
-    plain: { git_provider: "github" },
-    raw: {
-      pull_requests: `[{"url":"u","state":"merged","merge_commit":"","created_at":1786000000.100000000000}]`,
-    },
-  },
-  {
-    kind: "system",
-    plain: { type_name: "decision", control: "SC-1" },
-    raw: { attestation_data: `{"is_compliant":true,"why":${hardToKeep}}` },
-  },
-  {
-    kind: "override",
-    plain: { reason: "r", new_compliance_status: true, original_attestation_type: "generic" },
-    raw: {},
-  },
-];
-
 async function attest(kind: Kind, raw: Record<string, string>, place = "flow/trail/run"): Promise<string> {
   const name = uniqueName("check");
   const text = bodyText({ attestation_name: name, ...kind.plain }, { ...kind.raw, ...raw });
   const path = `/attestations/${org.name}/${place}/${kind.kind}`;
   await sent("POST", path, kind.kind === "override" ? text : { data_json: text });
   return name;
-}
-
-/** Members that a text does not have as they were written. */
-function lost(
-  where: string,
-  text: string,
-  raw: Record<string, string>,
-  shown: Record<string, string> = {},
-): string[] {
-  return Object.entries(raw).flatMap(([key, value]) => {
-    const name = shown[key] ?? key;
-    const found = [":", ": ", " : "].some((colon) => text.includes(`"${name}"${colon}${value}`));
-    return found ? [] : [`${where} lost ${name}: ${value} in ${text}`];
-  });
 }
 
 async function got(path: string): Promise<Answer> {
@@ -405,6 +333,19 @@ describe("recorded answer 21: audit packages", () => {
             files.filter((text) => text.includes(`"${kind.shown?.[key] ?? key}": ${value}`)),
           ).toHaveLength(1);
     }
+  });
+});
+
+describe("recorded answer 21: what a code-quality server delivers", () => {
+  it("comes back as it was sent, without the scanner's properties", async () => {
+    const webhook = await newHook(app);
+    const sent = JSON.stringify({ ...analysis(), properties: undefined }).slice(0, -1);
+    const more = `"own":${hardToKeep},"9":1.0`;
+    const properties = `"properties":{"sonar.analysis.waybill_flow":"scans"}`;
+    expect((await deliver(webhook.org.member, webhook, `${sent}, ${properties} ,${more}}`)).status).toBe(200);
+    await runPendingJobs(app);
+    const { text } = await webhook.org.reader.get(`/attestations/${webhook.org.name}?name=sonar`);
+    expect(text).toContain(`"sonar_results":${sent} ,${more}}`);
   });
 });
 

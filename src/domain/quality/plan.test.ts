@@ -305,12 +305,6 @@ describe("analysis status", () => {
 });
 
 describe("result", () => {
-  it("is the analysis as sent, unknown fields included, properties not", () => {
-    const sent = withParameters({ flow: "ci" }, { newField: { deep: [1, null] }, pullRequest: "7" });
-    const { properties: _properties, ...rest } = sent;
-    expect(planned(sent).attestation.sonar_results).toEqual(rest);
-  });
-
   it("links to the branch, else the project, when that is a web address", () => {
     const urlOf = (changes: Json): unknown => planned(analysis(changes)).attestation.origin_url;
     expect(urlOf({})).toBe("https://quality.example.org/branch");

@@ -29,8 +29,6 @@ export interface PlannedAttestation extends AttestationName {
   is_compliant: boolean;
   description: string | null;
   origin_url: string | null;
-  /** The analysis as it was sent, without the scanner's properties. */
-  sonar_results: Record<string, unknown>;
 }
 
 /** Everything one delivery is to bring about. */
@@ -78,7 +76,7 @@ function isWebUrl(value: string | null | undefined): value is string {
   );
 }
 
-function planAttestation(analysis: Analysis, payload: Record<string, unknown>): PlannedAttestation {
+function planAttestation(analysis: Analysis): PlannedAttestation {
   const name = attestationName(analysis);
   const git_commit_info = gitCommit(analysis);
   const artifact_fingerprint = artifactFingerprint(analysis);
@@ -87,7 +85,6 @@ function planAttestation(analysis: Analysis, payload: Record<string, unknown>): 
       `Attestation name '${name.target_artifact}.${name.name}' requires at least one of: artifact_fingerprint or git_commit`,
     );
   const gate = analysis.qualityGate;
-  const { properties: _properties, ...sonar_results } = payload;
   return {
     ...name,
     artifact_fingerprint,
@@ -95,7 +92,6 @@ function planAttestation(analysis: Analysis, payload: Record<string, unknown>): 
     is_compliant: gate?.status === "OK",
     description: gate === null || gate === undefined ? "The analysis has no quality gate" : null,
     origin_url: [analysis.branch?.url, analysis.project?.url].find(isWebUrl) ?? null,
-    sonar_results,
   };
 }
 
@@ -109,7 +105,7 @@ function makePlan(payload: Record<string, unknown>, options: FlowNameOptions): D
       description: property(analysis, "flow_description") ?? "",
     },
     trail: { name: trailName(analysis), description: property(analysis, "trail_description") ?? "" },
-    attestation: planAttestation(analysis, payload),
+    attestation: planAttestation(analysis),
   };
 }
 

@@ -2,6 +2,9 @@ import type { Tx } from "../../db/connect.ts";
 import { isLasting } from "../../domain/errors.ts";
 import type { Actor } from "../../domain/principal.ts";
 import { type DeliveryPlan, planDelivery } from "../../domain/quality/plan.ts";
+import { ExactJson } from "../../lib/exact-json.ts";
+import { textOf } from "../../lib/json.ts";
+import { withoutMember } from "../../lib/without-member.ts";
 import { wireId } from "../../lib/ids.ts";
 import { recordAttestation } from "../attestations/service.ts";
 import { type Recorder, recorded } from "../audit/service.ts";
@@ -54,12 +57,17 @@ async function ensurePlace(deps: Deps, tx: Tx, { job, delivery, plan }: Work) {
   return { flow_id, trail: trails.get(trailKey(trail))!, reported_at: now };
 }
 
+/** The analysis as it was sent, without the scanner's properties. */
+function analysisOf(body: Buffer): ExactJson {
+  return ExactJson.ofText(withoutMember(textOf(body).trim(), "properties"));
+}
+
 /** Makes what is missing and records the attestation. @returns its id. */
 async function carryOut(deps: Deps, tx: Tx, record: Recorder, work: Work): Promise<string> {
   const { job, delivery, plan } = work;
   const { flow, trail, attestation } = plan;
   const place = await ensurePlace(deps, tx, work);
-  const { target_artifact, sonar_results, ...said } = attestation;
+  const { target_artifact, ...said } = attestation;
   const id = await recordAttestation(
     deps,
     tx,
@@ -72,7 +80,7 @@ async function carryOut(deps: Deps, tx: Tx, record: Recorder, work: Work): Promi
       ...said,
       type: "sonar",
       target_artifacts: target_artifact === null ? null : [target_artifact],
-      type_data: { sonar_results },
+      type_data: { sonar_results: analysisOf(delivery.body) },
       reported_by: delivery.reported_by_name,
       reported_at: place.reported_at,
     },

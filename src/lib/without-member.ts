@@ -1,0 +1,35 @@
+import { JsonScanner } from "./json-scanner.ts";
+
+/** Where the member begins whose value begins here: with its key, which has no quotes in it. */
+function memberStart(text: string, valueStart: number): number {
+  const closing = text.lastIndexOf('"', valueStart - 1);
+  return text.lastIndexOf('"', closing - 1);
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character !== undefined && " \n\r\t".includes(character);
+}
+
+/**
+ * A JSON object without its members of one name; everything else stays as it was written.
+ * @param text of an object, known to be valid. @param name without quotes in it.
+ */
+export function withoutMember(text: string, name: string): string {
+  const scanner = new JsonScanner(text, { members: new Map([[name, { exact: "always" }]]) });
+  scanner.advance(Infinity);
+  let rest = "";
+  let copied = 0;
+  for (const { start, end } of scanner.ranges) {
+    let from = memberStart(text, start);
+    let to = end;
+    while (from > copied && isBlank(text[from - 1])) from -= 1;
+    if (from > copied && text[from - 1] === ",") from -= 1;
+    else {
+      while (isBlank(text[to])) to += 1;
+      if (text[to] === ",") to += 1;
+    }
+    rest += text.slice(copied, from);
+    copied = to;
+  }
+  return rest + text.slice(copied);
+}
