@@ -14,13 +14,14 @@ import {
 import { indexedText, nameText } from "./common.ts";
 import { exact, exactUnpacked } from "./exact.ts";
 import { Annotations, ExternalUrls, GitCommit, GivenUserData, RepoInfoPostInput } from "./reports.ts";
+import { urlText } from "./url-text.ts";
 
 /** Bodies of attestations, by kind (contract flows 7.2, catalog 2.3). */
 
 /** What attestations of every kind may say. */
 const commonFields = {
   attestation_name: nameText(attestationNamePattern),
-  origin_url: z.string().nullish(),
+  origin_url: urlText().nullish(),
   description: z.string().nullish(),
   artifact_fingerprint: z.string().regex(fingerprintPattern).nullish(),
   target_artifacts: listOf(nameText(attestationNamePattern), { max: 1000 }).nullish(),

@@ -48,7 +48,7 @@ export const FoundArtifact = z
     exited_from: z.array(z.string()),
     html_url: z.string(),
     api_url: z.string(),
-    /** Oldest first. */
+    /** The commit at its own time, if the reporter said it; then the first report, starts and exits, oldest first. */
     history: z.array(z.object({ event: z.string(), timestamp: Timestamp })),
   })
   .meta({ id: "SearchFoundArtifactModel" });
@@ -68,7 +68,7 @@ export const searchEndpoints = {
     summary: "Find artifacts by commit or fingerprint",
     description:
       "The value is a commit or a fingerprint, or the beginning of one: at least 5 hexadecimal digits. At most 1000 commits and " +
-      "1000 fingerprints are counted, and 100 artifacts shown, the newest first, with their newest 1000 starts and exits.",
+      "1000 fingerprints are counted, and the newest 100 artifacts shown, the oldest of them first, with their newest 1000 starts and exits.",
     access: organizationReader,
     params: z.object({ search_value: z.string().regex(searchPattern) }),
     responses: { 200: json("What was found", SearchResult) },

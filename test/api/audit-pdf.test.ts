@@ -220,7 +220,10 @@ describe("the document of a trail", () => {
 
   it("cuts what is too long to read, and says so", async () => {
     await begin(
-      { description: `${"long ".repeat(30_000)}end`, origin_url: "x".repeat(10_000) },
+      {
+        description: `${"long ".repeat(30_000)}end`,
+        origin_url: `https://ci.example.com/${"x".repeat(10_000)}`,
+      },
       "version: 1\n",
     );
     const { bytes, text } = await download();

@@ -139,6 +139,41 @@ describe("filters without a value", () => {
   });
 });
 
+describe("URLs", () => {
+  const suite = { name: "s", failures: 0, errors: 0, skipped: 0, total: 1, duration: 1 };
+  it.each([
+    ["generic", { is_compliant: true }],
+    ["junit", { junit_results: [suite] }],
+    ["jira", { jira_results: [] }],
+    ["pull_request", { git_provider: "github", pull_requests: [] }],
+    ["snyk", { snyk_results: { tool: { name: "scanner", version: "1" }, results: [] } }],
+    ["sonar", { sonar_results: { analysedAt: "now", revision: "r", project: { key: "k", url: "u" } } }],
+    ["custom", { type_name: "plain", attestation_data: {} }],
+    ["system", { type_name: "decision", attestation_data: { is_compliant: true } }],
+    ["override", { reason: "r", new_compliance_status: true, original_attestation_type: "generic" }],
+  ])("recorded answer 9: the origin of an attestation of kind %s has to be one", async (kind, body) => {
+    for (const [origin_url, reason] of [
+      ["", "input is empty"],
+      ["build 7", "relative URL without a base"],
+      ["http://", "empty host"],
+    ]) {
+      const data = { attestation_name: "origin", ...body, origin_url };
+      const answer = await attest(org.member, { org: org.name }, kind, data);
+      const text = `Input should be a valid URL, ${reason} [input: ${origin_url}]`;
+      expect([answer.status, answer.json]).toEqual(refusal({ origin_url: text }));
+    }
+  });
+
+  it("recorded answer 9: one is kept as it is written", async () => {
+    for (const origin_url of [null, "HTTPS://CI.example.com/My Project/7?a=b"]) {
+      const body = { attestation_name: "origin", is_compliant: true, origin_url };
+      expect((await attest(org.member, { org: org.name }, "generic", body)).status).toBe(201);
+      const { json } = await org.reader.get(`/attestations/${org.name}/web-ci/trail/run/origin`);
+      expect(json.some((one: { origin_url: string | null }) => one.origin_url === origin_url)).toBe(true);
+    }
+  });
+});
+
 describe("statuses and bodies", () => {
   it("recorded answer 8: an override is 200", async () => {
     const answer = await attest(org.member, { org: org.name }, "override", {

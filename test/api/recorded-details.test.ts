@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
-import { artifactBody, commitOf } from "../support/artifacts.ts";
+import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
+import { createEnvironment } from "../support/environments.ts";
 import { putFlow, putTrail } from "../support/flows.ts";
+import { reportServer } from "../support/snapshots.ts";
 
 /** What answers say in detail, as clients recorded it, by the number of the recording. */
 
@@ -116,5 +118,63 @@ describe("names of attestations in templates", () => {
     expect(names).toEqual(["fine", "a b/!"]);
     const statuses = json.compliance_status.attestations_statuses;
     expect(statuses.map((one: { attestation_name: string }) => one.attestation_name)).toEqual(names);
+  });
+});
+
+describe("GET /search/{org}/sha/{search_value}", () => {
+  it("recorded answer 13: a history starts with the commit, and the artifacts known longest come first", async () => {
+    const here = await app.org();
+    const commit = commitOf("searched");
+    const timestamp = app.clock.now() - 3600;
+    const git_commit_info = { sha1: commit, timestamp };
+    const reported = { git_commit: commit, git_commit_info };
+    const [web, api] = [fingerprintOf("web"), fingerprintOf("api")];
+    for (const [flow, fingerprint] of [
+      ["one", web],
+      ["two", web],
+      ["two", api],
+      ["one", web],
+    ] as const) {
+      const body = artifactBody({ ...reported, fingerprint });
+      expect((await here.member.post(`/artifacts/${here.name}/${flow}`, body)).status).toBe(201);
+      app.clock.advance(60);
+    }
+    await createEnvironment(here, "prod", { type: "server" });
+    await reportServer(here, "prod", ["web"]);
+    for (const [value, expected] of [
+      [
+        commit,
+        [
+          ["one", web],
+          ["two", web],
+          ["two", api],
+        ],
+      ],
+      [
+        web,
+        [
+          ["one", web],
+          ["two", web],
+        ],
+      ],
+    ] as const) {
+      const { artifacts } = (await here.reader.get(`/search/${here.name}/sha/${value}`)).json;
+      expect(
+        artifacts.map((one: { flow: string; fingerprint: string }) => [one.flow, one.fingerprint]),
+      ).toEqual(expected);
+      expect(artifacts[0].history).toEqual([
+        { event: `Commit ${commit.slice(0, 7)}`, timestamp },
+        { event: "Artifact created", timestamp: expect.any(Number) },
+        { event: "Started running in prod#1 environment", timestamp: expect.any(Number) },
+      ]);
+    }
+  });
+
+  it("recorded answer 13: a commit of which no time is known has no entry", async () => {
+    const here = await app.org();
+    const body = artifactBody({ git_commit: commitOf("timeless") });
+    await here.member.post(`/artifacts/${here.name}/one`, body);
+    const { artifacts } = (await here.reader.get(`/search/${here.name}/sha/${commitOf("timeless")}`)).json;
+    expect(artifacts[0].history.map(({ event }: { event: string }) => event)).toEqual(["Artifact created"]);
   });
 });

@@ -100,9 +100,9 @@ describe("search", () => {
       1,
     ]);
     expect(artifacts.map(({ flow, fingerprint }: Record<string, string>) => [flow, fingerprint])).toEqual([
-      ["web-ci", fingerprintOf("other")],
-      ["api-ci", web],
       ["web-ci", web],
+      ["api-ci", web],
+      ["web-ci", fingerprintOf("other")],
     ]);
   });
 

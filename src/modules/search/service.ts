@@ -9,7 +9,7 @@ import { findMatches, listFound, listStays } from "./store.ts";
 
 /**
  * What a commit, a fingerprint or the beginning of one leads to (contract environments 10.3): artifacts by flow, the
- * newest first, then those that no flow knows. Three statements, and one more
+ * oldest first, then those that no flow knows. Three statements, and one more
  * when some lost their names on their trails.
  * @throws AppError not_found when there is nothing.
  */

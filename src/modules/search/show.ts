@@ -20,6 +20,12 @@ function showStays(stays: readonly StayRow[]): Stays {
   return { running_in: names(true), exited_from: names(false), history };
 }
 
+/** The commit, if its time is known. */
+function showCommit({ git_commit, committed_at }: FoundRow): FoundArtifact["history"] {
+  if (git_commit === null || committed_at === null) return [];
+  return [{ event: `Commit ${git_commit.slice(0, 7)}`, timestamp: committed_at }];
+}
+
 /** An artifact as a flow knows it. */
 export function showFound(
   deps: Pick<Deps, "links">,
@@ -31,6 +37,7 @@ export function showFound(
   const page = `/${org.name}/flows/${flow_name}/artifacts/${fingerprint}?artifact_id=${wireId(row.artifact_id)}`;
   const { history, ...places } = showStays(stays);
   const created = { event: "Artifact created", timestamp: created_at };
+  const since = [created, ...history].sort((left, right) => left.timestamp - right.timestamp);
   return {
     fingerprint,
     name: row.filename,
@@ -46,7 +53,8 @@ export function showFound(
     ...places,
     html_url: deps.links.web(page),
     api_url: deps.links.api(`/artifacts/${org.name}/${flow_name}/fingerprint/${fingerprint}`),
-    history: [created, ...history].sort((left, right) => left.timestamp - right.timestamp),
+    // The commit comes first, whatever the reporter's clock said.
+    history: [...showCommit(row), ...since],
   };
 }
 

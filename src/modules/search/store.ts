@@ -50,6 +50,8 @@ export type FoundRow = Pick<
   KeptVerdict & {
     filename: string;
     git_commit: string | null;
+    /** When the commit was made, if the report said. */
+    committed_at: Timestamp | null;
     commit_url: string;
     build_url: string;
     /** Of the first report there. */
@@ -59,7 +61,7 @@ export type FoundRow = Pick<
 const artifactsStatement: PreparedStatement = {
   name: "search-artifacts",
   text: `select known.fingerprint, known.id as artifact_id, known.filename, known.template_reference_name,
-      known.git_commit, known.commit_url, known.build_url, known.first_at as created_at, f.name as flow_name,
+      known.git_commit, (known.git_commit_info ->> 'timestamp')::float8 as committed_at, known.commit_url, known.build_url, known.first_at as created_at, f.name as flow_name,
       t.name as trail_name, c.own_state as trail_state,
       c.status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row
     from (
@@ -84,10 +86,10 @@ const artifactsStatement: PreparedStatement = {
     cross join lateral (select name from trails where org_id = $1::uuid and id = known.trail_id limit 1) t
     left join lateral (
       select status, own_state from trail_compliance where org_id = $1::uuid and trail_id = known.trail_id limit 1) c on true
-    order by known.id desc`,
+    order by known.first_at, known.id`,
 };
 
-/** Artifacts with these fingerprints or built from these commits, by flow, the newest reports first. */
+/** Artifacts with these fingerprints or built from these commits, by flow: the newest reports, the artifacts known longest first. */
 export function listFound(
   db: PreparedExecutor,
   orgId: string,
