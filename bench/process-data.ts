@@ -142,7 +142,7 @@ async function judgeAll(db: Database, orgId: string): Promise<void> {
   const { rows } = await db.pool.query<{ id: string }>("select id from places order by n");
   for (let from = 0; from < rows.length; from += 500) {
     const ids = rows.slice(from, from + 500).map(({ id }) => id);
-    await transaction(db.query, (tx) => evaluateTrails(tx, orgId, ids, origins));
+    await transaction(db.query, (tx) => evaluateTrails(tx, orgId, ids, { kind: "artifacts", origins }));
   }
 }
 

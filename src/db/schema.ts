@@ -637,7 +637,9 @@ export interface TimeMarks {
 
 export interface TrailCompliance {
   artifact_states: JsonColumn;
+  evaluated_at: TimestampColumn | null;
   org_id: string;
+  own_digest: string | null;
   own_state: string;
   state: string;
   status: JsonColumn;

@@ -178,3 +178,84 @@ describe("GET /search/{org}/sha/{search_value}", () => {
     expect(artifacts[0].history.map(({ event }: { event: string }) => event)).toEqual(["Artifact created"]);
   });
 });
+
+describe("the moment of a trail's verdict", () => {
+  const template = `trail:
+  attestations: [{name: review, type: generic}]
+  artifacts: [{name: web, attestations: [{name: unit, type: generic}, {name: scan, type: generic}]}]`;
+  const fingerprint = fingerprintOf("judged");
+
+  it("recorded answer 17: artifact attestations that change nothing of the trail leave it", async () => {
+    const here = await app.org();
+    const place = { org: here.name, flow: "judged" };
+    const vouch = (name: string, more: object = {}) =>
+      attest(here.member, place, "generic", { attestation_name: name, is_compliant: true, ...more });
+    const ofArtifact = { artifact_fingerprint: fingerprint };
+    const report = artifactBody({ fingerprint, trail_name: "run", template_reference_name: "web" });
+    await putFlow(here.member, here.name, { name: "judged" }, template);
+    const steps: [what: string, act: () => Promise<{ status: number }>, status: string, anew: boolean][] = [
+      ["beginning", () => putTrail(here.member, `${here.name}/judged`, { name: "run" }), "INCOMPLETE", true],
+      ["artifact", () => here.member.post(`/artifacts/${here.name}/judged`, report), "INCOMPLETE", true],
+      ["one of two", () => vouch("unit", ofArtifact), "INCOMPLETE", false],
+      ["of the trail", () => vouch("review"), "INCOMPLETE", true],
+      ["the last one", () => vouch("scan", ofArtifact), "COMPLIANT", true],
+      ["again", () => vouch("scan", ofArtifact), "COMPLIANT", false],
+      ["unexpected", () => vouch("more", ofArtifact), "COMPLIANT", false],
+      ["failing", () => vouch("scan", { ...ofArtifact, is_compliant: false }), "NON-COMPLIANT", true],
+      ["failing more", () => vouch("unit", { ...ofArtifact, is_compliant: false }), "NON-COMPLIANT", false],
+      [
+        "an update",
+        () => putTrail(here.member, `${here.name}/judged`, { name: "run", description: "d" }),
+        "NON-COMPLIANT",
+        true,
+      ],
+      ["of the trail, again", () => vouch("review"), "NON-COMPLIANT", true],
+    ];
+    let before = 0;
+    for (const [what, act, status, anew] of steps) {
+      app.clock.advance(60);
+      expect([200, 201]).toContain((await act()).status);
+      const { json } = await here.reader.get(`/trails/${here.name}/judged/run`);
+      const { evaluated_at, artifacts_statuses } = json.compliance_status;
+      expect([what, json.compliance_status.status]).toEqual([what, status]);
+      expect([what, evaluated_at]).toEqual([what, anew ? json.last_modified_at : before]);
+      if (what !== "beginning") expect(artifacts_statuses.web.evaluated_at).toBe(json.last_modified_at);
+      const list = await here.reader.get(`/trails/${here.name}/judged`);
+      expect(list.json[0].compliance_status.evaluated_at).toBe(evaluated_at);
+      const explained = await here.reader.get(`/trails/${here.name}/judged/run/explain`);
+      expect(explained.json.evaluated_at).toBe(evaluated_at);
+      before = evaluated_at;
+    }
+  });
+
+  it("recorded answer 17: of attestations that are written together, one for each trail", async () => {
+    const here = await app.org();
+    await putFlow(here.member, here.name, { name: "many" }, template);
+    const runs = Array.from({ length: 10 }, (_, index) => `run-${index}`);
+    for (const trail_name of runs)
+      await here.member.post(
+        `/artifacts/${here.name}/many`,
+        artifactBody({ fingerprint, trail_name, template_reference_name: "web" }),
+      );
+    app.clock.advance(60);
+    const answers = await Promise.all(
+      runs.map((trail, index) =>
+        attest(here.member, { org: here.name, flow: "many", trail }, "generic", {
+          attestation_name: index % 2 === 0 ? "unit" : "review",
+          is_compliant: true,
+          ...(index % 2 === 0 ? { artifact_fingerprint: fingerprint } : {}),
+        }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    const { json } = await here.reader.get(`/trails/${here.name}/many`);
+    for (const trail of json as {
+      name: string;
+      last_modified_at: number;
+      compliance_status: { evaluated_at: number };
+    }[]) {
+      const isAnew = trail.compliance_status.evaluated_at === trail.last_modified_at;
+      expect([trail.name, isAnew]).toEqual([trail.name, runs.indexOf(trail.name) % 2 === 1]);
+    }
+  });
+});

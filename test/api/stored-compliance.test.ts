@@ -167,10 +167,15 @@ async function take(org: TestOrg, step: Step): Promise<void> {
 
 function shown(
   compliance: ReturnType<typeof evaluateTrail>,
-  trail: { last_modified_at: number; template_id: string },
+  trail: { last_modified_at: number; evaluated_at: number | null; template_id: string },
 ): unknown[] {
-  const { last_modified_at: evaluated_at, template_id } = trail;
-  const text = printCompliance(compliance, { evaluated_at, template_id });
+  const { last_modified_at, evaluated_at, template_id } = trail;
+  const trail_evaluated_at = evaluated_at ?? last_modified_at;
+  const text = printCompliance(compliance, {
+    evaluated_at: last_modified_at,
+    trail_evaluated_at,
+    template_id,
+  });
   return [compliance.status, compliance.own_state, text];
 }
 
@@ -193,7 +198,15 @@ async function verdictsOf(org: TestOrg): Promise<Verdicts> {
     .leftJoin("trail_compliance as c", (join) =>
       join.onRef("c.org_id", "=", "t.org_id").onRef("c.trail_id", "=", "t.id"),
     )
-    .select(["t.id", "t.template", "t.template_id", "t.last_modified_at", "c.state", "c.own_state"])
+    .select([
+      "t.id",
+      "t.template",
+      "t.template_id",
+      "t.last_modified_at",
+      "c.evaluated_at",
+      "c.state",
+      "c.own_state",
+    ])
     .select((eb) => eb.cast<string>("c.status", "text").as("status"))
     .where("t.org_id", "=", org.id)
     .execute();

@@ -4,7 +4,10 @@ import type { ArtifactStatus, AttestationStatus, TrailCompliance } from "./model
 
 /** When and by which template a verdict was reached. */
 export interface Evaluation {
+  /** The moment of the report that the artifacts were judged after. */
   evaluated_at: Timestamp;
+  /** The moment at which the trail itself was last judged anew; the same unless said. */
+  trail_evaluated_at?: Timestamp;
   /** As stored. */
   template_id: string;
 }
@@ -37,14 +40,15 @@ function printArtifact(artifact: ArtifactStatus, evaluation: Record<string, unkn
  */
 export function printCompliance(
   compliance: TrailCompliance,
-  { evaluated_at, template_id }: Evaluation,
+  { evaluated_at, trail_evaluated_at = evaluated_at, template_id }: Evaluation,
 ): string {
   const evaluation = { evaluated_at, flow_template_id: wireId(template_id) };
+  const ofTrail = { ...evaluation, evaluated_at: trail_evaluated_at };
   const artifacts = [...compliance.artifacts_statuses]
     .map(([name, artifact]) => `${JSON.stringify(name)}:${printArtifact(artifact, evaluation)}`)
     .join(",");
   const { status, is_compliant } = compliance;
   const attestations_statuses = compliance.attestations_statuses.map(shownAttestation);
   const before = JSON.stringify({ status, is_compliant, attestations_statuses }).slice(0, -1);
-  return `${before},"artifacts_statuses":{${artifacts}},${JSON.stringify(evaluation).slice(1)}`;
+  return `${before},"artifacts_statuses":{${artifacts}},${JSON.stringify(ofTrail).slice(1)}`;
 }

@@ -156,7 +156,7 @@ async function writePlaced(
     tx,
     orgId,
     artifacts.map(({ trail_id }) => trail_id),
-    originsOf(artifacts),
+    { kind: "artifacts", origins: originsOf(artifacts) },
   );
   await notifyOfTrails(tx, orgId, watched, () => newsOf([...trails.values()], artifacts));
   insertBuilds(tx, orgId, artifacts);

@@ -39,6 +39,7 @@ function judged(timestamp: number | null): JudgedArtifact {
       template: emptyTemplate(),
       template_id: id,
       reports: { artifacts: [report], attestations: [] },
+      evaluated_at: 0,
       last_modified_at: 1100,
     },
     artifact: report,

@@ -65,7 +65,9 @@ function factsOf(withAttestations: boolean): string {
     select coalesce(json_agg(json_build_object('fingerprint', known.fingerprint, 'artifact_id', known.id,
       'filename', known.filename, 'flow_name', f.name, 'trail_name', t.name, 'tags', f.tags,
       'template_reference_name', known.template_reference_name,
-      'trail_rows', c.status -> 'attestations_statuses', 'trail_state', c.own_state, 'evaluated_at', c.status -> 'evaluated_at',
+      'trail_rows', c.status -> 'attestations_statuses', 'trail_state', c.own_state, 
+      'evaluated_at', coalesce(c.status -> 'artifacts_statuses' -> known.template_reference_name -> 'evaluated_at',
+        c.status -> 'evaluated_at'),
       'artifact_row', c.status -> 'artifacts_statuses' -> known.template_reference_name,
       'attestations', ${withAttestations ? attestations : "'[]'::json"}) order by known.first_id), '[]')
     from (

@@ -97,6 +97,11 @@ function newAttestation(
   };
 }
 
+/** Whether it was made on the trail: about the trail, or about artifacts that it is not bound to yet. */
+function isOfTrail({ artifact_fingerprint }: NewAttestation): boolean {
+  return artifact_fingerprint === null;
+}
+
 function newsOf(attestations: readonly PlacedAttestation[], rows: readonly NewAttestation[]): TrailNews[] {
   const begun = new Set(attestations.flatMap(({ to: { trail } }) => (trail.begun === true ? trail.id : [])));
   return rows.flatMap((row) => {
@@ -135,6 +140,7 @@ export async function recordAttestations(
     tx,
     orgId,
     rows.map(({ trail_id }) => trail_id),
+    { kind: "attestations", own: new Set(rows.filter(isOfTrail).map(({ trail_id }) => trail_id)) },
   );
   await notifyOfTrails(tx, orgId, watched, () => newsOf(attestations, rows));
   return rows.map(({ id }) => id);

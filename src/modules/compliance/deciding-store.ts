@@ -8,25 +8,31 @@ import { artifactList, attestationList, type TrailCase } from "./store.ts";
 export interface DecidingCase extends TrailCase {
   name: string;
   flow_id: string;
+  /** Of the verdict that is kept; null when none is, or one from before this was kept. */
+  own_digest: string | null;
   /** Name of the flow if an action watches it; else null. */
   watched_flow: string | null;
 }
 
 /** What is told of the trail `t`. */
 function trailColumns(orgId: string) {
-  return sql`t.id as trail_id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at, case when exists (
+  return sql`t.id as trail_id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at, kept.evaluated_at,
+    kept.own_digest, case when exists (
       select from action_flows w where w.org_id = ${orgId} and w.flow_id = t.flow_id
     ) then (select f.name from flows f where f.org_id = ${orgId} and f.id = t.flow_id) end as watched_flow`;
 }
 
-/** The trails of these ids as `t`. */
+/** The trails of these ids as `t`, with what is kept of the verdict on each. */
 function askedTrails(orgId: string, trailIds: readonly string[]) {
   return sql`
     -- Not the parameter itself: its length would count in the plan, which would be made each time.
     from unnest((select ${trailIds}::uuid[])) as asked (id)
     cross join lateral (
       select t.id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at from trails t
-      where t.org_id = ${orgId} and t.id = asked.id limit 1) t`;
+      where t.org_id = ${orgId} and t.id = asked.id limit 1) t
+    left join lateral (
+      select c.evaluated_at, c.own_digest from trail_compliance c
+      where c.org_id = ${orgId} and c.trail_id = t.id limit 1) kept on true`;
 }
 
 /** Artifacts or attestations of a trail up to which reading all of them costs less than finding those that decide. */

@@ -1,18 +1,36 @@
 import type { Executor, Tx } from "../../db/connect.ts";
 import { evaluateArtifact, evaluateTrail, keptState } from "../../domain/compliance/evaluate.ts";
-import type { ComplianceState, KeptVerdict, TrailReports } from "../../domain/compliance/model.ts";
+import type {
+  ComplianceState,
+  KeptVerdict,
+  TrailCompliance,
+  TrailReports,
+} from "../../domain/compliance/model.ts";
 import { printCompliance } from "../../domain/compliance/print.ts";
 import type { Template } from "../../domain/template/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
-import { listArtifactCases, listCases } from "./deciding-store.ts";
+import { sha256 } from "../../lib/hash.ts";
+import { type DecidingCase, listArtifactCases, listCases } from "./deciding-store.ts";
 import { knownTemplates } from "../flows/known-templates.ts";
-import { type FlowOrigin, listTrailCases, putVerdicts, type TrailCase, type Verdict } from "./store.ts";
+import { type FlowOrigin, listTrailCases, putVerdicts, type Verdict } from "./store.ts";
 
 export type { FlowOrigin } from "./store.ts";
 
-function judge(template: Template, trail: TrailCase): Verdict {
+/** What a verdict says of the trail itself, in short. */
+function ownDigest({ status, attestations_statuses }: TrailCompliance, template_id: string): string {
+  return sha256(JSON.stringify([status, attestations_statuses, template_id])).toString("base64url");
+}
+
+/**
+ * Judges a trail. Its verdict is reached anew unless nothing but artifacts was attested and that left the trail's own
+ * part of it as it was.
+ */
+function judge(template: Template, trail: DecidingCase, anew: boolean): Verdict {
   const compliance = evaluateTrail(template, trail);
-  const { last_modified_at: evaluated_at, template_id } = trail;
+  const { last_modified_at, template_id } = trail;
+  const own_digest = ownDigest(compliance, template_id);
+  const kept = anew || own_digest !== trail.own_digest ? null : trail.evaluated_at;
+  const evaluated_at = kept ?? last_modified_at;
   return {
     trail_id: trail.trail_id,
     state: compliance.status,
@@ -23,7 +41,13 @@ function judge(template: Template, trail: TrailCase): Verdict {
         { artifact_fingerprint, status },
       ]),
     ),
-    status: printCompliance(compliance, { evaluated_at, template_id }),
+    status: printCompliance(compliance, {
+      evaluated_at: last_modified_at,
+      trail_evaluated_at: evaluated_at,
+      template_id,
+    }),
+    evaluated_at,
+    own_digest,
   };
 }
 
@@ -45,26 +69,36 @@ export interface WatchedTrail {
   flow: { id: string; name: string };
 }
 
+/** What was reported on trails. */
+export type ReportNews =
+  | { kind: "trail" }
+  /** `origins` says where they come from, by flow. */
+  | { kind: "artifacts"; origins: readonly FlowOrigin[] }
+  /** `own` has the ids of the trails on which some of them were made; others are on artifacts of the trails. */
+  | { kind: "attestations"; own: ReadonlySet<string> };
+
 /**
  * Judges trails by everything reported on them and keeps the verdicts. Call it last in every transaction that begins a
  * trail, changes its template or reports anything on it, with the trails' rows locked: the verdict is then always that
- * of the reports that can be read beside it. Its time is the trail's `last_modified_at`, the time of the report that
- * led to it (contract flows 6.2). Two or three statements, whatever the number of trails. Idempotent.
- * @param origins where artifacts that were reported on them come from, by flow.
+ * of the reports that can be read beside it. Its time is that of the report that led to it (contract flows 6.2): the
+ * trail's `last_modified_at`, or an earlier one when only artifacts were attested since, to no effect on the trail. Two
+ * or three statements, whatever the number of trails.
+ * @param news what was reported on them.
  * @returns the trails somebody may want to be notified of.
  */
 export async function evaluateTrails(
   tx: Tx,
   orgId: string,
   trailIds: Iterable<string>,
-  origins: readonly FlowOrigin[] = [],
+  news: ReportNews,
 ): Promise<WatchedTrail[]> {
   const ids = [...new Set(trailIds)];
   if (ids.length === 0) return [];
   const cases = await listCases(tx, orgId, ids);
   const templateOf = await templatesOf(orgId, cases);
-  const verdicts = cases.map((trail) => judge(templateOf(trail.template), trail));
-  putVerdicts(tx, orgId, verdicts, origins);
+  const isAnew = (id: string): boolean => news.kind !== "attestations" || news.own.has(id);
+  const verdicts = cases.map((one) => judge(templateOf(one.template), one, isAnew(one.trail_id)));
+  putVerdicts(tx, orgId, verdicts, news.kind === "artifacts" ? news.origins : []);
   return cases.flatMap(({ trail_id, name, flow_id, watched_flow }, index) =>
     watched_flow === null
       ? []
@@ -111,8 +145,10 @@ export interface JudgeableTrail {
   template: Template;
   template_id: string;
   reports: TrailReports;
-  /** The time of the report that led to its verdict. */
+  /** The time of the last report. */
   last_modified_at: Timestamp;
+  /** When the trail itself was last judged anew. */
+  evaluated_at: Timestamp;
 }
 
 /** Everything that decides on trails, by their ids, as of one moment. One statement. */
@@ -125,9 +161,16 @@ export async function readTrailCases(
   const cases = ids.length === 0 ? [] : await listTrailCases(db, orgId, ids);
   const templateOf = await templatesOf(orgId, cases);
   return new Map(
-    cases.map(({ trail_id, template, template_id, last_modified_at, ...reports }) => [
+    cases.map(({ trail_id, template, template_id, last_modified_at, evaluated_at, ...reports }) => [
       trail_id,
-      { trail_id, template: templateOf(template), template_id, reports, last_modified_at },
+      {
+        trail_id,
+        template: templateOf(template),
+        template_id,
+        reports,
+        last_modified_at,
+        evaluated_at: evaluated_at ?? last_modified_at,
+      },
     ]),
   );
 }

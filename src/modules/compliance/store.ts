@@ -11,6 +11,8 @@ export interface TrailCase extends TrailReports {
   template: string;
   template_id: string;
   last_modified_at: Timestamp;
+  /** When the verdict that is kept was reached. Null when none is, or one from before this was kept. */
+  evaluated_at: Timestamp | null;
 }
 
 /** The artifacts `a` of a case as JSON, in the order of their reports. */
@@ -36,6 +38,8 @@ export async function listTrailCases(
 ): Promise<TrailCase[]> {
   const { rows } = await sql<TrailCase>`/* trail-cases */
     select t.id as trail_id, t.template, t.template_id, t.last_modified_at, (
+      select c.evaluated_at from trail_compliance c where c.org_id = ${orgId} and c.trail_id = t.id
+    ) as evaluated_at, (
       select ${artifactList}
       from (select * from artifacts where org_id = ${orgId} and trail_id = t.id offset 0) a
     ) as artifacts, (
@@ -59,6 +63,10 @@ export interface Verdict {
   artifact_states: Record<string, KeptVerdict["artifact_row"]>;
   /** JSON text of what reads show. */
   status: string;
+  /** When the trail itself was last judged anew. */
+  evaluated_at: Timestamp;
+  /** Of what the verdict says of the trail itself. */
+  own_digest: string;
 }
 
 /** Where the latest of some artifacts of a flow comes from. */
@@ -99,14 +107,17 @@ export function putVerdicts(
     sql`/* put-verdicts */
     with verdicts as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(verdicts)}::jsonb) 
-        as v (trail_id uuid, state text, own_state text, artifact_states jsonb, status text)
+        as v (trail_id uuid, state text, own_state text, artifact_states jsonb, status text, evaluated_at float8,
+          own_digest text)
     ), kept as (
-      insert into trail_compliance (org_id, trail_id, state, own_state, artifact_states, status)
-      select ${orgId}, v.trail_id, v.state, v.own_state, v.artifact_states, v.status::json from verdicts v
+      insert into trail_compliance (org_id, trail_id, state, own_state, artifact_states, status, evaluated_at, own_digest)
+      select ${orgId}, v.trail_id, v.state, v.own_state, v.artifact_states, v.status::json, to_timestamp(v.evaluated_at),
+        v.own_digest
+      from verdicts v
       order by v.trail_id
       on conflict (org_id, trail_id) do update
-      set state = excluded.state, own_state = excluded.own_state,
-        artifact_states = excluded.artifact_states, status = excluded.status
+      set state = excluded.state, own_state = excluded.own_state, artifact_states = excluded.artifact_states,
+        status = excluded.status, evaluated_at = excluded.evaluated_at, own_digest = excluded.own_digest
     )
     insert into flow_activity as known (org_id, flow_id, trail_id, last_modified_at, state, active_minute, json,
       artifact_id, repo_id, repo_url)

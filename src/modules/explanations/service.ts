@@ -62,7 +62,8 @@ export async function readArtifactExplanation(
     artifact_name: row.template_reference_name,
     ...showExplanation(
       explainArtifact(trail.template, trail.reports, artifact),
-      trail,
+      // Of artifacts no earlier moment is kept.
+      { ...trail, evaluated_at: trail.last_modified_at },
       trailPage(deps, org, { flow_name, name: trail_name }),
     ),
     html_url: artifactPage(deps, org, row),

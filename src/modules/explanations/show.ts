@@ -42,12 +42,16 @@ function showProposal({ replaces, ...facts }: Proposal): ProposedReport {
  * What explanations of trails and of artifacts have in common.
  * @param trailPage the page of the trail for people.
  */
-export function showExplanation(explanation: Explanation, trail: JudgeableTrail, trailPage: string) {
+export function showExplanation(
+  explanation: Explanation,
+  trail: Pick<JudgeableTrail, "template_id" | "evaluated_at">,
+  trailPage: string,
+) {
   return {
     status: explanation.status,
     is_compliant: explanation.status === "COMPLIANT",
     summary: summarize(explanation),
-    evaluated_at: trail.last_modified_at,
+    evaluated_at: trail.evaluated_at,
     flow_template_id: wireId(trail.template_id),
     requirements: explanation.requirements.map((one) => showRequirement(one, trailPage)),
     proposed_reports: explanation.proposed_reports.map(showProposal),

@@ -63,6 +63,7 @@ export const timeColumns: Record<string, Record<string, TimeRule>> = {
   snapshots: { created_at: "placed" },
   spaces: { created_at: "shifted", last_modified_at: "shifted" },
   time_marks: { recorded_at: "placed" },
+  trail_compliance: { evaluated_at: "placed" },
   trail_events: { occurred_at: "placed" },
   trails: { created_at: "shifted", last_modified_at: "placed" },
   users: { created_at: "shifted", disabled_at: "shifted", deleted_at: "shifted" },

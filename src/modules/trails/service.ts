@@ -81,7 +81,7 @@ async function beginTrail(deps: Needed, report: Report): Promise<boolean> {
     data: reportedData(report, trail),
     repo_id,
   });
-  const watched = await evaluateTrails(tx, scope.org.id, [trail.id]);
+  const watched = await evaluateTrails(tx, scope.org.id, [trail.id], { kind: "trail" });
   await notifyOfTrails(tx, scope.org.id, watched, () => [
     { trail_id: trail.id, trigger: "ON_STARTED_TRAIL", at: trail.created_at, facts: {} },
   ]);
@@ -166,7 +166,7 @@ async function updateExisting(deps: Needed, report: Report): Promise<boolean> {
     },
     repo_id,
   });
-  await evaluateTrails(tx, scope.org.id, [before.id]);
+  await evaluateTrails(tx, scope.org.id, [before.id], { kind: "trail" });
   return true;
 }
 
