@@ -89,6 +89,7 @@ async function judgeAgain(tx: Tx): Promise<void> {
         tx,
         orgId,
         ofOrg.map(({ trail_id }) => trail_id),
+        { kind: "trail" },
       );
     last = trails.at(-1);
     if (trails.length < trailsAtATime) return;
