@@ -78,8 +78,8 @@ export const tolerance = 300;
 export const longestPause = 92 * 86_400;
 /** Seconds that a new time has to hold before it is taken for that after a pause. */
 export const settleSeconds = 120;
-/** Seconds that records may be ahead with times that follow them: a clock that was set back by hours. */
-export const longestSetBack = 86_400;
+/** Seconds that records may be ahead with times that follow them: so far clocks of two time zones are apart. */
+export const longestSetBack = 26 * 3600;
 /** What the line of right times follows the clock by, at most: far more than any clock drifts. */
 const drift = 0.01;
 
