@@ -42,12 +42,19 @@ export interface EvidencePart {
 /** A file part of a multipart body. Files are optional; the handler says what a missing one means. */
 export type FilePart = BytesPart | EvidencePart;
 
+/** A list in a body. */
+export interface LongList {
+  key: string;
+  /** How long the schema lets it be. */
+  max: number;
+}
+
 export type RequestBody =
   /**
    * With `brief` it comes as a `BriefBody`: what it amounts to, for bodies that are sent again and again. Of the value that
-   * the schema makes, and of nothing else.
+   * the schema makes, and of nothing else. `long` is the list in it that may be so long that it is validated bit by bit.
    */
-  | { kind: "json"; schema: z.ZodType; brief?: (value: never) => unknown }
+  | { kind: "json"; schema: z.ZodType; brief?: (value: never) => unknown; long?: LongList }
   /** One form field holding JSON, and files. */
   | { kind: "multipart"; field: string; schema: z.ZodType; files: Record<string, FilePart> }
   /** Any bytes, handed over as received, before anybody knows who sent them: so they are few. */
@@ -130,7 +137,7 @@ export interface UploadedEvidence {
 /** A body that was found to be valid, now or when the very same bytes came before, in which case nobody has read it yet. */
 export interface BriefBody<Brief, Value> {
   brief: Brief;
-  read(): Value;
+  read(): Promise<Value>;
 }
 
 type BodyOf<E extends Endpoint> = E["body"] extends { schema: infer S extends z.ZodType }

@@ -95,6 +95,9 @@ export const DockerReport = report("docker", z.strictObject(item).meta({ id: "Do
   id: "DockerReport",
 });
 
+/** What is validated bit by bit: others are served in between. */
+const long = { key: "artifacts", max: maxItems };
+
 const common = {
   method: "PUT",
   tag: "Environments",
@@ -110,48 +113,48 @@ export const snapshotReportEndpoints = {
     ...common,
     path: "/environments/{org}/{env_name}/report/K8S",
     summary: "Report what runs in a Kubernetes cluster",
-    body: { kind: "json", schema: K8SReport, brief: briefReport },
+    body: { kind: "json", schema: K8SReport, brief: briefReport, long },
   }),
   ecs_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/ECS",
     summary: "Report what runs in Amazon ECS",
-    body: { kind: "json", schema: ECSReport, brief: briefReport },
+    body: { kind: "json", schema: ECSReport, brief: briefReport, long },
   }),
   s3_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/S3",
     summary: "Report what a bucket holds",
-    body: { kind: "json", schema: S3Report, brief: briefReport },
+    body: { kind: "json", schema: S3Report, brief: briefReport, long },
   }),
   lambda_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/lambda",
     summary: "Report what runs in AWS Lambda",
-    body: { kind: "json", schema: LambdaReport, brief: briefReport },
+    body: { kind: "json", schema: LambdaReport, brief: briefReport, long },
   }),
   server_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/server",
     summary: "Report what is on a server",
-    body: { kind: "json", schema: ServerReport, brief: briefReport },
+    body: { kind: "json", schema: ServerReport, brief: briefReport, long },
   }),
   docker_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/docker",
     summary: "Report which containers run on a host",
-    body: { kind: "json", schema: DockerReport, brief: briefReport },
+    body: { kind: "json", schema: DockerReport, brief: briefReport, long },
   }),
   azure_apps_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/azure-apps",
     summary: "Report which Azure apps run",
-    body: { kind: "json", schema: AzureAppsReport, brief: briefReport },
+    body: { kind: "json", schema: AzureAppsReport, brief: briefReport, long },
   }),
   cloud_run_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/cloud-run",
     summary: "Report which Cloud Run services and jobs run",
-    body: { kind: "json", schema: CloudRunReport, brief: briefReport },
+    body: { kind: "json", schema: CloudRunReport, brief: briefReport, long },
   }),
 } satisfies Endpoints;

@@ -4,11 +4,12 @@ import type { z } from "zod";
 import type { BriefBody, Endpoint, Endpoints, Reply, RequestBody } from "../contract/endpoint.ts";
 import { exactPlaces } from "../contract/exact.ts";
 import { inputErrors } from "../contract/input-errors.ts";
-import { safeParse } from "../contract/safe-parse.ts";
+import { parseLong, safeParse } from "../contract/safe-parse.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
 import type { Actor } from "../domain/principal.ts";
 import { sha256 } from "../lib/hash.ts";
 import { isStorable, type Places } from "../lib/json.ts";
+import { paced } from "../lib/steps.ts";
 import { authorize, type Caller } from "../modules/access/service.ts";
 import type { KeyUse } from "../modules/access/key-use.ts";
 import type { Admission, Call, Gate } from "../modules/call.ts";
@@ -62,8 +63,10 @@ function pathParams(endpoint: Endpoint, request: FastifyRequest): Record<string,
 }
 
 function parse(schema: z.ZodType | undefined, prefix: string, value: unknown): unknown {
-  if (schema === undefined) return undefined;
-  const parsed = safeParse(schema, value);
+  return schema === undefined ? undefined : requireValid(prefix, safeParse(schema, value));
+}
+
+function requireValid(prefix: string, parsed: z.ZodSafeParseResult<unknown>): unknown {
   if (!parsed.success) throw invalidInput(inputErrors(prefix, parsed.error));
   return parsed.data;
 }
@@ -88,21 +91,29 @@ async function receiveBody(
 }
 
 /** A body with what it amounts to, which is remembered with it. */
-function briefBody(
+async function briefBody(
   spec: RequestBody & { kind: "json" },
   request: FastifyRequest,
   value: unknown,
-): BriefBody<unknown, unknown> {
+): Promise<BriefBody<unknown, unknown>> {
   const { knownBrief: known, rawBody, bodyDigest } = request;
-  if (known !== null) return { brief: known.brief, read: () => parse(spec.schema, "", parseBody(rawBody!)) };
-  const report = parse(spec.schema, "", value);
+  const read = async (body: unknown): Promise<unknown> =>
+    spec.long === undefined
+      ? parse(spec.schema, "", body)
+      : requireValid("", await paced(parseLong(spec.schema, body, spec.long)));
+  if (known !== null) return { brief: known.brief, read: () => read(parseBody(rawBody!)) };
+  const report = await read(value);
   const brief = spec.brief!(report as never);
   if (bodyDigest !== null) request.routeOptions.config.briefs?.remember(bodyDigest, brief);
-  return { brief, read: () => report };
+  return { brief, read: () => Promise.resolve(report) };
 }
 
 /** What the handler gets as the body. One sent where none is asked for carries nothing: clients send `null` there. */
-function bodyOf(spec: RequestBody | undefined, request: FastifyRequest, value: unknown): unknown {
+async function bodyOf(
+  spec: RequestBody | undefined,
+  request: FastifyRequest,
+  value: unknown,
+): Promise<unknown> {
   if (spec?.kind === "json" && spec.brief !== undefined) return briefBody(spec, request, value);
   return parse(spec?.schema, "", value);
 }
@@ -149,7 +160,7 @@ function routeHandler(
       const call = {
         params,
         query,
-        body: bodyOf(endpoint.body, request, received.value),
+        body: await bodyOf(endpoint.body, request, received.value),
         files: received.files,
         org: request.caller?.org,
         principal: request.caller?.principal,

@@ -3,6 +3,7 @@ import { transaction } from "../../db/transaction.ts";
 import { invalid, invalidInput } from "../../domain/errors.ts";
 import { judgingLimits } from "../../domain/judging.ts";
 import { previewLimits } from "../../domain/policies.ts";
+import { wantedAttestations } from "../../domain/policy/evaluation/rules.ts";
 import type { Policy } from "../../domain/policy/model.ts";
 import { sizeOfPolicy } from "../../domain/policy/size.ts";
 import { type Preview, previewPolicy, type RanArtifact } from "../../domain/policy/preview.ts";
@@ -106,7 +107,7 @@ export function preview(
     const rows = await readRan(tx, org, past);
     const fingerprints = new Set(rows.map(({ fingerprint }) => fingerprint));
     fingerprints.delete("");
-    const flows = await getKnownFlows(tx, org.id, [...fingerprints]);
+    const flows = await getKnownFlows(tx, org.id, [...fingerprints], wantedAttestations([policy]));
     requireBounded(policy, rows, flows);
     const allowed = await allowListed(
       tx,

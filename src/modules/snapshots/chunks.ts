@@ -1,7 +1,7 @@
 import type { DraftItem } from "./draft.ts";
 
 /** What is read and judged together: what one statement and the memory for its answer can well bear. */
-export const chunkLimits = { items: 1000, facts: 10_000 } as const;
+export const chunkLimits = { items: 500, facts: 5_000 } as const;
 
 /** Parts items, in their order, so that flows know no more of each part than is read at once. */
 export function* chunksOf(

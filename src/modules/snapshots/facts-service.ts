@@ -14,7 +14,7 @@ export async function getFacts(
   db: Executor,
   orgId: string,
   fingerprints: readonly string[],
-  wanted: WantedAttestations | "all" | "none",
+  wanted: WantedAttestations | "none",
 ): Promise<Map<string, FlowFact[]>> {
   return byFingerprint(db, orgId, await listFacts(db, orgId, fingerprints, wanted));
 }
@@ -50,7 +50,8 @@ export async function getKnownFlows(
   db: Executor,
   orgId: string,
   fingerprints: readonly string[],
+  wanted: WantedAttestations,
 ): Promise<Map<string, KnownFlow[]>> {
-  const facts = await getFacts(db, orgId, fingerprints, "all");
+  const facts = await getFacts(db, orgId, fingerprints, wanted);
   return new Map([...facts].map(([fingerprint, known]) => [fingerprint, known.map(knownFlow)]));
 }

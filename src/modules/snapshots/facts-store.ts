@@ -60,28 +60,34 @@ function factVersion(artifactId: RawBuilder<unknown>): RawBuilder<string> {
 /** What a flow knows of a fingerprint, with the verdicts of the trail it was reported on, where there are any. */
 export type FlowFactRow = Omit<FlowFact, "compliance_state"> & KeptVerdict;
 
-/** Attestations that count for an artifact on its trail, as `evaluateTrail` takes them, in the order of their reports. */
-function attestationsOf(orgId: string, wanted: WantedAttestations | "all"): RawBuilder<unknown> {
-  const isWanted =
-    wanted === "all"
-      ? sql`true`
-      : sql`(name = any(${wanted.names}::text[]) or type = any(${wanted.types}::text[]))`;
+/** SQL for a text where it is one of these, else null. */
+function among(column: RawBuilder<unknown>, texts: readonly string[]): RawBuilder<unknown> {
+  return sql`case when ${column} = any(${texts}::text[]) then ${column} end`;
+}
+
+/**
+ * Attestations that count for an artifact on its trail, in the order of their reports: of those that no rule tells apart the
+ * last one. A trail may have very many, and each artifact on it has those of the trail.
+ */
+function attestationsOf(
+  orgId: string,
+  { names, types, told_by: { types: allTypes, controls } }: WantedAttestations,
+): RawBuilder<unknown> {
   return sql`(
-    select coalesce(json_agg(json_build_object('name', a.name, 'type', a.type, 'is_compliant', a.is_compliant,
-      'control', a.control_identifier) order by a.id), '[]')
-    from (select * from attestations where org_id = ${orgId}::uuid and trail_id = known.trail_id and ${isWanted}
-      offset 0) a
+    select coalesce(json_agg(json_build_object('name', last.name, 'type', last.type, 'is_compliant', last.is_compliant,
+      'control', last.control_identifier) order by last.id), '[]')
+    from (
+    select distinct on (1, 2, 3) ${among(sql`a.name`, names)} as told_name, ${among(sql`a.type`, allTypes)} as told_type,
+      ${among(sql`a.control_identifier`, controls)} as told_control, a.id, a.name, a.type, a.is_compliant,
+      a.control_identifier
+    from (select * from attestations where org_id = ${orgId}::uuid and trail_id = known.trail_id
+      and (name = any(${names}::text[]) or type = any(${types}::text[])) offset 0) a
     where case when a.artifact_fingerprint is not null then a.artifact_fingerprint = known.fingerprint
       when cardinality(a.target_artifacts) > 0
         then known.template_reference_name = any(a.target_artifacts) and a.git_commit = known.git_commit
-      else true end)`;
+      else true end
+    order by 1, 2, 3, a.id desc) last)`;
 }
-
-const statementNames = {
-  all: "runtime-facts-attested",
-  some: "runtime-facts-wanted",
-  none: "runtime-facts",
-} as const;
 
 /**
  * What every flow that knows one of these fingerprints knows of it, by its latest report there: one statement. In order
@@ -93,12 +99,12 @@ export async function listFacts(
   db: Executor,
   orgId: string,
   fingerprints: readonly string[],
-  wanted: WantedAttestations | "all" | "none",
+  wanted: WantedAttestations | "none",
   limit: number | null = null,
 ): Promise<FlowFactRow[]> {
   const attestations = wanted === "none" ? sql`'[]'::json` : attestationsOf(orgId, wanted);
-  // Three statements, so three names.
-  const name = sql.raw(`/* ${statementNames[typeof wanted === "string" ? wanted : "some"]} */`);
+  // Two statements, so two names.
+  const name = sql.raw(`/* ${wanted === "none" ? "runtime-facts" : "runtime-facts-wanted"} */`);
   const { rows } = await sql<FlowFactRow>`${name}
     select known.fingerprint, known.id as artifact_id, known.flow_id, f.name as flow_name, known.trail_id,
       t.name as trail_name, f.tags, known.template_reference_name, known.git_commit, known.commit_url, known.build_url,

@@ -8,7 +8,7 @@ import { insertSnapshots, type VersionEntry } from "./record-store.ts";
 import type { SnapshotCause } from "./targets.ts";
 
 /** UTF-16 units that are written in one statement, and a little more: a longer one would take long to send and to read. */
-const fullLength = 2 * 1024 * 1024;
+const fullLength = 1024 * 1024;
 
 /** Writes snapshots and their versions, in as few statements as their length allows. All in one transaction. */
 export class RecordWriter {

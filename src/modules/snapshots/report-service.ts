@@ -32,7 +32,7 @@ const maxArtifacts = 10_000;
 /** A report, which is read only where what it amounts to does not tell enough. */
 export interface ReceivedReport {
   brief: ReportBrief;
-  read(): Report;
+  read(): Promise<Report>;
 }
 
 /** @throws AppError invalid for too many artifacts. */
@@ -78,7 +78,7 @@ async function judgeReport({ tx, org, standing, report, at, kept }: Reporting): 
   if (isSame && !standing.has_news) return undefined;
   const briefs = await listVersionBriefs(tx, org.id, standing.id);
   if (isSame && !briefs.some(({ is_stale }) => is_stale)) return undefined;
-  const running = await paced(flattenReport(report.read()));
+  const running = await paced(flattenReport(await report.read()));
   const target = { standing, running, ran: ranBriefly(briefs), briefs, report: kept };
   const [snapshot] = await appendSnapshots(tx, org, {
     cause: "report",

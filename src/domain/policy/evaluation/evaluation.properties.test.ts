@@ -73,12 +73,20 @@ describe("evaluation", () => {
     fc.assert(
       fc.property(anySubject, somePolicies, (subject, policies) => {
         const wanted = wantedAttestations(policies.map(({ policy }) => policy));
-        const flows = subject.flows.map((flow) => ({
-          ...flow,
-          attestations: flow.attestations.filter(
-            ({ name, type }) => wanted.names.includes(name) || wanted.types.includes(type),
-          ),
-        }));
+        const { names: told, types: asked, told_by } = wanted;
+        const among = (value: string | null | undefined, known: readonly string[]) =>
+          value !== null && value !== undefined && known.includes(value) ? value : null;
+        const keyOf = ({ name, type, control }: ReportedAttestation): string =>
+          JSON.stringify([among(name, told), among(type, told_by.types), among(control, told_by.controls)]);
+        const flows = subject.flows.map((flow) => {
+          const fitting = flow.attestations.filter(
+            ({ name, type }) => told.includes(name) || asked.includes(type),
+          );
+          const attestations = fitting.filter(
+            (each, at) => !fitting.slice(at + 1).some((later) => keyOf(later) === keyOf(each)),
+          );
+          return { ...flow, attestations };
+        });
         const verdict = evaluateArtifact(subject, policies);
         expect(evaluateArtifact({ ...subject, flows }, policies)).toEqual(verdict);
       }),

@@ -37,16 +37,27 @@ export function fits(
 export interface WantedAttestations {
   names: string[];
   types: string[];
+  /** What else rules tell attestations apart by: types and controls. */
+  told_by: { types: string[]; controls: string[] };
 }
 
-/** What has to be known of attestations to judge by these policies: no attestation that fits a rule is left out. */
+/**
+ * What has to be known of attestations to judge by these policies: no attestation that fits a rule is left out. Of those
+ * that no rule tells apart the last one is enough.
+ */
 export function wantedAttestations(policies: readonly Policy[]): WantedAttestations {
   const [names, types] = [new Set<string>(), new Set<string>()];
+  const [allTypes, controls] = [new Set<string>(), new Set<string>()];
   for (const { artifacts } of policies)
-    for (const { name, type } of artifacts.attestations)
-      if (name !== anything) names.add(name);
-      else for (const each of type === "decision" ? decisionTypes : [type]) types.add(each);
-  return { names: [...names], types: [...types] };
+    for (const { name, type, for_control } of artifacts.attestations)
+      for (const each of type === "decision" ? decisionTypes : [type]) {
+        if (name === anything) types.add(each);
+        else names.add(name);
+        if (each !== anything) allTypes.add(each);
+        if (for_control !== null) controls.add(for_control);
+      }
+  const told_by = { types: [...allTypes], controls: [...controls] };
+  return { names: [...names], types: [...types], told_by };
 }
 
 function isAbout(wanted: string | null, control: string | null | undefined): boolean {
