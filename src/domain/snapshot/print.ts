@@ -1,5 +1,5 @@
 import type { Steps } from "../../lib/steps.ts";
-import type { PolicyDecision } from "../policy/evaluation/model.ts";
+import type { PolicyDecision, ShownRule } from "../policy/evaluation/model.ts";
 import type { JudgedArtifact } from "./judge.ts";
 import { artifactPage, flowPage, type SnapshotFlow } from "./provenance.ts";
 
@@ -94,6 +94,15 @@ export interface PrintedArtifact {
 /** Any flow in JSON text, which has no bare quotes but those around texts. */
 const placePattern = /"flow_name":(?:null|"(?:[^"\\]|\\.)*"),"trail_name":(?:null|"(?:[^"\\]|\\.)*")/g;
 
+/** Rules as JSON text: each is shown with every artifact. */
+const printedRules = new WeakMap<ShownRule, string>();
+
+function printRule(rule: ShownRule): string {
+  const printed = printedRules.get(rule) ?? text(rule);
+  printedRules.set(rule, printed);
+  return printed;
+}
+
 /** What policies decided with numbers in place of flows. Any flow may be missing: it stays where it is. */
 function* shareable(decisions: readonly PolicyDecision[], places: readonly string[]): Steps<string> {
   const numbers = new Map<string, number>();
@@ -105,8 +114,8 @@ function* shareable(decisions: readonly PolicyDecision[], places: readonly strin
   const printed: string[] = [];
   for (const { rule_evaluations, ...decision } of decisions) {
     const rules: string[] = [];
-    for (const evaluation of rule_evaluations) {
-      rules.push(text(evaluation).replaceAll(placePattern, mark));
+    for (const { rule, ...evaluation } of rule_evaluations) {
+      rules.push(`{"rule":${printRule(rule)},${members(evaluation).replaceAll(placePattern, mark)}}`);
       yield;
     }
     printed.push(`{${members(decision)},"rule_evaluations":[${rules.join(",")}]}`);
