@@ -59,7 +59,8 @@ describe("what flows know at run time", () => {
     await generic("meant", { target_artifacts: ["web"], git_commit_info: commitInfo(git_commit) });
     await generic("elsewhere", { target_artifacts: ["web"], git_commit_info: commitInfo(commitOf("2")) });
     await generic("bound", { artifact_fingerprint: web });
-    const [fact] = (await getFacts(app.deps.db.query, org.id, [web], told("trail", "bound", "meant"))).get(web) ?? [];
+    const [fact] =
+      (await getFacts(app.deps.db.query, org.id, [web], told("trail", "bound", "meant"))).get(web) ?? [];
     expect(fact?.attestations).toEqual(
       [
         ["trail", true],

@@ -4,7 +4,11 @@ import { describe, expect, it } from "vitest";
 import { evaluateArtifact } from "./evaluation/evaluate.ts";
 import type { KnownFlow } from "./evaluation/model.ts";
 import { parsePolicy } from "./parse.ts";
-import { previewPolicy, type PreviewCase, type RanArtifact } from "./preview.ts";
+import { finish } from "../../lib/steps.ts";
+import { type Preview, type PreviewCase, previewPolicy, type RanArtifact } from "./preview.ts";
+
+const tryOn = (policy: typeof provenance, given: PreviewCase): Preview =>
+  finish(previewPolicy(policy, given));
 
 const provenance = parsePolicy("_schema: https://x.test/v1\nartifacts: {provenance: {required: true}}");
 const flow: KnownFlow = {
@@ -30,7 +34,7 @@ function past(first: number, length: number, ...artifacts: RanArtifact[]): Previ
 
 describe("previewPolicy", () => {
   it("tells from where to where an artifact would have failed, and why", () => {
-    const { snapshots, non_compliant_artifacts } = previewPolicy(
+    const { snapshots, non_compliant_artifacts } = tryOn(
       provenance,
       past(
         3,
@@ -59,7 +63,7 @@ describe("previewPolicy", () => {
   });
 
   it("makes one span of those that touch, and two of others", () => {
-    const { non_compliant_artifacts } = previewPolicy(
+    const { non_compliant_artifacts } = tryOn(
       provenance,
       past(1, 9, ran("a", 4, 5), ran("a", 1, 3), ran("a", 7, null)),
     );
@@ -72,11 +76,11 @@ describe("previewPolicy", () => {
   });
 
   it("has nothing to say of nothing", () => {
-    expect(previewPolicy(provenance, past(1, 0, ran("a", 1, null)))).toEqual({
+    expect(tryOn(provenance, past(1, 0, ran("a", 1, null)))).toEqual({
       snapshots: [],
       non_compliant_artifacts: [],
     });
-    expect(previewPolicy(provenance, past(1, 1)).snapshots[0]).toMatchObject({ would_be_compliant: true });
+    expect(tryOn(provenance, past(1, 1)).snapshots[0]).toMatchObject({ would_be_compliant: true });
   });
 
   it("says of every snapshot what judging it by the policy would say", () => {
@@ -96,7 +100,7 @@ describe("previewPolicy", () => {
         fc.uniqueArray(span, { maxLength: 8, selector: ({ name }) => name }),
         (first, length, artifacts) => {
           const recorded = past(first, length, ...artifacts);
-          const { snapshots, non_compliant_artifacts } = previewPolicy(provenance, recorded);
+          const { snapshots, non_compliant_artifacts } = tryOn(provenance, recorded);
           for (const { index, would_be_compliant, non_compliant_count } of snapshots) {
             const running = artifacts.filter(
               ({ first_index, last_index }) => first_index <= index && index <= (last_index ?? Infinity),

@@ -1,5 +1,6 @@
 import { compareText } from "../../lib/text.ts";
-import { evaluateArtifact } from "./evaluation/evaluate.ts";
+import { sorted, type Steps } from "../../lib/steps.ts";
+import { type ArtifactJudge, artifactJudge } from "./evaluation/evaluate.ts";
 import type { KnownFlow, ReasonForIncompliance } from "./evaluation/model.ts";
 import type { Policy } from "./model.ts";
 
@@ -58,11 +59,15 @@ export interface Preview {
 }
 
 /** Why an artifact would not have been compliant; undefined when it would have been. */
-function reasonsFor(policy: Policy, artifact: RanArtifact, { flows, allowed }: PreviewCase) {
+function* reasonsFor(
+  judge: ArtifactJudge,
+  artifact: RanArtifact,
+  { flows, allowed }: PreviewCase,
+): Steps<PreviewedArtifact["reasons"] | undefined> {
   const { name, fingerprint } = artifact;
   const known = flows.get(fingerprint) ?? [];
   const subject = { name, fingerprint, allow_listed: allowed.has(fingerprint), flows: known };
-  const verdict = evaluateArtifact(subject, [{ id: "", name: "", version: 0, policy }]);
+  const verdict = yield* judge(subject);
   if (verdict.compliant !== false) return undefined;
   return verdict.reasons_for_incompliance.map(({ rule, message }) => ({ rule, message }));
 }
@@ -111,14 +116,19 @@ function countBySnapshot(snapshots: readonly RecordedSnapshot[], spans: readonly
  * What a policy alone would have made of the past of an environment, by what is known of the artifacts now. Each artifact
  * is judged once, however often it ran. Nothing that was judged is touched.
  */
-export function previewPolicy(policy: Policy, past: PreviewCase): Preview {
-  const non_compliant_artifacts = ranIn(past)
-    .flatMap(({ artifact, spans }) => {
-      const reasons = reasonsFor(policy, artifact, past);
-      const { name, fingerprint } = artifact;
-      return reasons === undefined ? [] : [{ name, fingerprint, reasons, snapshots: spans }];
-    })
-    .toSorted((a, b) => compareText(a.name, b.name) || compareText(a.fingerprint, b.fingerprint));
+export function* previewPolicy(policy: Policy, past: PreviewCase): Steps<Preview> {
+  const judge = artifactJudge([{ id: "", name: "", version: 0, policy }]);
+  const found: PreviewedArtifact[] = [];
+  for (const { artifact, spans } of ranIn(past)) {
+    const reasons = yield* reasonsFor(judge, artifact, past);
+    const { name, fingerprint } = artifact;
+    if (reasons !== undefined) found.push({ name, fingerprint, reasons, snapshots: spans });
+    yield;
+  }
+  const non_compliant_artifacts = yield* sorted(
+    found,
+    (a, b) => compareText(a.name, b.name) || compareText(a.fingerprint, b.fingerprint),
+  );
   const counts = countBySnapshot(
     past.snapshots,
     non_compliant_artifacts.flatMap(({ snapshots }) => snapshots),

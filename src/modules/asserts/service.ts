@@ -1,10 +1,12 @@
 import type { AssertArtifact, AssertQuery } from "../../contract/asserts.ts";
 import { archivedEnvironment, unknownEnvironment } from "../../domain/environments.ts";
 import { type AppError, invalid, notFound } from "../../domain/errors.ts";
-import { evaluateArtifact } from "../../domain/policy/evaluation/evaluate.ts";
+import { judgingProblem } from "../../domain/judging.ts";
+import { artifactJudge } from "../../domain/policy/evaluation/evaluate.ts";
 import type { PolicyDecision } from "../../domain/policy/evaluation/model.ts";
 import { knownFlow } from "../../domain/snapshot/provenance.ts";
 import { wireId } from "../../lib/ids.ts";
+import { paced } from "../../lib/steps.ts";
 import { withStates } from "../compliance/service.ts";
 import type { Deps } from "../deps.ts";
 import { readPolicies } from "../policies/applied-service.ts";
@@ -56,7 +58,16 @@ async function decide(
   // Without a report nothing is known of its name.
   const name = facts[0]?.filename ?? "";
   const flows = facts.map(knownFlow);
-  return evaluateArtifact({ name, fingerprint, allow_listed, flows }, versions).policy_decisions;
+  const problem = judgingProblem({
+    policies: versions,
+    facts: flows.length,
+    mostFlows: flows.length,
+    names: name.length,
+  });
+  if (problem !== undefined)
+    throw invalid(`Artifact with fingerprint '${fingerprint}' cannot be judged: ${problem}`);
+  const judge = artifactJudge(versions);
+  return (await paced(judge({ name, fingerprint, allow_listed, flows }))).policy_decisions;
 }
 
 function requireReadable(org: Org, name: string, found: AssertEnvironment | null): AssertEnvironment {

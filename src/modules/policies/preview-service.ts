@@ -7,6 +7,7 @@ import { wantedAttestations } from "../../domain/policy/evaluation/rules.ts";
 import type { Policy } from "../../domain/policy/model.ts";
 import { sizeOfPolicy } from "../../domain/policy/size.ts";
 import { type Preview, previewPolicy, type RanArtifact } from "../../domain/policy/preview.ts";
+import { paced } from "../../lib/steps.ts";
 import { allowListed } from "../allowlists/service.ts";
 import type { Deps } from "../deps.ts";
 import { getReadableEnvironments, type Org } from "../environments/find-service.ts";
@@ -115,13 +116,12 @@ export function preview(
       past.map(({ id }) => id),
     );
     const ran = byEnvironment(rows);
-    return past.map(({ id, name, type, snapshots }) => {
+    const previews: PreviewedEnvironment[] = [];
+    for (const { id, name, type, snapshots } of past) {
       const artifacts = ran.get(id) ?? [];
-      return {
-        name,
-        type,
-        ...previewPolicy(policy, { snapshots, artifacts, flows, allowed: allowed.get(id)! }),
-      };
-    });
+      const given = { snapshots, artifacts, flows, allowed: allowed.get(id)! };
+      previews.push({ name, type, ...(await paced(previewPolicy(policy, given))) });
+    }
+    return previews;
   });
 }
