@@ -45,6 +45,11 @@ const noticeLoss =
 /** Looks between two searches for what workers of unknown origin left. */
 const looksPerSearch = 6;
 
+/** Closes a connection at once: asked to end in peace, it may never answer. */
+function cut(client: pg.Client): void {
+  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+}
+
 class LockedPresence implements Presence {
   readonly #options: Required<PresenceOptions>;
   readonly #server = randomUUID();
@@ -104,23 +109,40 @@ class LockedPresence implements Presence {
     return this.#client;
   }
 
-  async #connect(): Promise<pg.Client> {
+  #connect(): Promise<pg.Client> {
     const client = new pg.Client({ ...this.#options.pool.options, query_timeout: answerWithinMs });
-    const lose = (): void => {
-      this.#client = undefined;
-      client.end().catch(() => {});
-    };
+    const connecting = this.#holdAll(client);
+    // An error only precedes the end.
     client.on("error", () => {});
+    client.once("end", () => void this.#comeBack(connecting));
+    connecting.catch(() => this.#forget(connecting));
+    return connecting;
+  }
+
+  async #holdAll(client: pg.Client): Promise<pg.Client> {
     try {
       await client.connect();
       await client.query(noticeLoss);
       for (const worker of this.#mine) await this.#hold(client, worker);
+      return client;
     } catch (error) {
-      lose();
+      cut(client);
       throw error;
     }
-    client.once("end", () => (this.#client = undefined));
-    return client;
+  }
+
+  #forget(lost: Promise<pg.Client>): void {
+    if (this.#client === lost) this.#client = undefined;
+  }
+
+  /** Takes the locks again at once, long before others conclude that we are gone. */
+  async #comeBack(lost: Promise<pg.Client>): Promise<void> {
+    this.#forget(lost);
+    while (this.#client === undefined) {
+      await this.#pause(reconnectAfterMs);
+      if (this.#stopping.signal.aborted) return;
+      await this.#connected().catch(() => {});
+    }
   }
 
   async #keepLooking(): Promise<void> {
@@ -151,9 +173,7 @@ class LockedPresence implements Presence {
       const { rows } = await client.query<{ id: string }>(listUnheld);
       return rows.map(({ id }) => id).filter((id) => !this.#mine.has(id));
     } catch (error) {
-      this.#client = undefined;
-      // Closed at once: asked to end in peace, it may never answer.
-      (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+      cut(client);
       throw error;
     }
   }

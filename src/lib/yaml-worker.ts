@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 
-import { readYaml, YamlError } from "./yaml.ts";
+import { readYaml, type YamlError } from "./yaml.ts";
 import type { YamlAnswer, YamlQuestion } from "./yaml-aside.ts";
 
 /** The inside of the thread that reads YAML: one text at a time. */
