@@ -13,6 +13,7 @@ import { migrate } from "./db/migrate.ts";
 import { checkSecretKey } from "./db/secret-key.ts";
 import { createEvidenceStore } from "./evidence/create.ts";
 import type { AnyHandler } from "./http/mount.ts";
+import { createReadiness } from "./http/readiness.ts";
 import { createServer } from "./http/server.ts";
 import { startBackground } from "./jobs/background.ts";
 import { showStoppedJobs } from "./jobs/metrics.ts";
@@ -182,17 +183,17 @@ export async function assembleApp(
   await deps.time.start();
   showStoppedJobs(deps);
   let jobs: JobRunner | undefined;
+  const writeProblem = createReadiness(deps);
   let state: "starting" | "ready" | "stopping" = "starting";
   const server = await createServer(deps, {
     log,
     mounted: { endpoints, handlers: handlers as unknown as Record<string, AnyHandler>, gates, keyUse },
     health: {
-      ready: async () => {
-        if (state !== "ready" || deps.time.refused !== undefined) return false;
-        return deps.db.pool.query("select 1").then(
-          () => true,
-          () => false,
-        );
+      problem: async () => {
+        if (state !== "ready") return `The server is ${state}`;
+        if (deps.time.refused !== undefined) return "The time is in doubt";
+        const answers = await deps.db.pool.query("select 1").catch(() => undefined);
+        return answers === undefined ? "The database is not available" : writeProblem();
       },
     },
     version: programVersion(),

@@ -302,10 +302,13 @@ function makeSecretKey(file: string): void {
 export function loadSecretKey(config: Pick<Config, "secretKey" | "dataDir">): string {
   if (config.secretKey !== undefined) return config.secretKey;
   const file = join(config.dataDir, "secret-key");
-  if (!existsSync(file)) {
-    mkdirSync(config.dataDir, { recursive: true });
-    makeSecretKey(file);
-  }
+  if (!existsSync(file))
+    try {
+      mkdirSync(config.dataDir, { recursive: true });
+      makeSecretKey(file);
+    } catch (error) {
+      throw new ConfigError([`the secret key cannot be kept in ${file}: ${(error as Error).message}`]);
+    }
   const key = readFileSync(file, "utf8").trim();
   if (key.length < shortestSecretKey)
     throw new ConfigError([`${file} holds no secret key: it has fewer than ${shortestSecretKey} characters`]);

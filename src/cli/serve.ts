@@ -1,9 +1,11 @@
 import { Command } from "commander";
 
-import { createApp } from "../app.ts";
+import { type App, createApp } from "../app.ts";
 import { type Config, readConfig } from "../config.ts";
-import { isConnectionFailure } from "../db/sqlstate.ts";
+import { ManagedPostgresError, messageOf, systemReason } from "../db/managed/errors.ts";
+import { isConnectionFailure, sqlState, sqlStateOf } from "../db/sqlstate.ts";
 import { createLogger } from "../lib/log.ts";
+import { isDiskFull } from "../lib/shortage.ts";
 import { startFirstTime } from "./first-start.ts";
 import { openLogOutput } from "./log-output.ts";
 import { CliError } from "./output.ts";
@@ -17,7 +19,17 @@ function stopSignal(): Promise<NodeJS.Signals> {
 
 /** Turns what commonly keeps a server from starting into a sentence that says what to do. */
 function explainStart(error: unknown, config: Config): unknown {
-  const { code } = error as NodeJS.ErrnoException;
+  if (error instanceof CliError || error instanceof ManagedPostgresError) return error;
+  const { code, path } = error as NodeJS.ErrnoException;
+  if (isDiskFull(error))
+    return new CliError(
+      `No space left on the disk${path === undefined ? "" : ` of ${path}`}: make some room, then start again.`,
+      { cause: error },
+    );
+  if (sqlStateOf(error) === sqlState.diskFull)
+    return new CliError("The disk of the database is full: make some room, then start again.", {
+      cause: error,
+    });
   if (code === "EADDRINUSE")
     return new CliError(
       `Port ${config.port} on ${config.host} is in use: stop the program that has it, or set PORT to another one.`,
@@ -29,6 +41,21 @@ function explainStart(error: unknown, config: Config): unknown {
   if (config.databaseUrl !== undefined && isConnectionFailure(error))
     return new CliError(`The database at DATABASE_URL does not answer: ${(error as Error).message}`);
   return error;
+}
+
+/** @throws CliError when no evidence could be received: reports would be refused one by one. */
+async function checkEvidenceFolder({ evidence, config }: App["deps"]): Promise<void> {
+  await evidence.probeRoom().catch((error: unknown) => {
+    const reason = systemReason(error) ?? messageOf(error);
+    throw new CliError(`Evidence cannot be kept in ${config.evidence.dir}: ${reason}.`, { cause: error });
+  });
+}
+
+/** Does what has to be done before the first request, and listens. @returns the address. */
+async function begin(app: App): Promise<string> {
+  await checkEvidenceFolder(app.deps);
+  await startFirstTime(app.deps);
+  return app.listen();
 }
 
 async function serve(): Promise<void> {
@@ -46,8 +73,7 @@ async function serve(): Promise<void> {
     throw explainStart(error, config);
   });
   try {
-    await startFirstTime(app.deps);
-    const address = await app.listen().catch((error: unknown) => {
+    const address = await begin(app).catch((error: unknown) => {
       throw explainStart(error, config);
     });
     log.info({ address, public_url: config.publicUrl }, "waybill is ready");

@@ -685,6 +685,10 @@ export interface Users {
   name: string;
 }
 
+export interface WriteProbe {
+  filler: string;
+}
+
 export interface DB {
   action_environments: ActionEnvironments;
   action_flows: ActionFlows;
@@ -744,4 +748,5 @@ export interface DB {
   trail_events: TrailEvents;
   trails: Trails;
   users: Users;
+  write_probe: WriteProbe;
 }

@@ -8,11 +8,18 @@ export const sqlState = {
   serializationFailure: "40001",
   deadlockDetected: "40P01",
   lockNotAvailable: "55P03",
+  diskFull: "53100",
+  readOnlyTransaction: "25006",
 } as const;
 
 /** The SQLSTATE of a failed statement, or undefined for any other error. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
+}
+
+/** Whether the database takes no writes: a standby, or set so. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlStateOf(error) === sqlState.readOnlyTransaction;
 }
 
 /** Whether the statement broke this unique index or foreign key. */
@@ -27,6 +34,8 @@ export function violates(error: unknown, constraint: string): boolean {
 const unavailableStates = /^(?:08|53|57P|57014$|25006$|25P0[34]$)/;
 
 const unreachable = new Set([
+  "EMFILE",
+  "ENFILE",
   "ECONNREFUSED",
   "ECONNRESET",
   "ECONNABORTED",

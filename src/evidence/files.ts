@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 
-import { removeStale, stageContent, type StagedFile } from "./staging.ts";
+import { probeStaging, removeStale, stageContent, type StagedFile } from "./staging.ts";
 import {
   addressPattern,
   ContentMissing,
@@ -110,6 +110,10 @@ class FileStore implements EvidenceStore {
 
   async remove(sha256: string): Promise<void> {
     await rm(this.#path(sha256), { force: true });
+  }
+
+  probeRoom(): Promise<void> {
+    return probeStaging(this.#incoming);
   }
 
   removeAbandoned(olderThanSeconds: number): Promise<number> {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { S3Client, S3ServiceException } from "@aws-sdk/client-s3";
 
 import { silentLog } from "../lib/log.ts";
-import { removeStale, stageContent, type StagedFile } from "./staging.ts";
+import { probeStaging, removeStale, stageContent, type StagedFile } from "./staging.ts";
 import {
   addressPattern,
   ContentMissing,
@@ -160,6 +160,10 @@ class S3Store implements EvidenceStore {
   async remove(sha256: string): Promise<void> {
     const { DeleteObjectCommand } = await library();
     await (await this.#open()).send(new DeleteObjectCommand(this.#object(sha256)));
+  }
+
+  probeRoom(): Promise<void> {
+    return probeStaging(this.#staging);
   }
 
   removeAbandoned(olderThanSeconds: number): Promise<number> {

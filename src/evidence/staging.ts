@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 
 import { type Content, ContentTooLarge, type StagedContent } from "./store.ts";
 
@@ -67,6 +67,15 @@ export async function stageContent(
     keep: () => (kept ??= keep(file)),
     discard: () => rm(file.path, { force: true }).catch(() => {}),
   };
+}
+
+/** What the trial takes of the disk. */
+const probeBytes = 256 * 1024;
+
+/** Writes a file to the staging folder and removes it. */
+export async function probeStaging(folder: string): Promise<void> {
+  const file = await stageFile(folder, Readable.from([Buffer.alloc(probeBytes)]), probeBytes);
+  await rm(file.path, { force: true });
 }
 
 /** Removes files that uploads of killed servers left. @returns how many. */

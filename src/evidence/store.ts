@@ -44,6 +44,8 @@ export interface EvidenceStore {
   list(): AsyncIterable<ListedContent>;
   /** Removes content that nobody refers to. What is not there is fine. */
   remove(sha256: string): Promise<void>;
+  /** Tries whether a file can be received. @throws what writing one fails with. */
+  probeRoom(): Promise<void>;
   /** Removes what interrupted uploads left more than so many seconds ago. @returns how many there were. */
   removeAbandoned(olderThanSeconds: number): Promise<number>;
 }

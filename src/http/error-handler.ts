@@ -2,6 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 
 import { isConnectionFailure, sqlState, sqlStateOf } from "../db/sqlstate.ts";
 import { AppError, type ErrorKind } from "../domain/errors.ts";
+import { shortageOf } from "./shortage.ts";
 
 /** The one table that turns what went wrong into an HTTP status. */
 const statusOf: Record<ErrorKind, number> = {
@@ -35,6 +36,9 @@ function explain(error: FastifyError): AppError | undefined {
   if (error instanceof AppError) return error;
   const known = frameworkErrors[error.code];
   if (known !== undefined) return known;
+  const shortage = shortageOf(error);
+  if (shortage !== undefined)
+    return new AppError("unavailable", `${shortage}, try again later`, { cause: error });
   if (isConnectionFailure(error))
     return new AppError("unavailable", "The database is not available, try again", { cause: error });
   // What the request refers to was there when it was looked up, and is gone now that it is written.

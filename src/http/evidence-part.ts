@@ -4,12 +4,20 @@ import type { UploadedEvidence } from "../contract/endpoint.ts";
 import { evidenceContentType, evidenceName } from "../domain/evidence-file.ts";
 import { AppError } from "../domain/errors.ts";
 import { ContentTooLarge, type EvidenceStore, type StagedContent } from "../evidence/store.ts";
+import { isDiskFull } from "../lib/shortage.ts";
 import type { Deps } from "../modules/deps.ts";
+import { shortageOf } from "./shortage.ts";
 
 /** Failures of the disk or the bucket, not of the request. */
 const storageFailures = new Set(["ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "EIO", "EMFILE", "ENFILE"]);
 
 function unavailable(cause: unknown): AppError {
+  if (isDiskFull(cause))
+    return new AppError("unavailable", "The disk of the evidence storage is full, try again later", {
+      cause,
+    });
+  const shortage = shortageOf(cause);
+  if (shortage !== undefined) return new AppError("unavailable", `${shortage}, try again later`, { cause });
   return new AppError("unavailable", "The evidence storage is not available, try again", { cause });
 }
 

@@ -2,8 +2,11 @@ import type { FastifyInstance } from "fastify";
 
 /** Whether the server can do its work. */
 export interface Health {
-  /** False while starting and stopping, and when the database does not answer. */
-  ready(): Promise<boolean>;
+  /**
+   * Why it cannot, as a sentence without its end; undefined when it can. It cannot while starting and stopping, without the
+   * database, and while nothing can be written.
+   */
+  problem(): Promise<string | undefined>;
 }
 
 /**
@@ -13,11 +16,12 @@ export interface Health {
 export function registerHealth(app: FastifyInstance, health: Health): void {
   app.get("/live", async (_request, reply) => reply.type("text/plain; charset=utf-8").send("OK"));
   app.get("/ready", async (_request, reply) => {
-    if (await health.ready()) return reply.type("text/plain; charset=utf-8").send("OK");
+    const problem = await health.problem();
+    if (problem === undefined) return reply.type("text/plain; charset=utf-8").send("OK");
     return reply
       .code(503)
       .header("retry-after", "1")
       .type("application/json; charset=utf-8")
-      .send(JSON.stringify({ message: "Not ready" }));
+      .send(JSON.stringify({ message: `Not ready: ${problem}` }));
   });
 }

@@ -3,8 +3,8 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { Exhausted, Owner } from "./body-budget.ts";
 import type { CutReason } from "./body-watch.ts";
 
-/** Why a connection was refused: too many in all, from its address, or for the descriptors that the process has. */
-export type RefusedConnection = "all" | "address" | "descriptors";
+/** Why a connection was refused: too many in all, or from its address. */
+export type RefusedConnection = "all" | "address";
 
 /** What the server refused to take, and what it has taken. */
 export interface IntakeMetrics {
@@ -24,7 +24,7 @@ const bodyReasons: readonly (Exhausted | CutReason)[] = [
   "slow",
   "long",
 ];
-const connectionReasons: readonly RefusedConnection[] = ["all", "address", "descriptors"];
+const connectionReasons: readonly RefusedConnection[] = ["all", "address"];
 const pools: readonly Owner["pool"][] = ["callers", "strangers"];
 
 function refusals(

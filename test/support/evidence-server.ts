@@ -63,7 +63,7 @@ export async function startUploadServer(deps: Deps): Promise<{ port: number; sto
         gates: {},
         keyUse: { used: () => {}, flush: async () => {}, stop: async () => {} },
       },
-      health: { ready: async () => true },
+      health: { problem: async () => undefined },
       version: "0.0.0",
     },
   );
