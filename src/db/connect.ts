@@ -106,7 +106,7 @@ export function connect(options: ConnectOptions): Database {
   const query = new Kysely<DB>({
     dialect: new PostgresDialect({ pool: withNamedStatements(pool, nameFor) }),
   });
-  const slices = new Gate(Math.max(1, Math.floor(max / 4)));
+  const slices = new Gate(Math.max(1, Math.floor(max / 8)));
   return {
     query,
     sliced: (read) => slices.run(read),

@@ -52,6 +52,9 @@ describe("decisions", () => {
     book.add(rulesIn(shared));
     book.add(rulesIn(shared));
     const { rules } = book;
+    const [first] = book.share(parseDecisions(text));
+    expect(first!.rule_evaluations[1]!.rule).toBe(rules[1]!.rule);
+    expect(decisionsOf(book.share(shared), places)).toEqual(policy_decisions);
     expect(
       rules.map(({ policy_name, policy_version, rule_index }) => [policy_name, policy_version, rule_index]),
     ).toEqual([0, 1, 2, 3].map((index) => ["p q", 2, index]));

@@ -75,10 +75,30 @@ export class RuleBook {
   readonly #rules = new Map<string, NamedRule>();
 
   add(rules: readonly NamedRule[]): void {
-    for (const rule of rules) this.#rules.set(`${rule.policy_name} ${rule.rule_index}`, rule);
+    for (const rule of rules) this.#find(rule);
+  }
+
+  /** The same decisions with the rules of this book: each is in memory once, however many decisions there are. */
+  share(decisions: SharedDecisions): SharedDecisions {
+    return decisions.map(({ rule_evaluations, ...decision }) => ({
+      ...decision,
+      rule_evaluations: rule_evaluations.map((evaluation, rule_index) => {
+        const { policy_name, policy_version } = decision;
+        const { rule } = this.#find({ policy_name, policy_version, rule_index, rule: evaluation.rule });
+        return { ...evaluation, rule };
+      }),
+    }));
   }
 
   get rules(): NamedRule[] {
     return [...this.#rules.values()];
+  }
+
+  #find(rule: NamedRule): NamedRule {
+    const key = `${rule.policy_name} ${rule.rule_index}`;
+    const known = this.#rules.get(key);
+    if (known !== undefined) return known;
+    this.#rules.set(key, rule);
+    return rule;
   }
 }

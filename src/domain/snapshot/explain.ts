@@ -10,7 +10,9 @@ import type {
 } from "../policy/evaluation/model.ts";
 import { explainResolution } from "../policy/evaluation/reasons.ts";
 import { fits } from "../policy/evaluation/rules.ts";
+import { anything } from "../policy/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
+import { groupBy } from "../../lib/group.ts";
 
 /** An attestation that may decide on a rule. */
 export interface Evidence extends ReportedAttestation {
@@ -58,26 +60,39 @@ const outcomes: Record<ResolutionType, RequirementOutcome> = {
   non_compliant_in_trail: "failed",
 };
 
+/** The attestations of one flow, to be looked up by the names that rules ask for. */
+interface FlowEvidence {
+  all: readonly Evidence[];
+  byName: ReadonlyMap<string, readonly Evidence[]>;
+}
+
+const nothing: FlowEvidence = { all: [], byName: new Map() };
+
+const none = { attestation: null, reported_since: null };
+
 function deciding(
   { rule }: RuleEvaluation,
   { type }: Resolution,
-  evidence: readonly Evidence[],
+  { all, byName }: FlowEvidence,
   at: Timestamp,
 ): Pick<RuleRequirement, "attestation" | "reported_since"> {
-  const none = { attestation: null, reported_since: null };
   if (rule.type !== "attestation" || type === "rule_not_applicable") return none;
-  const fitting = evidence.filter((one) => fits(rule.definition, one));
-  const attestation = fitting.findLast(({ reported_at }) => reported_at <= at) ?? null;
-  const last = fitting.at(-1) ?? null;
-  const isLater = last !== null && last.reported_at > at && outcomes[type] !== "met";
+  const { definition } = rule;
+  const candidates = definition.name === anything ? all : (byName.get(definition.name) ?? []);
+  const last = candidates.findLast((one) => fits(definition, one)) ?? null;
+  const isLater = last !== null && last.reported_at > at;
+  const attestation = isLater
+    ? candidates.findLast((one) => one.reported_at <= at && fits(definition, one))
+    : last;
   return {
-    attestation: type === "missing_attestation" ? null : attestation,
-    reported_since: isLater ? last : null,
+    attestation: type === "missing_attestation" ? null : (attestation ?? null),
+    reported_since: isLater && outcomes[type] !== "met" ? last : null,
   };
 }
 
 function requirementsOf(artifact: RecordedArtifact, at: Timestamp): RuleRequirement[] {
-  const { allow_listed, evidence } = artifact;
+  const { allow_listed } = artifact;
+  const evidence = artifact.evidence.map((all) => ({ all, byName: groupBy(all, ({ name }) => name) }));
   return artifact.policy_decisions.flatMap(({ policy_name, policy_version, rule_evaluations }) =>
     rule_evaluations.flatMap((evaluation, rule_index) =>
       evaluation.resolutions.map((resolution, flow) => {
@@ -92,7 +107,7 @@ function requirementsOf(artifact: RecordedArtifact, at: Timestamp): RuleRequirem
           artifact_status,
           outcome: outcomes[resolution.type],
           reason: explainResolution(evaluation, resolution, allow_listed),
-          ...deciding(evaluation, resolution, evidence[flow] ?? [], at),
+          ...deciding(evaluation, resolution, evidence[flow] ?? nothing, at),
         };
       }),
     ),

@@ -9,7 +9,6 @@ import {
   decisionsOf,
   parseDecisions,
   RuleBook,
-  rulesIn,
   type SharedDecisions,
 } from "../../domain/snapshot/decisions.ts";
 import { flowsIn, isTrusted } from "../../domain/snapshot/documents.ts";
@@ -93,11 +92,9 @@ async function* artifactPieces(
   explaining: Explaining & { book: RuleBook },
 ): AsyncGenerator<Piece> {
   const key = { environment_id: environment.id };
-  const decisions = new DecisionBook(deps.db, org.id, key, (text) => {
-    const shared = parseDecisions(text);
-    if (explaining.rules === "once") explaining.book.add(rulesIn(shared));
-    return shared;
-  });
+  const decisions = new DecisionBook(deps.db, org.id, key, (text) =>
+    explaining.book.share(parseDecisions(text)),
+  );
   let separator = "";
   for await (const rows of listRecorded(deps.db, org.id, environment.id, chosen))
     for await (const decided of decisions.of(rows)) {

@@ -90,8 +90,9 @@ export async function* listAppliedPolicies(
   for (let from = 1; ; from += partLength) {
     const values = [orgId, environment_id, index, from];
     const [row] = await db.sliced(() => db.prepared<{ part: string }>(appliedPoliciesStatement, values));
-    if (row === undefined || row.part === "") return;
-    yield row.part;
+    yield row!.part;
+    // Characters may be two units long, so that a full part is never taken for a shorter one.
+    if (row!.part.length < partLength) return;
   }
 }
 

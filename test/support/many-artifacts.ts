@@ -1,0 +1,63 @@
+import { randomBytes } from "node:crypto";
+
+import type { TestApp, TestOrg } from "./app.ts";
+import { artifactBody, fingerprintOf } from "./artifacts.ts";
+import { createEnvironment } from "./environments.ts";
+import { attachPolicies, createPolicy, policyText } from "./policies.ts";
+import { reportServer } from "./snapshots.ts";
+
+/** A policy with so many rules. */
+export function policyOf(rules: number): string {
+  const checks = Array.from({ length: rules - 2 }, (_, index) => `  - {name: check-${index}, type: generic}`);
+  return policyText(
+    "provenance: {required: true}",
+    "trail-compliance: {required: true}",
+    "attestations:",
+    ...checks,
+  );
+}
+
+/**
+ * An environment `prod` in whose latest snapshot run that many artifacts, judged by that many rules. One of them is reported
+ * and judged; the record of the others is a copy of its record under other names, which is the same to whoever reads it.
+ */
+export async function withArtifacts(
+  app: TestApp,
+  org: TestOrg,
+  { artifacts, rules, name = "web" }: { artifacts: number; rules: number; name?: string },
+): Promise<void> {
+  const fingerprint = fingerprintOf(randomBytes(8).toString("hex"));
+  await org.member.put(`/flows/${org.name}`, { name: "ci" });
+  await org.member.put(`/trails/${org.name}/ci`, { name: "run" });
+  await org.member.post(`/artifacts/${org.name}/ci`, artifactBody({ fingerprint, trail_name: "run" }));
+  await createEnvironment(org, "prod", { type: "server" });
+  await createPolicy(org, "checks", policyOf(rules));
+  await attachPolicies(org, "prod", "checks");
+  await reportServer(org, "prod", [{ name, fingerprint }]);
+  const { pool } = app.deps.db;
+  const columns = await pool.query<{ names: string }>(
+    `select string_agg(quote_ident(attname), ', ') as names from pg_attribute
+    where attrelid = 'snapshot_artifacts'::regclass and attnum > 0 and not attisdropped
+      and attname not in ('id', 'first_index', 'event_number', 'fingerprint', 'doc')`,
+  );
+  const { names } = columns.rows[0]!;
+  await pool.query(
+    `insert into snapshot_artifacts (id, first_index, event_number, fingerprint, doc, ${names})
+    select id + n, 2, event_number + n, other, replace(doc, fingerprint, other), ${names}
+    from snapshot_artifacts a
+    cross join generate_series(1, $2::int) as n
+    cross join lateral (select encode(sha256(n::text::bytea), 'hex') as other) d
+    where org_id = $1`,
+    [org.id, artifacts],
+  );
+  await pool.query(
+    `insert into snapshots (org_id, environment_id, index, created_at, compliant, type, cause, event_count,
+      artifact_compliance_count, applied_policies, artifacts)
+    select org_id, environment_id, 2, created_at, compliant, type, cause, event_count + $2::int,
+      json_build_object('true', 0, 'false', $2::int, 'null', 0), applied_policies,
+      array(select artifacts[1] + n from generate_series(1, $2::int) as n)
+    from snapshots where org_id = $1`,
+    [org.id, artifacts],
+  );
+  await pool.query("update environment_reports set snapshot_count = 2 where org_id = $1", [org.id]);
+}
