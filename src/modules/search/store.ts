@@ -58,23 +58,28 @@ export type FoundRow = Pick<
     created_at: Timestamp;
   };
 
+// Named one by one: what is free JSON cannot be compared, and "union" compares every column.
+const foundColumns = `a.id, a.flow_id, a.trail_id, a.fingerprint, a.filename, a.template_reference_name, a.git_commit,
+          (a.git_commit_info ->> 'timestamp')::float8 as committed_at, a.commit_url, a.build_url`;
+
 const artifactsStatement: PreparedStatement = {
   name: "search-artifacts",
   text: `select known.fingerprint, known.id as artifact_id, known.filename, known.template_reference_name,
-      known.git_commit, (known.git_commit_info ->> 'timestamp')::float8 as committed_at, known.commit_url, known.build_url, known.first_at as created_at, f.name as flow_name,
-      t.name as trail_name, c.own_state as trail_state,
+      known.git_commit, known.committed_at, known.commit_url, known.build_url, known.first_at as created_at,
+      f.name as flow_name, t.name as trail_name, c.own_state as trail_state,
       c.status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row
     from (
       select latest.* from unnest($2::text[]) as asked (fingerprint)
       cross join lateral (
-        select distinct on (a.flow_id) a.*, min(a.created_at) over (partition by a.flow_id) as first_at
+        select distinct on (a.flow_id) ${foundColumns},
+          min(a.created_at) over (partition by a.flow_id) as first_at
         from (select * from artifacts where org_id = $1::uuid and fingerprint = asked.fingerprint offset 0) a
         order by a.flow_id, a.id desc
       ) as latest
       union
       select of_commit.* from unnest($3::text[]) as asked (git_commit)
       cross join lateral (
-        select distinct on (a.flow_id, a.fingerprint) a.*,
+        select distinct on (a.flow_id, a.fingerprint) ${foundColumns},
           min(a.created_at) over (partition by a.flow_id, a.fingerprint) as first_at
         from (select * from artifacts where org_id = $1::uuid and git_commit = asked.git_commit
           order by id desc limit 10000) a
