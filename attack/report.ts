@@ -67,7 +67,7 @@ function row(outcome: Outcome): string[] {
     (text) => text !== "",
   );
   return [
-    outcome.name,
+    `${outcome.name}: ${outcome.what}`,
     outcome.seconds.toFixed(0),
     seen.p99.toFixed(0),
     seen.worst.toFixed(0),
@@ -100,8 +100,8 @@ function shapesTable(outcomes: Outcome[]): string {
 
 /** One line for the terminal, as soon as a shape has ended. */
 export function lineOf(outcome: Outcome): string {
-  const [name, seconds, p99, worst, own, bare, node, postgres, answers, kept, verdict] = row(outcome);
-  return `${name!.padEnd(18)} ${seconds} s, probe p99 ${p99} worst ${worst} own ${own} bare ${bare} ms, Node ${node}, PostgreSQL ${postgres} MB, ${kept} kept [${answers}] ${verdict}`;
+  const [, seconds, p99, worst, own, bare, node, postgres, answers, kept, verdict] = row(outcome);
+  return `${outcome.name.padEnd(18)} ${seconds} s, probe p99 ${p99} worst ${worst} own ${own} bare ${bare} ms, Node ${node}, PostgreSQL ${postgres} MB, ${kept} kept [${answers}] ${verdict}`;
 }
 
 const enduredHeading = [

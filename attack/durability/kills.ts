@@ -48,7 +48,7 @@ export const killBoth = underWrites(async (ground, cycle) => {
 /** Starts a server and kills it at some moment of its start, every second time with its PostgreSQL. */
 async function killStarting(dataDir: string, plan: Plan, latestMs: number, cycle: number): Promise<void> {
   const { child } = await launchServer(dataDir, plan);
-  await sleep(randomInt(0, latestMs));
+  await sleep(randomInt(0, Math.ceil(latestMs)));
   child.kill("SIGKILL");
   if (cycle % 2 === 1) await killPostgres(dataDir, "SIGKILL");
   if (child.exitCode === null && child.signalCode === null)

@@ -62,6 +62,7 @@ const largeJson: Shape = {
 
 const freeJson: Shape = {
   name: "free-json",
+  long: true,
   what: "attestations with 10 MB of free JSON: deep, wide, of numbers; four at once",
   peakLimit: 600,
   prepare: async (scene) => {
@@ -92,6 +93,7 @@ function manyParts(bytes: number, part: string): Body {
 
 const parts: Shape = {
   name: "multipart",
+  long: true,
   what: "forms of 20 MB in a hundred thousand parts, with endless headers, never ended; eight at once",
   peakLimit: 400,
   prepare: async (scene) => {
@@ -140,6 +142,7 @@ function hostileQueries(org: string): string[] {
 
 const queries: Shape = {
   name: "queries",
+  long: true,
   what: "query strings of 14 KB: repeated, escaped, with regular expressions; six of each at once",
   peakLimit: 150,
   prepare: async (scene) => {

@@ -42,6 +42,7 @@ const stalled: Shape = {
 /** Bodies that stop before their end, to where somebody may send them. */
 const stalledReports: Shape = {
   name: "stalled-reports",
+  long: true,
   what: "reports and forms of 10 MB with a key that stop before their end, a hundred at once",
   peakLimit: 400,
   prepare: async (scene) => async () => {
@@ -81,6 +82,7 @@ const slowHeads: Shape = {
 
 const idle: Shape = {
   name: "idle-connections",
+  long: true,
   what: "a thousand connections from one address that send nothing",
   peakLimit: 100,
   prepare: async (scene) => async () => {
@@ -92,6 +94,7 @@ const idle: Shape = {
 
 const idleMany: Shape = {
   name: "idle-addresses",
+  long: true,
   what: "a thousand connections from fifty addresses that send nothing",
   peakLimit: 100,
   prepare: async (scene) => async () => {
@@ -125,6 +128,7 @@ const deaf: Shape = {
 
 const deafFiles: Shape = {
   name: "deaf-downloads",
+  long: true,
   what: "120 readers of a file of 10 MB that never read",
   peakLimit: 250,
   prepare: async (scene) => {
@@ -151,6 +155,7 @@ const downloads: Shape = {
 
 const pipelined: Shape = {
   name: "pipelined",
+  long: true,
   what: "2,000 requests on each of 20 connections, written at once, answers never read",
   peakLimit: 400,
   prepare: async (scene) => async () => {
@@ -220,6 +225,7 @@ async function startSilent(scene: Scene): Promise<{ port: number; taken(): numbe
 
 const notifications: Shape = {
   name: "notifications",
+  long: true,
   what: "notifications of 300 events to ten targets that never answer",
   peakLimit: 150,
   prepare: async (scene) => {

@@ -1,4 +1,4 @@
-import { json } from "../client.ts";
+import { form, json } from "../client.ts";
 import { digest, each, numbers, policyOf, policyOfText, reportOf, type Scene, type Shape } from "../scene.ts";
 
 /** Rules that one text of 12 KB stands for. */
@@ -76,6 +76,7 @@ const largeReport: Shape = {
 
 const builtReport: Shape = {
   name: "report-built",
+  long: true,
   what: "a report of artifacts that three flows have built, judged by 50 rules in each",
   peakLimit: 150,
   prepare: async (scene) => {
@@ -118,13 +119,13 @@ const newVersion: Shape = {
 
 const preview: Shape = {
   name: "policy-preview",
+  long: true,
   what: "tries of a policy on what runs, as large as they may be, four at once",
   peakLimit: 150,
   prepare: async (scene) => {
     const { artifacts } = scene.scale;
     await scene.createEnvironment("tried");
     await scene.report("tried", reportOf(artifacts, "tried"));
-    const { form } = await import("../client.ts");
     const rules = Math.floor(200_000 / artifacts) - 1;
     const body = form(
       { data_json: JSON.stringify({ environments: ["tried"] }) },
@@ -138,6 +139,7 @@ const preview: Shape = {
 
 const plainReport: Shape = {
   name: "report-biggest",
+  long: true,
   what: "the biggest report without any policy: 20,000 instances, then one more than may be",
   peakLimit: 250,
   prepare: async (scene) => {

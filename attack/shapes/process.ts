@@ -74,6 +74,7 @@ function templateOf(artifacts: number, attestations: number): string {
 
 const template: Shape = {
   name: "template-biggest",
+  long: true,
   what: "the biggest template there may be, and reports on trails that are judged by it",
   peakLimit: 250,
   prepare: async (scene) => {
@@ -141,6 +142,7 @@ async function postHonest(scene: Scene, index: number): Promise<void> {
 
 const types: Shape = {
   name: "custom-types",
+  long: true,
   what: "rules and schemas of custom types that never end, many at once, and honest data among them",
   peakLimit: 400,
   prepare: async (scene) => {

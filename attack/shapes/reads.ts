@@ -91,31 +91,37 @@ export const readingShapes: Shape[] = [
     "diff",
     "the difference of two snapshots of 10,000 artifacts with nothing in common, six readers",
     ofLarge(diff),
+    { long: true },
   ),
   reading(
     "log-json",
     "the log of that environment, pages of 50, six readers",
     ofLarge((org, env) => `/environments/${org}/${env}/events?per_page=50&page=1`),
+    { long: true },
   ),
   reading(
     "log-csv",
     "the whole log of that environment as CSV, six readers",
     ofLarge((org, env) => `/environments/${org}/${env}/auditlog`),
+    { long: true },
   ),
   reading(
     "trail",
     "a trail with the most attestations, six readers",
     ofTrail((org, { flow, trail }) => `/trails/${org}/${flow}/${trail}`),
+    { long: true },
   ),
   reading(
     "trail-explain",
     "its explanation, six readers",
     ofTrail((org, { flow, trail }) => `/trails/${org}/${flow}/${trail}/explain`),
+    { long: true },
   ),
   reading(
     "audit-package",
     "its audit package, six readers",
     ofTrail((org, { flow, trail }) => `/trails/${org}/${flow}/${trail}/audit_package`),
+    { long: true },
   ),
   reading(
     "audit-pdf",
