@@ -6,8 +6,9 @@ import type { Kept } from "./writer.ts";
 
 /** What is promised to other callers while somebody attacks. */
 export interface Promised {
-  /** Milliseconds that a probe may wait beyond what this machine makes everybody wait. */
-  probeMs: number;
+  /** Milliseconds that a probe may wait beyond what this machine makes everybody wait, by what it asks for. */
+  liveMs: number;
+  listMs: number;
   /** Megabytes that may be missing after a shape. */
   memoryBack: number;
   /** What the limits of memory of single shapes are multiplied by. */
@@ -15,10 +16,10 @@ export interface Promised {
 }
 
 /** What `npm run attack` holds a server to. */
-export const promises: Promised = { probeMs: 250, memoryBack: 100, peakTimes: 1 };
+export const promises: Promised = { liveMs: 250, listMs: 250, memoryBack: 100, peakTimes: 1 };
 
 /** The same with room for a machine that does many other things meanwhile. */
-export const roomyPromises: Promised = { probeMs: 600, memoryBack: 250, peakTimes: 2 };
+export const roomyPromises: Promised = { liveMs: 400, listMs: 1000, memoryBack: 250, peakTimes: 2 };
 
 /** Everything seen of one shape. */
 export interface Observed {
@@ -66,7 +67,8 @@ export function judge(shape: Shape, observed: Observed, promised: Promised): str
   const { seen, tally, kept, wrongs, error } = observed;
   return [
     ...(error === undefined ? [] : [`did not end: ${error.split("\n", 1)[0]!}`]),
-    ...(seen.own > promised.probeMs ? [`others waited ${Math.round(seen.own)} ms`] : []),
+    ...(seen.own.live > promised.liveMs ? [`/live took ${Math.round(seen.own.live)} ms`] : []),
+    ...(seen.own.list > promised.listMs ? [`others waited ${Math.round(seen.own.list)} ms`] : []),
     ...(seen.refused > 0 ? [`${seen.refused} probes got 503`] : []),
     ...seen.failures.slice(0, 1).map((failure) => `${seen.failures.length} probes failed (${failure})`),
     ...tally.faults.slice(0, 2),

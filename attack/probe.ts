@@ -25,8 +25,8 @@ export interface Seen {
   p99: number;
   /** The longest wait for an answer. */
   worst: number;
-  /** The longest wait less what the machine made it at the same time. */
-  own: number;
+  /** The longest wait for each, less what the machine made it at the same time. */
+  own: { live: number; list: number };
   /** The longest wait for the bare server. */
   machine: number;
   /** Answers that may never be: 5xx but 503 with `Retry-After`, wrong ones, broken connections. */
@@ -110,8 +110,15 @@ function percentile(sorted: number[], share: number): number {
 /** How long a sample waited for the machine: as long as the bare server took, or as the server waited for a processor. */
 function machineDuring({ at, ms, reads = false }: Sample): number {
   const during = bare.filter((one) => one.at <= at + ms + beatMs && one.at + one.ms >= at - beatMs);
-  const waited = queue?.between(at, at + ms) ?? { server: 0, backend: 0 };
-  return Math.max(0, ...during.map((one) => one.ms), waited.server + (reads ? waited.backend : 0));
+  const waited = queue?.between(at, at + ms) ?? { server: 0, backends: 0 };
+  return Math.max(0, ...during.map((one) => one.ms), waited.server + (reads ? waited.backends : 0));
+}
+
+/** The longest wait of one kind less what the machine made it. Only slow ones are worth the search. */
+function worstOwn(all: readonly Sample[], reads: boolean): number {
+  const some = all.filter((one) => (one.reads ?? false) === reads);
+  const own = some.map((one) => (one.ms < beatMs ? one.ms : Math.max(0, one.ms - machineDuring(one))));
+  return Math.max(0, ...own);
 }
 
 /** Everything since the last time. What still waits counts as long as it has waited. */
@@ -124,11 +131,7 @@ function look(): Seen {
     p50: percentile(sorted, 0.5),
     p99: percentile(sorted, 0.99),
     worst: sorted.at(-1) ?? 0,
-    // Only slow ones are worth the search.
-    own: Math.max(
-      0,
-      ...all.map((one) => (one.ms < beatMs ? one.ms : Math.max(0, one.ms - machineDuring(one)))),
-    ),
+    own: { live: worstOwn(all, false), list: worstOwn(all, true) },
     machine: Math.max(0, ...bare.map(({ ms }) => ms)),
     failures,
     refused,

@@ -68,15 +68,22 @@ export class RunQueue {
     this.#samples.push({ at, waited });
   }
 
-  /** How long the server waited between two moments, and PostgreSQL's process that waited longest. */
-  between(from: number, to: number): { server: number; backend: number } {
+  /**
+   * How long the server waited between two moments, and together those two of PostgreSQL's processes that waited longest: a
+   * list takes two statements.
+   */
+  between(from: number, to: number): { server: number; backends: number } {
     const first = this.#samples.findLast(({ at }) => at <= from) ?? this.#samples[0];
     const last = this.#samples.find(({ at }) => at >= to) ?? this.#samples.at(-1);
-    if (first === undefined || last === undefined) return { server: 0, backend: 0 };
+    if (first === undefined || last === undefined) return { server: 0, backends: 0 };
     const waits = (pid: number): number =>
       Math.max(0, (last.waited.get(pid) ?? 0) - (first.waited.get(pid) ?? last.waited.get(pid) ?? 0));
-    const backends = [...last.waited.keys()].filter((pid) => pid !== this.#processes.server);
-    return { server: waits(this.#processes.server), backend: Math.max(0, ...backends.map(waits)) };
+    const ofBackends = [...last.waited.keys()]
+      .filter((pid) => pid !== this.#processes.server)
+      .map(waits)
+      .sort((a, b) => b - a);
+    const [longest = 0, second = 0] = ofBackends;
+    return { server: waits(this.#processes.server), backends: longest + second };
   }
 
   /** Forgets what was noted before the last time. */

@@ -51,7 +51,7 @@ const nothingSeen: Seen = {
   p50: 0,
   p99: 0,
   worst: 0,
-  own: 0,
+  own: { live: 0, list: 0 },
   machine: 0,
   failures: [],
   refused: 0,

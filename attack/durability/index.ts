@@ -1,6 +1,7 @@
 import { clockJumps } from "./clock.ts";
 import type { Plan } from "./ground.ts";
 import { killBoth, killDatabase, killFirstStart, killServer, killStart } from "./kills.ts";
+import { machineClockJumps } from "./machine-clock.ts";
 import { fullDisk, noDescriptors } from "./shortage.ts";
 import { brokenOf, Skipped, type Survival, untouched } from "./survival.ts";
 import { killOneOfTwo } from "./two-servers.ts";
@@ -22,7 +23,12 @@ export const hardships: Hardship[] = [
   { name: "two-servers", what: "two servers on one database, one of them killed", run: killOneOfTwo },
   { name: "full-disk", what: "no room on the disk, while writing and at a start", run: fullDisk },
   { name: "no-descriptors", what: "no descriptors left", run: noDescriptors },
-  { name: "clock-jumps", what: "a clock that jumps ahead and back", run: clockJumps },
+  { name: "clock-jumps", what: "the server's clock jumps ahead and back", run: clockJumps },
+  {
+    name: "machine-clock",
+    what: "the clocks of server and database jump a hundred years ahead and back",
+    run: machineClockJumps,
+  },
 ];
 
 /** A hardship, and what became of it. */
