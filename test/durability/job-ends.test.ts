@@ -45,7 +45,7 @@ describe("a job that kills its server", () => {
     { timeout: 420_000 },
     async () => {
       await withDataDir(async (dataDir) => {
-        const start = () => startServer(dataDir, { WAYBILL_LOG_LEVEL: "debug" }, program);
+        const start = () => startServer(dataDir, { WAYBILL_LOG_LEVEL: "debug" }, { program });
         const first = await start();
         await query(
           dataDir,

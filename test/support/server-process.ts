@@ -69,13 +69,24 @@ export async function withDataDir<T>(work: (dataDir: string) => Promise<T>): Pro
   }
 }
 
+/** How a program is run. */
+export interface Run {
+  /** What is run instead of `waybill`. */
+  program?: string;
+  /** Files and connections it may have open. */
+  openFiles?: number;
+}
+
 /** Runs `waybill` with these arguments, from source; or another program. */
 export function spawnWaybill(
   args: string[],
   environment: Record<string, string>,
-  program = "src/main.ts",
+  { program = "src/main.ts", openFiles }: Run = {},
 ): ChildProcess {
-  return spawn(process.execPath, ["--import", "tsx", join(root, program), ...args], {
+  const command = [process.execPath, "--import", "tsx", join(root, program), ...args];
+  const limited = openFiles === undefined ? [] : ["sh", "-c", `ulimit -n ${openFiles}; exec "$0" "$@"`];
+  const [first, ...rest] = [...limited, ...command];
+  return spawn(first!, rest, {
     cwd: root,
     env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
@@ -101,11 +112,11 @@ async function waitUntilReady(url: string, child: ChildProcess, output: () => st
 export async function startServer(
   dataDir: string,
   environment: Record<string, string> = {},
-  program?: string,
+  run: Run = {},
 ): Promise<ServerProcess> {
   const port = await freePort();
   const settings = { PORT: String(port), WAYBILL_DATA_DIR: dataDir, ...environment };
-  const child = spawnWaybill(["serve"], settings, program);
+  const child = spawnWaybill(["serve"], settings, run);
   const chunks: string[] = [];
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk));
