@@ -130,7 +130,7 @@ describe("a policy made to keep the server busy", () => {
     const condition = `, if: 'flow.tags.a in [${Array.from({ length: 300 }, (_, n) => n).join(",")}]'`;
     const start = performance.now();
     expect(await send(head + rule(condition).repeat(50))).toBeLessThan(300);
-    expect(await send(head + rule("").repeat(3200))).toBeLessThan(300);
+    expect(await send(head + rule("").repeat(500))).toBeLessThan(300);
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 });
