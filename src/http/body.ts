@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import { AppError } from "../domain/errors.ts";
-import { JsonError, parseJson, parseJsonExactly, type Places } from "../lib/json.ts";
-import { sha256 } from "../lib/hash.ts";
+import { JsonError, parseJsonInTurns, type Places } from "../lib/json.ts";
+import { sha256InTurns } from "../lib/hash-in-turns.ts";
 import type { Brief, BriefBodies } from "./brief-bodies.ts";
 import { receiveBytes } from "./receive-bytes.ts";
 
@@ -38,12 +38,11 @@ async function readJson(request: FastifyRequest, bytes: Buffer): Promise<unknown
     throw new AppError("unsupported", "JSON must be encoded in UTF-8");
   const { briefs, exact } = request.routeOptions.config;
   if (briefs !== undefined) {
-    request.bodyDigest = sha256(bytes);
+    request.bodyDigest = await sha256InTurns([bytes]);
     request.knownBrief = briefs.find(request.bodyDigest) ?? null;
     if (request.knownBrief !== null) return undefined;
   }
-  if (exact === undefined) return parseBody(bytes);
-  return parseJsonExactly(bytes, exact).catch(refuse);
+  return parseBody(bytes, exact);
 }
 
 function refuse(error: unknown): never {
@@ -52,13 +51,9 @@ function refuse(error: unknown): never {
   throw error;
 }
 
-/** Parses a JSON body. @throws AppError invalid for what is none. */
-export function parseBody(bytes: Buffer): unknown {
-  try {
-    return parseJson(bytes);
-  } catch (error) {
-    return refuse(error);
-  }
+/** Parses a JSON body, a large one a piece at a time. @throws AppError invalid for what is none. */
+export function parseBody(bytes: Buffer, exact?: Places): Promise<unknown> {
+  return parseJsonInTurns(bytes, exact).catch(refuse);
 }
 
 /** Teaches the server to read bodies: JSON everywhere, any type where an endpoint takes raw bytes. */

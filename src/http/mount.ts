@@ -7,7 +7,7 @@ import { inputErrors } from "../contract/input-errors.ts";
 import { parseLong, safeParse } from "../contract/safe-parse.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
 import type { Actor } from "../domain/principal.ts";
-import { sha256 } from "../lib/hash.ts";
+import { sha256InTurns } from "../lib/hash-in-turns.ts";
 import { isStorable, type Places } from "../lib/json.ts";
 import { paced } from "../lib/steps.ts";
 import { authorize, type Caller } from "../modules/access/service.ts";
@@ -86,7 +86,8 @@ async function receiveBody(
 ): Promise<ReceivedBody> {
   if (spec?.kind === "multipart")
     return readMultipart(request, spec, { ...deps, exact: request.routeOptions.config.exact });
-  const digest = request.rawBody === null ? null : (request.bodyDigest ?? sha256(request.rawBody));
+  const digest =
+    request.rawBody === null ? null : (request.bodyDigest ?? (await sha256InTurns([request.rawBody])));
   return { value: request.body ?? undefined, files: undefined, digest };
 }
 
@@ -101,7 +102,7 @@ async function briefBody(
     spec.long === undefined
       ? parse(spec.schema, "", body)
       : requireValid("", await paced(parseLong(spec.schema, body, spec.long)));
-  if (known !== null) return { brief: known.brief, read: () => read(parseBody(rawBody!)) };
+  if (known !== null) return { brief: known.brief, read: async () => read(await parseBody(rawBody!)) };
   const report = await read(value);
   const brief = spec.brief!(report as never);
   if (bodyDigest !== null) request.routeOptions.config.briefs?.remember(bodyDigest, brief);

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 
 import type { MultipartFile } from "@fastify/multipart";
@@ -6,8 +5,8 @@ import type { FastifyRequest } from "fastify";
 
 import type { FilePart, RequestBody, UploadedEvidence, UploadedFile } from "../contract/endpoint.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
-import { sha256 } from "../lib/hash.ts";
-import { JsonError, parseJson, parseJsonExactly, type Places } from "../lib/json.ts";
+import { sha256InTurns } from "../lib/hash-in-turns.ts";
+import { JsonError, parseJsonInTurns, type Places } from "../lib/json.ts";
 import type { Deps } from "../modules/deps.ts";
 import { createIntake, type EvidenceIntake } from "./evidence-part.ts";
 import type { Reception } from "./intake.ts";
@@ -34,7 +33,7 @@ const maxBodyBytes = 22 * 1024 * 1024;
 
 async function parseField(field: string, bytes: Buffer, exact: Places | undefined): Promise<unknown> {
   try {
-    return exact === undefined ? parseJson(bytes) : await parseJsonExactly(bytes, exact);
+    return await parseJsonInTurns(bytes, exact);
   } catch (error) {
     if (error instanceof JsonError)
       throw invalidInput({ [field]: `Invalid JSON: ${error.message} [input: …]` });
@@ -175,13 +174,13 @@ function largestFile(spec: MultipartBody, maxEvidenceBytes: number): number {
   return Math.max(0, ...sizes);
 }
 
-function digestOf({ json, files }: Parts): Buffer {
-  const digest = createHash("sha256").update(json);
+async function digestOf({ json, files }: Parts): Promise<Buffer> {
+  const parts: Buffer[] = [json];
   for (const name of Object.keys(files).sort()) {
     const file = files[name]!;
-    digest.update("bytes" in file ? sha256(file.bytes) : Buffer.from(file.sha256, "hex"));
+    parts.push("bytes" in file ? await sha256InTurns([file.bytes]) : Buffer.from(file.sha256, "hex"));
   }
-  return digest.digest();
+  return sha256InTurns(parts);
 }
 
 /**
@@ -202,7 +201,7 @@ export async function readMultipart(
     return {
       value: await parseField(spec.field, parts.json, deps.exact),
       files: parts.files,
-      digest: digestOf(parts),
+      digest: await digestOf(parts),
       discard: () => intake.discard(),
     };
   } catch (error) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { hardToKeep, hostileJson } from "../../test/support/exact.ts";
 import { ExactJson, writeJson } from "./exact-json.ts";
-import { JsonError, parseJson, parseJsonExactly, type Places } from "./json.ts";
+import { JsonError, parseJson, parseJsonInTurns, type Places } from "./json.ts";
 import { saysTheSame } from "./same-json.ts";
 import { withoutMember } from "./without-member.ts";
 
@@ -17,7 +17,7 @@ const places: Places = {
 };
 
 function read(text: string): Promise<unknown> {
-  return parseJsonExactly(Buffer.from(text), places);
+  return parseJsonInTurns(Buffer.from(text), places);
 }
 
 describe("JSON that is read exactly", () => {
@@ -66,7 +66,7 @@ describe("JSON that is read exactly", () => {
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
         const bytes = Buffer.from(`{"a":${text}}`);
-        expect(await outcome(() => parseJsonExactly(bytes, places))).toBe(
+        expect(await outcome(() => parseJsonInTurns(bytes, places))).toBe(
           await outcome(() => parseJson(bytes)),
         );
       }),

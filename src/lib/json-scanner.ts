@@ -15,16 +15,35 @@ export interface Places {
   items?: Places;
 }
 
+/** Values that a text may hold, those inside of wanted ones not counted: each takes memory. */
+export const maxValues = 1_000_000;
+
+/** Members that one object may have, unless it is wanted as it was written: going through them cannot be interrupted. */
+export const maxMembers = 50_000;
+
 interface Level {
   isObject: boolean;
   places: Places | undefined;
+  members: number;
 }
 
-/** A value that stands at a wanted place. */
-export interface Range {
-  start: number;
-  end: number;
-  unpack: boolean;
+/** Is told what a text holds, in order, by the places of it. Nothing is told of what is inside of a wanted value. */
+export interface JsonListener {
+  /** A key, quotes included. */
+  onKey(start: number, end: number): void;
+  onBegin(start: number): void;
+  onOpen(isObject: boolean): void;
+  /** The innermost list or object ends. */
+  onClose(end: number): void;
+  /** A text, number or word ends. */
+  onScalar(end: number): void;
+  /** A value that stands at a wanted place. */
+  onWanted(start: number, end: number, unpack: boolean): void;
+}
+
+export interface ScanOptions {
+  places?: Places | undefined;
+  listener?: Partial<JsonListener> | undefined;
 }
 
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
@@ -43,33 +62,48 @@ function syntaxError(): never {
 
 /**
  * Reads JSON text once, strictly, without making values of it. What it accepts is JSON of at most 100 levels, without
- * text that the database cannot store and without keys that would touch a prototype. It can stop and go on, so that
- * reading a large text holds nothing else up.
+ * text that the database cannot store and without keys that would touch a prototype. It can stop and go on anywhere, so
+ * that reading a large text holds nothing else up.
  */
 export class JsonScanner {
-  readonly ranges: Range[] = [];
   readonly #text: string;
+  readonly #listener: Partial<JsonListener> | undefined;
   readonly #levels: Level[] = [];
   #at = 0;
-  /** What comes next: a value, a value or the end of its list, a key, a key or the end, what follows a value. */
-  #next: "value" | "item" | "key" | "member" | "rest" = "value";
+  /** Where to stop: nothing begins at or after it. */
+  #stop = 0;
+  /**
+   * What comes next: a value, a value or the end of its list, a key, a key or the end, the colon after a key, what follows a
+   * value, or the rest of a text or of a key that was too long to be read at once.
+   */
+  #next: "value" | "item" | "key" | "member" | "colon" | "rest" | "textRest" | "keyRest" = "value";
   /** Places in the value that comes next. */
   #places: Places | undefined;
   /** Where the wanted value that is being read begins, and how many levels there are around it. */
   #wanted: { start: number; depth: number; unpack: boolean } | undefined;
+  /** Where the key that is being read begins. */
+  #keyStart = 0;
+  /** Whether the text that is being read stands for itself so far, without escapes. */
+  #isPlain = true;
+  #values = 0;
 
-  constructor(text: string, places?: Places) {
+  constructor(text: string, options: ScanOptions = {}) {
     this.#text = text;
-    this.#places = places;
+    this.#places = options.places;
+    this.#listener = options.listener;
   }
 
   /** Reads about so many characters more. @returns whether that was all. @throws JsonError for what is not accepted. */
   advance(characters: number): boolean {
-    const stop = this.#at + characters;
-    while (this.#at < stop) {
-      const code = this.#skipBlanks();
-      if (Number.isNaN(code)) return this.#end();
-      this.#step(code);
+    this.#stop = this.#at + characters;
+    while (this.#at < this.#stop) {
+      if (this.#next === "textRest") this.#goOnWithText();
+      else if (this.#next === "keyRest") this.#goOnWithKey();
+      else {
+        const code = this.#skipBlanks();
+        if (Number.isNaN(code)) return this.#end();
+        if (this.#at < this.#stop) this.#step(code);
+      }
     }
     return false;
   }
@@ -84,6 +118,7 @@ export class JsonScanner {
       const code = this.#text.charCodeAt(this.#at);
       if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return code;
       this.#at += 1;
+      if (this.#at >= this.#stop) return code;
     }
   }
 
@@ -99,7 +134,9 @@ export class JsonScanner {
       case "item":
         if (code === 0x5d) return this.#close();
         return this.#readValue(code);
-      case "value":
+      case "colon":
+        return this.#readColon(code);
+      default:
         return this.#readValue(code);
     }
   }
@@ -117,16 +154,35 @@ export class JsonScanner {
 
   #readKey(code: number): void {
     if (code !== 0x22) syntaxError();
-    const start = this.#at;
-    const isPlain = this.#readString();
-    const members = this.#levels.at(-1)!.places?.members;
-    const written = this.#text.slice(start, this.#at);
-    if (members !== undefined || !isPlain || written === '"__proto__"') {
-      const key = isPlain ? written.slice(1, -1) : (JSON.parse(written) as string);
+    this.#keyStart = this.#at;
+    this.#begin();
+    if (this.#readText()) this.#endKey();
+    else this.#next = "keyRest";
+  }
+
+  #goOnWithKey(): void {
+    if (this.#readText()) this.#endKey();
+  }
+
+  #endKey(): void {
+    const level = this.#levels.at(-1)!;
+    const [start, end] = [this.#keyStart, this.#at];
+    const members = level.places?.members;
+    if (members !== undefined || !this.#isPlain || end - start === '"__proto__"'.length) {
+      const written = this.#text.slice(start, end);
+      const key = this.#isPlain ? written.slice(1, -1) : (JSON.parse(written) as string);
       if (key === "__proto__") throw new JsonError("The key __proto__ is not allowed");
       this.#places = members?.get(key);
     } else this.#places = undefined;
-    if (this.#skipBlanks() !== 0x3a) syntaxError();
+    this.#next = "colon";
+    if (this.#wanted !== undefined) return;
+    level.members += 1;
+    if (level.members > maxMembers) throw new JsonError(`An object has more than ${maxMembers} members`);
+    this.#listener?.onKey?.(start, end);
+  }
+
+  #readColon(code: number): void {
+    if (code !== 0x3a) syntaxError();
     this.#at += 1;
     this.#next = "value";
   }
@@ -140,19 +196,36 @@ export class JsonScanner {
         depth: this.#levels.length,
         unpack: places.exact === "unpacked",
       };
+    if (this.#wanted === undefined) this.#count();
     if (code === 0x7b || code === 0x5b) return this.#open(code === 0x7b, places);
-    if (code === 0x22) this.#readString();
-    else if (code === 0x74) this.#readWord("true");
+    if (code === 0x22) {
+      this.#begin();
+      if (this.#readText()) this.#ended(false);
+      else this.#next = "textRest";
+      return;
+    }
+    if (code === 0x74) this.#readWord("true");
     else if (code === 0x66) this.#readWord("false");
     else if (code === 0x6e) this.#readWord("null");
     else this.#readNumber();
-    this.#ended();
+    this.#ended(false);
+  }
+
+  #goOnWithText(): void {
+    if (this.#readText()) this.#ended(false);
+  }
+
+  #count(): void {
+    this.#values += 1;
+    if (this.#values > maxValues) throw new JsonError(`There are more than ${maxValues} values`);
+    this.#listener?.onBegin?.(this.#at);
   }
 
   #open(isObject: boolean, places: Places | undefined): void {
     const inside = places?.exact !== undefined ? undefined : places;
-    if (this.#levels.push({ isObject, places: inside }) > maxDepth)
+    if (this.#levels.push({ isObject, places: inside, members: 0 }) > maxDepth)
       throw new JsonError(`Nesting is deeper than ${maxDepth} levels`);
+    if (this.#wanted === undefined) this.#listener?.onOpen?.(isObject);
     this.#at += 1;
     this.#next = isObject ? "member" : "item";
     this.#places = isObject ? undefined : inside?.items;
@@ -161,15 +234,19 @@ export class JsonScanner {
   #close(): void {
     this.#levels.pop();
     this.#at += 1;
-    this.#ended();
+    this.#ended(true);
   }
 
-  #ended(): void {
+  #ended(wasOpen: boolean): void {
     this.#next = "rest";
-    if (this.#wanted?.depth !== this.#levels.length) return;
-    const { start, unpack } = this.#wanted;
-    this.ranges.push({ start, end: this.#at, unpack });
-    this.#wanted = undefined;
+    if (this.#wanted === undefined) {
+      if (wasOpen) this.#listener?.onClose?.(this.#at);
+      else this.#listener?.onScalar?.(this.#at);
+    } else if (this.#wanted.depth === this.#levels.length) {
+      const { start, unpack } = this.#wanted;
+      this.#wanted = undefined;
+      this.#listener?.onWanted?.(start, this.#at, unpack);
+    }
   }
 
   #readWord(word: string): void {
@@ -183,22 +260,32 @@ export class JsonScanner {
     this.#at = number.lastIndex;
   }
 
-  /** @returns whether it stands for itself, without escapes. */
-  #readString(): boolean {
+  /** The quotation mark that a text or a key begins with. */
+  #begin(): void {
+    this.#at += 1;
+    this.#isPlain = true;
+  }
+
+  /** Reads on in a text until its end, or until it is time to stop. @returns whether it has ended. */
+  #readText(): boolean {
     const text = this.#text;
-    let at = this.#at + 1;
-    let isPlain = true;
-    for (;;) {
+    // Short ones are read to their end.
+    const stop = this.#stop + 64;
+    let at = this.#at;
+    while (at < stop) {
       const code = text.charCodeAt(at);
       at += 1;
-      if (code === 0x22) break;
+      if (code === 0x22) {
+        this.#at = at;
+        return true;
+      }
       if (code === 0x5c) {
-        isPlain = false;
+        this.#isPlain = false;
         at = this.#readEscape(at);
       } else if (!(code >= 0x20)) syntaxError();
     }
     this.#at = at;
-    return isPlain;
+    return false;
   }
 
   #readEscape(at: number): number {

@@ -1,8 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import { setImmediate } from "node:timers/promises";
 
 import { ExactJson } from "./exact-json.ts";
-import { JsonError, JsonScanner, maxDepth, type Places, type Range } from "./json-scanner.ts";
+import { JsonBuilder, type Packed } from "./json-builder.ts";
+import { JsonError, JsonScanner, maxDepth, type Places, type ScanOptions } from "./json-scanner.ts";
+import { finish, paced, type Steps } from "./steps.ts";
 
 export { JsonError, type Places } from "./json-scanner.ts";
 
@@ -44,7 +45,10 @@ function checkStorable(value: unknown): void {
 }
 
 /** Characters read at once: a few milliseconds' worth. */
-const slice = 512 * 1024;
+const slice = 64 * 1024;
+
+/** Bytes that are read at once, without letting others come in between. */
+export const smallBytes = 64 * 1024;
 
 /** The text of bytes that are UTF-8, without the mark of their order. @throws JsonError */
 export function textOf(bytes: Uint8Array): string {
@@ -74,65 +78,61 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value;
 }
 
-/** Looks through a text, a piece at a time if it is large. @throws JsonError for what is not accepted. */
-async function scan(text: string, places?: Places): Promise<Range[]> {
-  const scanner = new JsonScanner(text, places);
-  while (!scanner.advance(slice)) await setImmediate();
-  return scanner.ranges;
+/** The text of bytes that are UTF-8, as `textOf` gives it. */
+function* decoded(bytes: Uint8Array): Steps<string> {
+  if (bytes.length <= slice) return textOf(bytes);
+  // It takes little, and tells everything that can be wrong.
+  if (!isUtf8(bytes)) throw new JsonError("Text is not valid UTF-8");
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += slice) {
+    parts.push(decoder.decode(bytes.subarray(at, at + slice), { stream: true }));
+    yield;
+  }
+  return parts.join("");
 }
 
-/** What a text says if that is JSON, else the text itself, which is given as it was written. */
-async function unpacked(written: ExactJson): Promise<ExactJson> {
+/** Looks through a text. @throws JsonError for what is not accepted. */
+function* scan(text: string, options?: ScanOptions): Steps<void> {
+  const scanner = new JsonScanner(text, options);
+  while (!scanner.advance(slice)) yield;
+}
+
+/** Takes a text for what it says, if that is JSON. */
+function* unpack({ holder, key, written }: Packed): Steps<void> {
+  const place = holder as Record<string | number, unknown>;
+  // Members of the same name that came before count for nothing.
+  if (place[key] !== written) return;
   const text = (written.value as string).trim();
   try {
-    await scan(text);
-    return ExactJson.ofText(text);
+    yield* scan(text, { places: { exact: "always" } });
+    place[key] = ExactJson.ofText(text);
   } catch (error) {
-    if (error instanceof JsonError) return written;
-    throw error;
+    if (!(error instanceof JsonError)) throw error;
   }
 }
 
-/** The text with a number in place of each wanted value. */
-function withoutWanted(text: string, ranges: readonly Range[]): string {
-  let rest = "";
-  let from = 0;
-  for (const [index, { start, end }] of ranges.entries()) {
-    rest += text.slice(from, start) + String(index);
-    from = end;
-  }
-  return rest + text.slice(from);
-}
-
-/** Puts the wanted values back: what stands at their places is their number, or null. */
-function putBack(value: unknown, places: Places, wanted: readonly ExactJson[]): unknown {
-  if (places.exact !== undefined) return typeof value === "number" ? wanted[value] : value;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const { items } = places;
-    if (items !== undefined)
-      for (const [index, item] of value.entries()) value[index] = putBack(item, items, wanted);
-    return value;
-  }
-  const object = value as Record<string, unknown>;
-  for (const [name, inner] of places.members ?? [])
-    if (Object.hasOwn(object, name)) object[name] = putBack(object[name], inner, wanted);
-  return object;
+/** Makes a value of a text that is not blank, but for what stands at some places. */
+export function* readText(text: string, places?: Places): Steps<unknown> {
+  const builder = new JsonBuilder(text);
+  yield* scan(text, { places, listener: builder });
+  const root = builder.finish();
+  for (const packed of builder.packed) yield* unpack(packed);
+  return root[0];
 }
 
 /**
- * Parses untrusted JSON as `parseJson` does, but for what stands at some places: that is left as it was written. A large
- * text is looked through a piece at a time.
+ * Parses untrusted JSON as `parseJson` does, a piece at a time; but for what stands at some places, which is left as it was
+ * written. Of the rest there is a limit to how many values there are, and how many members an object has.
+ * @throws JsonError
  */
-export async function parseJsonExactly(bytes: Uint8Array, places: Places): Promise<unknown> {
-  const text = textOf(bytes);
-  if (text.trim() === "") return undefined;
-  const ranges = await scan(text, places);
-  const rest: unknown = JSON.parse(withoutWanted(text, ranges));
-  const wanted: ExactJson[] = [];
-  for (const { start, end, unpack } of ranges) {
-    const written = ExactJson.ofText(text.slice(start, end));
-    wanted.push(unpack && written.kind === "string" ? await unpacked(written) : written);
-  }
-  return putBack(rest, places, wanted);
+export function* readJson(bytes: Uint8Array, places?: Places): Steps<unknown> {
+  const text = yield* decoded(bytes);
+  return text.trim() === "" ? undefined : yield* readText(text, places);
+}
+
+/** Parses untrusted JSON as `readJson` does. Others come in between, if it is large. @throws JsonError */
+export async function parseJsonInTurns(bytes: Uint8Array, places?: Places): Promise<unknown> {
+  if (bytes.length > smallBytes) return paced(readJson(bytes, places));
+  return places === undefined ? parseJson(bytes) : finish(readJson(bytes, places));
 }

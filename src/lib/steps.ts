@@ -1,3 +1,5 @@
+import { nextTurn, someoneWaits } from "./turns.ts";
+
 /**
  * Long work that stops at each `yield`, so that whoever drives it may do something else in between. What it does is the
  * same however it is driven.
@@ -15,29 +17,9 @@ export function finish<T>(steps: Steps<T>): T {
 /** How long the event loop is held at a time, in milliseconds: a step may take as long again. */
 const sliceMs = 10;
 
-/** Who waits for a turn, in order. Each turn of the event loop serves one: ten that are busy hold it no longer than one. */
-const waiting: (() => void)[] = [];
-let isScheduled = false;
-
-function serveNext(): void {
-  const resume = waiting.shift();
-  if (waiting.length > 0) setImmediate(serveNext);
-  else isScheduled = false;
-  resume?.();
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    waiting.push(resolve);
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(serveNext);
-  });
-}
-
 /** Does it a slice at a time: whoever else has something to do comes in between. */
 export async function paced<T>(steps: Steps<T>): Promise<T> {
-  if (isScheduled) await nextTurn();
+  if (someoneWaits()) await nextTurn();
   let begun = performance.now();
   for (;;) {
     const step = steps.next();

@@ -17,3 +17,8 @@ export function nextTurn(): Promise<void> {
     if (waiting.length === 1) setImmediate(admit);
   });
 }
+
+/** Whether somebody waits for a turn already. */
+export function someoneWaits(): boolean {
+  return waiting.length > 0;
+}

@@ -15,11 +15,15 @@ function isBlank(character: string | undefined): boolean {
  * @param text of an object, known to be valid. @param name without quotes in it.
  */
 export function withoutMember(text: string, name: string): string {
-  const scanner = new JsonScanner(text, { members: new Map([[name, { exact: "always" }]]) });
+  const ranges: { start: number; end: number }[] = [];
+  const scanner = new JsonScanner(text, {
+    places: { members: new Map([[name, { exact: "always" }]]) },
+    listener: { onWanted: (start, end) => ranges.push({ start, end }) },
+  });
   scanner.advance(Infinity);
   let rest = "";
   let copied = 0;
-  for (const { start, end } of scanner.ranges) {
+  for (const { start, end } of ranges) {
     let from = memberStart(text, start);
     let to = end;
     while (from > copied && isBlank(text[from - 1])) from -= 1;
