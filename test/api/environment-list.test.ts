@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { environmentSorts, sortDirections } from "../../src/domain/environments.ts";
 import {
-  allStatement,
+  allStatements,
   type EnvironmentQuery,
   pageStatement,
 } from "../../src/modules/environments/list-statements.ts";
@@ -293,7 +293,8 @@ describe("statements", () => {
       [true, false].map((is) => ({ ...query, stale: { is, at: Number(is) } })),
     );
     const bounds = [...every, ...stale].flatMap((query) => [
-      allStatement(org, query),
+      allStatements(org, query).ids,
+      { statement: allStatements(org, query).slice },
       pageStatement(org, query, { limit: 3, offset: 0 }),
       pageStatement(org, query, { limit: 4, offset: 0 }),
       pageStatement(org, { ...query, archived: true }, { limit: 3, offset: 3 }),

@@ -1,11 +1,12 @@
 import type { z } from "zod";
 
-import { JsonText } from "../../contract/endpoint.ts";
+import { JsonPieces, JsonText } from "../../contract/endpoint.ts";
 import type { environmentEndpoints, EnvironmentListQuery } from "../../contract/environments.ts";
 import { archivedEnvironment, unknownEnvironment } from "../../domain/environments.ts";
 import { notFound } from "../../domain/errors.ts";
 import { parseTagFilter } from "../../domain/tags.ts";
 import { parseWireId } from "../../lib/ids.ts";
+import { arrayPieces } from "../../lib/json-array.ts";
 import { pageHead } from "../../lib/links.ts";
 import type { Handlers } from "../call.ts";
 import type { EnvironmentQuery } from "./list-statements.ts";
@@ -49,7 +50,10 @@ export const environmentHandlers: Handlers<typeof environmentEndpoints> = {
     const query = queryOf(call.query, deps.clock.now());
     const { page = 1, per_page = defaultPerPage } = call.query;
     if (call.query.page === undefined && call.query.per_page === undefined)
-      return { status: 200, body: new JsonText(await listEnvironments(deps.db, call.org, query)) };
+      return {
+        status: 200,
+        body: new JsonPieces(arrayPieces(await listEnvironments(deps.db, call.org, query))),
+      };
     const cut = { limit: per_page, offset: (page - 1) * per_page };
     const found = await listEnvironmentPage(deps.db, call.org, query, cut);
     return { status: 200, body: pageReply(call.url, { page, per_page }, found) };

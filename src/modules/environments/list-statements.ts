@@ -1,9 +1,10 @@
 import type { PreparedStatement } from "../../db/connect.ts";
+import { askedRows, idText, lightEnough, type SlicedList } from "../../db/id-list.ts";
 import { type Bound, Parameters, spacesBelow, tagCondition } from "../../db/list-statement.ts";
 import type { EnvironmentSort, SortDirection } from "../../domain/environments.ts";
 import type { TagFilter } from "../../domain/tags.ts";
 import { containsPattern } from "../../lib/like.ts";
-import { environmentsJson, isAlike, type Occurring } from "./environment-json.ts";
+import { environmentJson, environmentsJson, isAlike, type Occurring } from "./environment-json.ts";
 
 /** Which environments, in which order. A filter that is absent lets everything through, an empty list nothing. */
 export interface EnvironmentQuery {
@@ -213,6 +214,10 @@ function planPage(filters: Filters, query: EnvironmentQuery, cut: Cut): PagePlan
   return cut.offset === undefined ? firstPage(filters, query, cut) : orderedPage(filters, query, cut);
 }
 
+function orderName({ sort, direction }: EnvironmentQuery): string {
+  return `${sort.replace(/^last_|_at$/g, "")}-${direction}`;
+}
+
 /** Names the text by everything that makes it another one. */
 function statement(
   part: string,
@@ -222,9 +227,8 @@ function statement(
 ): PreparedStatement {
   const { archived, logical } = occurringIn(query);
   const occurring = `${archived ? "past" : "live"}${logical ? "-group" : ""}`;
-  const sort = query.sort.replace(/^last_|_at$/g, "");
   // The database tells names apart by their first 63 characters.
-  return { name: `envs-${part}-${sort}-${query.direction}-${occurring}-${shape}`, text };
+  return { name: `envs-${part}-${orderName(query)}-${occurring}-${shape}`, text };
 }
 
 /** Whose environments, and what the replies call it. */
@@ -255,20 +259,26 @@ export function pageStatement(org: Org, query: EnvironmentQuery, page: PageOf): 
   };
 }
 
-/** The statement for everything that matches. */
-export function allStatement(org: Org, query: EnvironmentQuery): Bound {
+/** The statements for everything that matches. */
+export function allStatements(org: Org, query: EnvironmentQuery): SlicedList {
   const parameters = new Parameters();
   const orgId = parameters.add(org.id, "uuid");
-  const orgName = parameters.add(JSON.stringify(org.name), "text");
   const filters = filtersOf(parameters, orgId, query);
   const text = `with recursive ${filters.with} always as (select true)
-    select ${environmentsJson("e", orgName, {
-      rows: `environments e where ${allConditions(filters)}`,
-      order: orderBy("e", query),
-      occurring: occurringIn(query),
-    })} as environments`;
+    select ${idText("e.id", orderBy("e", query))} as ids from environments e where ${allConditions(filters)}`;
   return {
-    statement: statement("all", query, filters, text),
-    values: parameters.values,
+    ids: {
+      statement: { name: `envs-all-${orderName(query)}-${filters.shape}`, text },
+      values: parameters.values,
+    },
+    slice: sliceStatement,
+    values: [org.id, JSON.stringify(org.name), query.archived],
   };
 }
+
+const sliceStatement: PreparedStatement = {
+  name: "envs-slice",
+  text: `select string_agg(${environmentJson("e", "$2::text")}, ',' order by e.place) as items, max(e.place) as last
+    from ${askedRows("environments", "$4::uuid[]", "octet_length(r.json)")} e
+    where e.archived = $3::boolean and ${lightEnough("e")}`,
+};

@@ -1,6 +1,7 @@
-import type { PreparedExecutor } from "../../db/connect.ts";
+import type { Database, PreparedExecutor } from "../../db/connect.ts";
+import { listInSlices } from "../../db/id-list.ts";
 import {
-  allStatement,
+  allStatements,
   type EnvironmentQuery,
   type Org,
   type PageOf,
@@ -26,14 +27,11 @@ export async function listEnvironmentPage(
   return row;
 }
 
-/** All that match as a JSON array, in one statement. */
-export async function listEnvironments(
-  db: PreparedExecutor,
+/** All that match, as texts of some of them each, with commas between these. */
+export function listEnvironments(
+  db: Database,
   org: Org,
   query: EnvironmentQuery,
-): Promise<string> {
-  const bound = allStatement(org, query);
-  const [row] = await db.prepared<{ environments: string }>(bound.statement, bound.values);
-  if (row === undefined) throw new Error("The environment list answered no row");
-  return row.environments;
+): Promise<AsyncGenerator<string>> {
+  return listInSlices(db, allStatements(org, query));
 }

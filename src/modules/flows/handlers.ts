@@ -1,10 +1,11 @@
-import { JsonText } from "../../contract/endpoint.ts";
+import { JsonPieces, JsonText } from "../../contract/endpoint.ts";
 import type { flowEndpoints, FlowsQuery } from "../../contract/flows.ts";
 import { paginationOf } from "../../contract/pagination.ts";
 import { invalid } from "../../domain/errors.ts";
 import { parseTagFilter } from "../../domain/tags.ts";
 import { legacyTemplateText } from "../../domain/template/stored.ts";
 import { parseWireId } from "../../lib/ids.ts";
+import { arrayPieces } from "../../lib/json-array.ts";
 import type { Handlers } from "../call.ts";
 import type { FlowFilter } from "./list-filters.ts";
 import { listFlowPage, listFlows } from "./list-store.ts";
@@ -28,7 +29,7 @@ export const flowHandlers: Handlers<typeof flowEndpoints> = {
     const { page, per_page, sort, sort_direction } = query;
     if (per_page === undefined) {
       const flows = await listFlows(deps.db, org, filter, { sort, sort_direction });
-      return { status: 200, body: new JsonText(flows) };
+      return { status: 200, body: new JsonPieces(arrayPieces(flows)) };
     }
     const wanted = { sort, sort_direction, limit: per_page, offset: (page - 1) * per_page };
     const { flows, total } = await listFlowPage(deps.db, org, filter, wanted);

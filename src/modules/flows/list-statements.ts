@@ -1,5 +1,6 @@
 import type { PreparedStatement } from "../../db/connect.ts";
-import type { Bound } from "../../db/list-statement.ts";
+import { askedRows, idText, lightEnough, type SlicedList } from "../../db/id-list.ts";
+import { type Bound, Parameters } from "../../db/list-statement.ts";
 import {
   type FlowFilter,
   type Filters,
@@ -66,17 +67,28 @@ function named(part: string, order: FlowOrder, { shape }: Filters, text: string)
   return { name: `flows-${part}-${sort}-${order.sort_direction}-${shape}`, text };
 }
 
-/** The statement for all flows that match. */
-export function allStatement(org: Org, filter: FlowFilter, order: FlowOrder): Bound {
-  const parameters = parametersOf(org);
+/** The statements for all flows that match. */
+export function allStatements(org: Org, filter: FlowFilter, order: FlowOrder): SlicedList {
+  const parameters = new Parameters(org.id);
   const filters = filtersOf(parameters, filter);
   const ordering = orderBy(order, { name: "f.name", active: "a.last_modified_at" });
-  const rows = `flows f left join flow_activity a on a.org_id = ${orgId} and a.flow_id = f.id
-      where ${filters.where} order by ${ordering}`;
   const text = `with recursive ${filters.with} always as (select true)
-    select ${joined(rows)} as flows`;
-  return { statement: named("all", order, filters, text), values: parameters.values };
+    select ${idText("f.id", ordering)} as ids
+    from flows f left join flow_activity a on a.org_id = ${orgId} and a.flow_id = f.id where ${filters.where}`;
+  return {
+    ids: { statement: named("all", order, filters, text), values: parameters.values },
+    slice: sliceStatement,
+    values: [org.id, JSON.stringify(org.name)],
+  };
 }
+
+const sliceStatement: PreparedStatement = {
+  name: "flows-slice",
+  text: `select string_agg(${flowJson}, ',' order by f.place) as items, max(f.place) as last
+    from ${askedRows("flows", "$3::uuid[]", "octet_length(r.json_template)")} f
+    ${itsActivity}
+    where f.archived_at is null and ${lightEnough("f")}`,
+};
 
 /** SQL for one page. */
 interface PagePlan {

@@ -1,10 +1,11 @@
 import { sql } from "kysely";
 
-import type { Executor, PreparedExecutor } from "../../db/connect.ts";
+import type { Database, Executor, PreparedExecutor } from "../../db/connect.ts";
+import { listInSlices } from "../../db/id-list.ts";
 import type { Bound } from "../../db/list-statement.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 import type { FlowFilter, Org } from "./list-filters.ts";
-import { allStatement, type FlowOrder, type PageOf, pageStatement } from "./list-statements.ts";
+import { allStatements, type FlowOrder, type PageOf, pageStatement } from "./list-statements.ts";
 
 /** A flow as it is shown, but for the organization's name. */
 export interface ShownFlowRow {
@@ -76,12 +77,12 @@ export async function listFlowPage(
   return { flows: arrayOf(row), total: row.total };
 }
 
-/** All flows that are not archived and match every filter, as the text of a JSON array. One statement. */
-export async function listFlows(
-  db: PreparedExecutor,
+/** All flows that are not archived and match every filter, as texts of some of them each, with commas between these. */
+export function listFlows(
+  db: Database,
   org: Org,
   filter: FlowFilter,
   order: FlowOrder,
-): Promise<string> {
-  return arrayOf(await onlyRow(db, allStatement(org, filter, order)));
+): Promise<AsyncGenerator<string>> {
+  return listInSlices(db, allStatements(org, filter, order));
 }

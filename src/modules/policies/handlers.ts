@@ -1,27 +1,26 @@
-import { JsonText } from "../../contract/endpoint.ts";
 import type { policyEndpoints } from "../../contract/policies.ts";
 import type { Handlers } from "../call.ts";
 import { attachOrDetach } from "./attach-service.ts";
 import { readPolicyFile } from "./policy-file.ts";
-import { listPolicies } from "./read-store.ts";
-import { getPolicyJson, putPolicy } from "./service.ts";
+import { readAllPolicies, readPolicy } from "./read-service.ts";
+import { putPolicy } from "./service.ts";
 
 export const policyHandlers: Handlers<typeof policyEndpoints> = {
   list_policies: async (deps, { org }) => ({
     status: 200,
-    body: new JsonText(`[${(await listPolicies(deps.db.query, org.id)).join(",")}]`),
+    body: await readAllPolicies(deps, org),
   }),
   put_policy: async (deps, call) => {
     const { name, description, comment } = call.body;
     const { policy_file } = call.files;
     const file = policy_file === undefined ? undefined : await readPolicyFile(call.org.id, policy_file);
     const outcome = await putPolicy(deps, call, { name, description, comment, file });
-    const body = new JsonText(await getPolicyJson(deps.db.query, call.org, name));
+    const body = await readPolicy(deps, call.org, name);
     return outcome === "created" ? { status: 201, body } : { status: 200, body };
   },
   get_policy: async (deps, { org, params }) => ({
     status: 200,
-    body: new JsonText(await getPolicyJson(deps.db.query, org, params.policy_name)),
+    body: await readPolicy(deps, org, params.policy_name),
   }),
   attach_policy_to_env: async (deps, call) => {
     const { env_name: environment } = call.params;

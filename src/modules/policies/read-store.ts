@@ -1,15 +1,16 @@
 import { sql } from "kysely";
 
-import type { Executor } from "../../db/connect.ts";
+import type { Database, Executor } from "../../db/connect.ts";
 
-/** A policy as the wire has it (contract environments 8.3), keys in the published order. */
-const policyJson = sql`json_build_object(
+/** A policy as the wire has it (contract environments 8.3) comes in three parts: keys in the published order. */
+const head = sql`json_build_object(
     'name', p.name, 'description', p.description, 'created_by', p.created_by_name, 'created_at', epoch(p.created_at),
-    'last_modified_at', epoch(p.last_modified_at), 'archived', false,
-    'versions', (
-      select json_agg(json_build_object('version', v.version, 'comment', v.comment, 'timestamp', epoch(v.created_at),
-        'created_by', v.created_by_name, 'policy_yaml', v.text) order by v.version)
-      from policy_versions v where v.org_id = p.org_id and v.policy_id = p.id),
+    'last_modified_at', epoch(p.last_modified_at), 'archived', false)::text`;
+
+const version = sql`json_build_object('version', v.version, 'comment', v.comment, 'timestamp', epoch(v.created_at),
+    'created_by', v.created_by_name, 'policy_yaml', v.text)::text`;
+
+const tail = sql`json_build_object(
     'events', (
       select json_agg(json_build_object('type', h.type, 'timestamp', epoch(h.created_at),
         'user', h.created_by_name, 'data', h.data) order by h.id)
@@ -20,16 +21,71 @@ const policyJson = sql`json_build_object(
       where a.org_id = p.org_id and a.policy_id = p.id and not e.archived)
   )::text`;
 
-/** Every policy as JSON text, by name. */
-export async function listPolicies(db: Executor, orgId: string): Promise<string[]> {
-  const { rows } = await sql<{ json: string }>`
-    select ${policyJson} as json from policies p where p.org_id = ${orgId} order by p.name`.execute(db);
-  return rows.map(({ json }) => json);
+/** A policy that exists, and how long the texts of its versions are together. */
+export interface PolicyKey {
+  id: string;
+  bytes: number;
 }
 
-/** One policy as JSON text. */
-export async function findPolicyJson(db: Executor, orgId: string, name: string): Promise<string | undefined> {
-  const { rows } = await sql<{ json: string }>`
-    select ${policyJson} as json from policies p where p.org_id = ${orgId} and p.name = ${name}`.execute(db);
-  return rows[0]?.json;
+/** Every policy, by name. */
+export async function listPolicyKeys(db: Executor, orgId: string): Promise<PolicyKey[]> {
+  const { rows } = await sql<PolicyKey>`
+    select id, text_bytes as bytes from policies where org_id = ${orgId} order by name`.execute(db);
+  return rows;
+}
+
+/** The policy of this name. */
+export async function findPolicyKey(
+  db: Executor,
+  orgId: string,
+  name: string,
+): Promise<PolicyKey | undefined> {
+  const { rows } = await sql<PolicyKey>`
+    select id, text_bytes as bytes from policies where org_id = ${orgId} and name = ${name}`.execute(db);
+  return rows[0];
+}
+
+/** A policy but for its versions: JSON texts of what comes before and after them. */
+export interface PolicyFrame {
+  head: string;
+  tail: string;
+}
+
+/** Versions read at a time, in bytes of their texts, the first one whatever it weighs. */
+const sliceBytes = 512 * 1024;
+
+/** A policy without its versions. It exists: policies are never removed. */
+export async function getPolicyFrame(db: Database, orgId: string, id: string): Promise<PolicyFrame> {
+  const statement = sql<PolicyFrame>`
+    select ${head} as head, ${tail} as tail from policies p where p.org_id = ${orgId} and p.id = ${id}`;
+  const { rows } = await db.sliced(() => statement.execute(db.query));
+  return rows[0]!;
+}
+
+/** The versions of a policy as texts of some of them each, with commas between these. */
+export async function* listPolicyVersions(db: Database, orgId: string, id: string): AsyncGenerator<string> {
+  for (let after = 0; ;) {
+    const statement = sql<{ items: string | null; last: number | null }>`
+      select string_agg(${version}, ',' order by v.version) as items, max(v.version) as last
+      from (
+        select *, sum(octet_length(text)) over (order by version) as bytes from policy_versions
+        where org_id = ${orgId} and policy_id = ${id} and version > ${after} and version <= ${after}::int + 100) v
+      where v.version = ${after}::int + 1 or v.bytes <= ${sliceBytes}`;
+    const { rows } = await db.sliced(() => statement.execute(db.query));
+    const { items, last } = rows[0]!;
+    if (items === null || last === null) return;
+    yield items;
+    after = last;
+  }
+}
+
+/** Policies in full, in the order of their names, with commas between them: for those whose texts are few bytes. */
+export async function readPolicies(db: Database, orgId: string, ids: readonly string[]): Promise<string> {
+  const statement = sql<{ items: string }>`
+    select string_agg(left(${head}, -1) || ', "versions" : [' || (
+      select string_agg(${version}, ',' order by v.version) from policy_versions v
+      where v.org_id = p.org_id and v.policy_id = p.id) || '], ' || substr(${tail}, 2), ',' order by p.name) as items
+    from policies p where p.org_id = ${orgId} and p.id = any(${ids}::uuid[])`;
+  const { rows } = await db.sliced(() => statement.execute(db.query));
+  return rows[0]!.items;
 }

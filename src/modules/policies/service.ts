@@ -1,7 +1,7 @@
-import type { Executor, Tx } from "../../db/connect.ts";
-import { AppError, invalid, notFound } from "../../domain/errors.ts";
+import type { Tx } from "../../db/connect.ts";
+import { AppError, invalid } from "../../domain/errors.ts";
 import { judgingLimits } from "../../domain/judging.ts";
-import { maxPolicyBytes, unknownPolicy } from "../../domain/policies.ts";
+import { maxPolicyBytes } from "../../domain/policies.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { recorded, type Scope } from "../audit/service.ts";
 import type { Deps } from "../deps.ts";
@@ -11,7 +11,6 @@ import { reevaluate } from "../snapshots/evaluate-service.ts";
 import { listConsumingIds } from "./attachment-store.ts";
 import { requireControls } from "./controls-service.ts";
 import { policyFileRequired, type PolicyFile } from "./policy-file.ts";
-import { findPolicyJson } from "./read-store.ts";
 import { queueReevaluation } from "./reevaluate-service.ts";
 import {
   type Authorship,
@@ -45,13 +44,6 @@ export interface PolicyInput {
  * in which there is more to judge together than is judged at once.
  */
 const judgedAtOnce = 5;
-
-/** The policy as JSON text. @throws AppError not_found. */
-export async function getPolicyJson(db: Executor, org: Org, name: string): Promise<string> {
-  const json = await findPolicyJson(db, org.id, name);
-  if (json === undefined) throw notFound(unknownPolicy(name, org.name));
-  return json;
-}
 
 /** @throws AppError invalid when the policies of the organization would become more than can be shown. */
 async function requireRoom(tx: Tx, org: Org, bytes: number): Promise<void> {

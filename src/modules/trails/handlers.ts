@@ -1,21 +1,27 @@
-import { JsonText } from "../../contract/endpoint.ts";
+import { JsonPieces, JsonText } from "../../contract/endpoint.ts";
 import type { trailEndpoints } from "../../contract/trails.ts";
 import { paginationOf } from "../../contract/pagination.ts";
 import { fingerprintPrefixPattern } from "../../domain/names.ts";
 import type { OrgAccess } from "../../domain/principal.ts";
+import { arrayPieces } from "../../lib/json-array.ts";
 import type { Handlers } from "../call.ts";
 import type { Deps } from "../deps.ts";
 import { findFlowIdByName, flowNotFound, getFlowId } from "../flows/service.ts";
 import { complainInOneText, readTemplateFile } from "../flows/template-text.ts";
-import { countTrails, listTrails, type ReadTrailRow, type TrailFilter } from "./list-store.ts";
+import { countTrails, listAllTrails, listTrails, type ReadTrailRow, type TrailFilter } from "./list-store.ts";
 import { trailPackage } from "./package-service.ts";
 import { trailPdf } from "./pdf-service.ts";
 import { getTrail, putTrail } from "./service.ts";
 import { printTrail, trailPrinter } from "./show.ts";
 
+/** With commas between them. */
 async function printTrails(deps: Deps, org: OrgAccess, rows: readonly ReadTrailRow[]): Promise<string> {
   const print = await trailPrinter(deps, org, rows);
-  return `[${rows.map((row) => print(row)).join(",")}]`;
+  return rows.map((row) => print(row)).join(",");
+}
+
+async function* allTrails(deps: Deps, org: OrgAccess, filter: TrailFilter): AsyncGenerator<string> {
+  for await (const rows of listAllTrails(deps.db, org.id, filter)) yield printTrails(deps, org, rows);
 }
 
 async function pageOfTrails(
@@ -30,7 +36,7 @@ async function pageOfTrails(
     countTrails(deps.db.query, org.id, filter),
   ]);
   const data = await printTrails(deps, org, rows);
-  return new JsonText(`{"data":${data},"pagination":${JSON.stringify(paginationOf(page, total))}}`);
+  return new JsonText(`{"data":[${data}],"pagination":${JSON.stringify(paginationOf(page, total))}}`);
 }
 
 /** `key=value` or `key`. */
@@ -75,8 +81,7 @@ export const trailHandlers: Handlers<typeof trailEndpoints> = {
     const { page, per_page } = query;
     if (per_page !== undefined)
       return { status: 200, body: await pageOfTrails(deps, org, filter, { page, per_page }) };
-    const rows = await listTrails(deps.db.query, org.id, filter, undefined);
-    return { status: 200, body: new JsonText(await printTrails(deps, org, rows)) };
+    return { status: 200, body: new JsonPieces(arrayPieces(allTrails(deps, org, filter))) };
   },
   create_trail: async (deps, call) => {
     const template = await readTemplateFile(call.org.id, call.files.template_file, complainInOneText);

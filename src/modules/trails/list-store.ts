@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-import type { Executor } from "../../db/connect.ts";
+import type { Database, Executor } from "../../db/connect.ts";
 import type { ComplianceState } from "../../domain/compliance/model.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
@@ -77,18 +77,49 @@ function conditions(filter: TrailFilter): RawBuilder<unknown> {
   return found.length === 0 ? sql`true` : sql.join(found, sql` and `);
 }
 
-/** Trails that match every filter, newest first; all of them, or some from an offset on. */
+/** Trails that match every filter, newest first, from an offset on. */
 export async function listTrails(
   db: Executor,
   orgId: string,
   filter: TrailFilter,
-  page: { limit: number; offset: number } | undefined,
+  page: { limit: number; offset: number },
 ): Promise<ReadTrailRow[]> {
-  const slice = page === undefined ? sql`` : sql`limit ${page.limit}::bigint offset ${page.offset}::bigint`;
   const { rows } = await sql<ReadTrailRow>`
     select ${columns} from ${judgedTrails} where t.org_id = ${orgId} and ${conditions(filter)}
-    order by t.created_at desc, t.id desc ${slice}`.execute(db);
+    order by t.created_at desc, t.id desc
+    limit ${page.limit}::bigint offset ${page.offset}::bigint`.execute(db);
   return rows;
+}
+
+/** Trails read at a time: so many, and of so many bytes, the first one whatever it weighs. */
+const slice = { rows: 100, bytes: 512 * 1024 };
+
+/** Every trail that matches, newest first, some at a time. Those begun meanwhile are left out. */
+export async function* listAllTrails(
+  db: Database,
+  orgId: string,
+  filter: TrailFilter,
+): AsyncGenerator<ReadTrailRow[]> {
+  const weight = sql`octet_length(t.template) + octet_length(t.user_data::text) + octet_length(c.status::text)`;
+  for (let after: ReadTrailRow | undefined; ;) {
+    const from =
+      after === undefined
+        ? sql`true`
+        : sql`(t.created_at, t.id) < (select created_at, id from trails where org_id = ${orgId} and id = ${after.id})`;
+    const statement = sql<ReadTrailRow>`
+      select * from (
+        select ${columns}, sum(${weight}) over newest_first as bytes, row_number() over newest_first as place
+        from ${judgedTrails} where t.org_id = ${orgId} and t.id in (
+          select t.id from ${trailsAndFlows} where t.org_id = ${orgId} and ${conditions(filter)} and ${from}
+          order by t.created_at desc, t.id desc limit ${slice.rows})
+        window newest_first as (order by t.created_at desc, t.id desc)) t
+      where place = 1 or bytes <= ${slice.bytes}
+      order by place`;
+    const { rows } = await db.sliced(() => statement.execute(db.query));
+    if (rows.length === 0) return;
+    yield rows;
+    after = rows.at(-1);
+  }
 }
 
 /** How many trails `listTrails` has in all. */
