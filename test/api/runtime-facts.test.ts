@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { getFacts } from "../../src/modules/snapshots/facts-service.ts";
 import { listVersionBriefs } from "../../src/modules/snapshots/standing-store.ts";
-import { listSnapshotArtifacts } from "../../src/modules/snapshots/read-store.ts";
+import { listRunning } from "../../src/modules/snapshots/read-store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
@@ -162,8 +162,8 @@ describe("what runs, in brief", () => {
   });
 });
 
-describe("the artifacts of a snapshot, for programs", () => {
-  it("come as they are shown, each with its annotation there", async () => {
+describe("what runs in a snapshot, for programs", () => {
+  it("comes as it is shown, without what has exited", async () => {
     const org = await app.org();
     await createEnvironment(org, "prod", { type: "server" });
     await report(org, "ci");
@@ -174,19 +174,17 @@ describe("the artifacts of a snapshot, for programs", () => {
       .select("id")
       .where("org_id", "=", org.id)
       .executeTakeFirstOrThrow();
-    const rows = await listSnapshotArtifacts(app.deps.db.query, org.id, {
-      environment_id: environment.id,
-      index: 2,
-    });
-    expect(rows).toMatchObject([
-      {
-        name: "web",
-        fingerprint: web,
-        annotation: { type: "unchanged", was: 1, now: 1 },
-        running: { name: "web", fingerprint: web, pods: null },
-        flows: [{ flow_name: "ci", trail_name: "run" }],
-      },
-      { name: "db", annotation: { type: "exited", was: 1, now: 0 }, flows: [] },
+    const read = async (index: number) => {
+      const rows: unknown[] = [];
+      const key = { environment_id: environment.id, index };
+      for await (const part of listRunning(app.deps.db, org.id, key)) rows.push(...part);
+      return rows;
+    };
+    const built = { name: "web", fingerprint: web, pods: [], flow_name: "ci", position: 1 };
+    expect(await read(2)).toMatchObject([built]);
+    expect(await read(1)).toMatchObject([
+      { name: "db", flow_name: null, commit_url: null, creationTimestamp: [expect.any(Number)] },
+      { ...built, position: 2 },
     ]);
   });
 });

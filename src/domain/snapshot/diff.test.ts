@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { diffSnapshots, type DiffableArtifact, type DiffArtifact } from "./diff.ts";
+import { type DiffableArtifact, type DiffArtifact, diffParts, DiffSide, type SnapshotDiff } from "./diff.ts";
 
 const [a, b, c, d] = ["a", "b", "c", "d"].map((digit) => digit.repeat(64)) as [
   string,
@@ -15,7 +15,7 @@ function running(fingerprint: string, name: string, given: Partial<DiffableArtif
     fingerprint,
     name,
     creationTimestamp: [1],
-    pods: null,
+    pods: [],
     flow_name: null,
     commit_url: null,
     ...given,
@@ -23,16 +23,15 @@ function running(fingerprint: string, name: string, given: Partial<DiffableArtif
 }
 
 function diff(first: DiffableArtifact[], second: DiffableArtifact[]) {
-  return diffSnapshots(
-    { snapshot_id: "one#1", artifacts: first },
-    { snapshot_id: "two#2", artifacts: second },
-  );
+  const [one, two] = [new DiffSide("one#1"), new DiffSide("two#2")];
+  for (const artifact of first) one.add(artifact);
+  for (const artifact of second) two.add(artifact);
+  return Object.fromEntries(diffParts(one, two)) as unknown as SnapshotDiff;
 }
 
-describe("diffSnapshots", () => {
+describe("a diff", () => {
   it("tells what is only in one, what changed and what did not, by fingerprint", () => {
     const built = { flow_name: "ci", commit_url: "https://x.test/commit/1" };
-    const pod = { namespace: "n", creationTimestamp: 1, owners: null };
     const first = [
       running(d, "old", { creationTimestamp: [1, 4] }),
       running(c, "api"),
@@ -41,7 +40,7 @@ describe("diffSnapshots", () => {
     ];
     const second = [
       running(b, "db:prod", { ...built, creationTimestamp: [7] }),
-      running(c, "api", { creationTimestamp: [2, 3], pods: { y: pod, x: pod } }),
+      running(c, "api", { creationTimestamp: [2, 3], pods: ["y", "x"] }),
       running("", "new", { creationTimestamp: [] }),
     ];
     expect(diff(first, second)).toEqual({

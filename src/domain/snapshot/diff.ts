@@ -1,18 +1,17 @@
 import { compareText } from "../../lib/text.ts";
-import type { RunningArtifact } from "./running.ts";
 
-/** A running artifact with what a diff shows of it. */
-export interface DiffableArtifact extends RunningArtifact {
+/** What a diff needs of a running artifact. */
+export interface DiffableArtifact {
+  name: string;
+  /** Empty when the digest is not known. */
+  fingerprint: string;
+  /** One for each instance, Unix seconds. */
+  creationTimestamp: readonly number[];
+  /** Names; empty outside K8S. */
+  pods: readonly string[];
   /** The first flow that knows it. */
   flow_name: string | null;
   commit_url: string | null;
-}
-
-export interface DiffableSnapshot {
-  /** `env#N`. */
-  snapshot_id: string;
-  /** What runs; what has exited left out. */
-  artifacts: readonly DiffableArtifact[];
 }
 
 /** One artifact in a diff. Keys without a value are left out. */
@@ -43,12 +42,15 @@ export interface SnapshotDiff {
 }
 
 /** One fingerprint on one side, under whatever names. */
-interface Row {
-  shown: DiffArtifact;
+interface Group {
+  /** The one that is shown. */
+  first: DiffableArtifact;
+  /** Instances. */
   count: number;
+  pods: Set<string>;
 }
 
-function newest({ creationTimestamp }: RunningArtifact): number {
+function newest({ creationTimestamp }: DiffableArtifact): number {
   return creationTimestamp.reduce((latest, each) => Math.max(latest, each), creationTimestamp[0] ?? 0);
 }
 
@@ -56,33 +58,40 @@ function byAgeAndName(left: DiffableArtifact, right: DiffableArtifact): number {
   return newest(right) - newest(left) || compareText(left.name, right.name);
 }
 
-function toRow(artifacts: readonly DiffableArtifact[]): Row {
-  const [shown, ...others] = artifacts.toSorted(byAgeAndName);
-  const first = shown!;
-  const pods = [first, ...others].flatMap((artifact) => Object.keys(artifact.pods ?? {}));
-  return {
-    shown: {
-      fingerprint: first.fingerprint,
-      name: first.name,
-      most_recent_timestamp: newest(first),
-      flow: first.flow_name ?? "",
-      ...(first.commit_url === null ? {} : { commit_url: first.commit_url }),
-      ...(pods.length === 0 ? {} : { pods: [...new Set(pods)].toSorted(compareText) }),
-    },
-    count: artifacts.reduce((count, { creationTimestamp }) => count + creationTimestamp.length, 0),
-  };
+/** What runs in one of the two snapshots, gathered bit by bit; what has exited is left out. */
+export class DiffSide {
+  /** `env#N`. */
+  readonly snapshot_id: string;
+  readonly #groups = new Map<string, Group>();
+
+  constructor(snapshot_id: string) {
+    this.snapshot_id = snapshot_id;
+  }
+
+  add(artifact: DiffableArtifact): void {
+    // Without a digest the name is all there is to tell artifacts apart.
+    const key = artifact.fingerprint === "" ? ` ${artifact.name}` : artifact.fingerprint;
+    const group = this.#groups.get(key) ?? { first: artifact, count: 0, pods: new Set() };
+    this.#groups.set(key, group);
+    if (byAgeAndName(artifact, group.first) < 0) group.first = artifact;
+    group.count += artifact.creationTimestamp.length;
+    for (const pod of artifact.pods) group.pods.add(pod);
+  }
+
+  get groups(): ReadonlyMap<string, Group> {
+    return this.#groups;
+  }
 }
 
-/** Without a digest the name is all there is to tell artifacts apart. */
-function rowsOf({ artifacts }: DiffableSnapshot): Map<string, Row> {
-  const groups = new Map<string, DiffableArtifact[]>();
-  for (const artifact of artifacts) {
-    const key = artifact.fingerprint === "" ? ` ${artifact.name}` : artifact.fingerprint;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [artifact]);
-    else group.push(artifact);
-  }
-  return new Map([...groups].map(([key, group]) => [key, toRow(group)]));
+function show({ first, pods }: Group): DiffArtifact {
+  return {
+    fingerprint: first.fingerprint,
+    name: first.name,
+    most_recent_timestamp: newest(first),
+    flow: first.flow_name ?? "",
+    ...(first.commit_url === null ? {} : { commit_url: first.commit_url }),
+    ...(pods.size === 0 ? {} : { pods: [...pods].toSorted(compareText) }),
+  };
 }
 
 function ordered(artifacts: readonly DiffArtifact[]): DiffArtifact[] {
@@ -91,28 +100,36 @@ function ordered(artifacts: readonly DiffArtifact[]): DiffArtifact[] {
   );
 }
 
-function onlyIn(rows: ReadonlyMap<string, Row>, others: ReadonlyMap<string, Row>): DiffArtifact[] {
-  const only = [...rows].filter(([key]) => !others.has(key));
-  return ordered(only.map(([, { shown, count }]) => ({ ...shown, instance_count: count })));
+function onlyIn({ groups }: DiffSide, others: DiffSide): DiffArtifact[] {
+  const only = [...groups].filter(([key]) => !others.groups.has(key));
+  return ordered(only.map(([, group]) => ({ ...show(group), instance_count: group.count })));
+}
+
+function inBoth(first: DiffSide, second: DiffSide, isSame: boolean): DiffArtifact[] {
+  const found: DiffArtifact[] = [];
+  for (const [key, group] of second.groups) {
+    const was = first.groups.get(key)?.count;
+    const { count } = group;
+    if (was === undefined || (was === count) !== isSame) continue;
+    found.push({
+      ...show(group),
+      ...(isSame ? { instance_count: count } : { s1_instance_count: was, s2_instance_count: count }),
+    });
+  }
+  return ordered(found);
 }
 
 /**
- * What two snapshots, of one environment or of two, have in common and what not. An artifact is told by its fingerprint,
- * because environments may call it differently; what is in both is shown as in the second.
+ * What two snapshots, of one environment or of two, have in common and what not, part by part in the order in which they
+ * are shown. An artifact is told by its fingerprint, because environments may call it differently; what is in both is
+ * shown as in the second.
  */
-export function diffSnapshots(first: DiffableSnapshot, second: DiffableSnapshot): SnapshotDiff {
-  const [before, after] = [rowsOf(first), rowsOf(second)];
-  const changed: DiffArtifact[] = [];
-  const same: DiffArtifact[] = [];
-  for (const [key, { shown, count }] of after) {
-    const was = before.get(key)?.count;
-    if (was === count) same.push({ ...shown, instance_count: count });
-    else if (was !== undefined) changed.push({ ...shown, s1_instance_count: was, s2_instance_count: count });
-  }
-  return {
-    snappish1: { snapshot_id: first.snapshot_id, artifacts: onlyIn(before, after) },
-    snappish2: { snapshot_id: second.snapshot_id, artifacts: onlyIn(after, before) },
-    changed: { artifacts: ordered(changed) },
-    "not-changed": { artifacts: ordered(same) },
-  };
+export function* diffParts(
+  first: DiffSide,
+  second: DiffSide,
+): Generator<{ [Part in keyof SnapshotDiff]: [Part, SnapshotDiff[Part]] }[keyof SnapshotDiff]> {
+  yield ["snappish1", { snapshot_id: first.snapshot_id, artifacts: onlyIn(first, second) }];
+  yield ["snappish2", { snapshot_id: second.snapshot_id, artifacts: onlyIn(second, first) }];
+  yield ["changed", { artifacts: inBoth(first, second, false) }];
+  yield ["not-changed", { artifacts: inBoth(first, second, true) }];
 }

@@ -2,11 +2,9 @@ import { sql } from "kysely";
 
 import { instant } from "../../db/columns.ts";
 import type { Database, Executor, PreparedExecutor } from "../../db/connect.ts";
-import type { Annotation } from "../../domain/snapshot/annotate.ts";
 import type { NumberRange } from "../../domain/snapshot/intervals.ts";
+import type { DiffableArtifact } from "../../domain/snapshot/diff.ts";
 import type { ArtifactDocument } from "../../domain/snapshot/documents.ts";
-import type { SnapshotFlow } from "../../domain/snapshot/provenance.ts";
-import type { RunningArtifact } from "../../domain/snapshot/running.ts";
 import type { Timestamp } from "../../lib/clock.ts";
 
 /** How many snapshots an environment has, which is the index of the latest. */
@@ -199,38 +197,44 @@ export async function listSnapshots(
   return rows;
 }
 
-/** An artifact of a snapshot, for programs: `readSnapshot` has it as it is shown. */
-export interface SnapshotArtifactRow {
-  name: string;
-  fingerprint: string;
-  compliant: boolean | null;
-  /** In this snapshot. */
-  annotation: Annotation;
-  /** Start times, pods and context; of what has exited, as it was. */
-  running: RunningArtifact;
-  flows: SnapshotFlow[];
+/** An artifact that runs in a snapshot, with its place among all that is shown. */
+interface RunningRow extends DiffableArtifact {
+  position: number;
 }
 
-/** The artifacts of a snapshot in the order in which they are shown; what has exited in it comes last. */
-export async function listSnapshotArtifacts(
-  db: Executor,
+const runningStatement = {
+  name: "snapshot-running",
+  text: `select name, fingerprint, running -> 'creationTimestamp' as "creationTimestamp", array(
+      select json_object_keys(case when json_typeof(running -> 'pods') = 'object' then running -> 'pods' else '{}' end)
+    ) as pods, flows -> 0 ->> 'flow_name' as flow_name, flows -> 0 ->> 'commit_url' as commit_url, position
+    from (
+      select a.name, a.fingerprint, a.running, a.flows, shown.position,
+        sum(octet_length(a.running::text)) over (order by shown.position) as bytes,
+        row_number() over (order by shown.position) as number
+      from snapshots s
+      cross join unnest(s.artifacts[$4::integer:$4::integer + ${slice.rows - 1}]) with ordinality as shown (id, position)
+      cross join lateral (
+        select * from snapshot_artifacts where org_id = $1::uuid and environment_id = $2::uuid and id = shown.id limit 1) a
+      where s.org_id = $1::uuid and s.environment_id = $2::uuid and s.index = $3::integer
+        and not (a.type = 'exited' and a.first_index = s.index)) shown
+    where number = 1 or bytes <= ${slice.bytes}
+    order by position`,
+};
+
+/** What runs in a snapshot, some at a time; what has exited in it is left out, and comes last. */
+export async function* listRunning(
+  db: Database,
   orgId: string,
-  snapshot: { environment_id: string; index: number },
-): Promise<SnapshotArtifactRow[]> {
-  const { environment_id, index } = snapshot;
-  const { rows } = await sql<SnapshotArtifactRow>`/* snapshot-artifacts */
-    select a.name, a.fingerprint, a.compliant, a.running, a.flows,
-      case when a.first_index = s.index then json_build_object('type', a.type, 'was', a.was, 'now', a.now)
-        else json_build_object('type', 'unchanged', 'was', a.now, 'now', a.now) end as annotation
-    from snapshots s
-    cross join unnest(s.artifacts) with ordinality as shown (id, position)
-    join snapshot_artifacts a on a.org_id = s.org_id and a.environment_id = s.environment_id and a.id = shown.id
-    where s.org_id = ${orgId}::uuid and s.environment_id = ${environment_id}::uuid and s.index = ${index}::integer
-    order by shown.position`.execute(db);
-  return rows.map(({ name, fingerprint, running, ...rest }) => ({
-    name,
-    fingerprint,
-    ...rest,
-    running: { ...running, name, fingerprint },
-  }));
+  { environment_id, index }: SnapshotKey,
+): AsyncGenerator<RunningRow[]> {
+  for (let from = 1; ;) {
+    const values = [orgId, environment_id, index, from];
+    const rows = await db.sliced(() =>
+      db.prepared<RunningRow & Record<string, unknown>>(runningStatement, values),
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    from += last.position;
+  }
 }
