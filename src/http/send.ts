@@ -6,6 +6,7 @@ import { Gauge } from "prom-client";
 import { type Endpoint, JsonPieces, JsonText, type Piece, type Reply } from "../contract/endpoint.ts";
 import { overloaded } from "../domain/errors.ts";
 import { ByteWriter } from "../lib/byte-writer.ts";
+import { isWide, widePieces } from "../lib/wide-json.ts";
 import type { Deps } from "../modules/deps.ts";
 import { type LongAnswer, ownerOf, PieceSender } from "./send-pieces.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
@@ -39,8 +40,15 @@ function filePieces(stream: Readable): AsyncIterable<Piece> {
   };
 }
 
-async function* textPieces(text: JsonText): AsyncGenerator<Piece> {
-  yield* text.pieces();
+async function* inTurn(pieces: Iterable<Piece>): AsyncGenerator<Piece> {
+  yield* pieces;
+}
+
+/** The pieces of a JSON body that is long, or may be; undefined for one that is sent at once. */
+function piecesOf(body: unknown): AsyncIterable<Piece> | undefined {
+  if (body instanceof JsonPieces) return body.pieces;
+  if (body instanceof JsonText) return body.length > longText ? inTurn(body.pieces()) : undefined;
+  return isWide(body) ? inTurn(widePieces(body)) : undefined;
 }
 
 function showLongAnswers({ metrics }: Pick<Deps, "metrics">, long: PieceSender): void {
@@ -105,14 +113,13 @@ export function createSender(deps: Pick<Deps, "config" | "metrics">): AnswerSend
           holds: true,
         });
       }
-      if (body instanceof JsonPieces || (body instanceof JsonText && body.length > longText)) {
-        const pieces = body instanceof JsonText ? textPieces(body) : body.pieces;
+      const pieces = contentType === undefined ? piecesOf(body) : undefined;
+      if (pieces !== undefined)
         return sendLong(request, reply, {
           status,
           headers: { ...headers, "content-type": jsonType },
           pieces,
         });
-      }
       reply.code(status).headers(headers);
       if (contentType !== undefined) {
         if (!reply.hasHeader("content-type")) reply.type(contentType);

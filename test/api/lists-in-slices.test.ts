@@ -65,7 +65,7 @@ it("shows all flows and trails in order, with templates of any size", async () =
   await each((at) => putTrail(org.member, `${org.name}/${name(0)}`, { name: name(at) }));
   expect((await whole(byActivity, ({ data }) => data, 100))[0].name).toBe(name(0));
   const trails = await whole(`/trails/${org.name}/${name(0)}`, ({ data }) => data, 100);
-  expect(trails.map((one) => one.name).toSorted()).toEqual(names);
+  expect(new Set(trails.map((one) => one.name))).toEqual(new Set(names));
 }, 60_000);
 
 it("shows a policy with more text than is read at a time whole, alone and among others", async () => {

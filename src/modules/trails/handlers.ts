@@ -94,7 +94,7 @@ export const trailHandlers: Handlers<typeof trailEndpoints> = {
   },
   get_trail: async (deps, { org, params }) => ({
     status: 200,
-    body: new JsonText(await printTrail(deps, org, await getTrail(deps, org, params))),
+    body: new JsonPieces(printTrail(deps, org, await getTrail(deps, org, params))),
   }),
   download_trail_audit_package: async (deps, { org, params }) => ({
     status: 200,

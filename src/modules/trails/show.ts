@@ -1,3 +1,4 @@
+import { textPieces } from "../../contract/endpoint.ts";
 import type { GitCommit } from "../../contract/reports.ts";
 import type { EventGitCommitInfo, GitCommitInfo, Template, TrailEvent } from "../../contract/trails.ts";
 import { ExactJson, writeJson } from "../../lib/exact-json.ts";
@@ -75,7 +76,7 @@ export async function trailPrinter(
   deps: Pick<Deps, "links">,
   org: { id: string; name: string },
   rows: readonly ReadTrailRow[],
-): Promise<(row: ReadTrailRow, events?: ShownEvent[]) => string> {
+): Promise<(row: ReadTrailRow, events?: ExactJson) => string> {
   const templateOf = await templateReader(org.id, rows);
   return (row, events) => {
     const before = {
@@ -129,12 +130,18 @@ function showEvent(orgId: string, trail: ReadTrailRow): (event: TrailEventRow) =
   };
 }
 
-/** A trail in full, as JSON text. */
-export async function printTrail(
+/** A trail in full, as JSON text in pieces: it may have any number of events. */
+export async function* printTrail(
   deps: Pick<Deps, "links">,
   org: { id: string; name: string },
   trail: { row: ReadTrailRow; events: TrailEventRow[] },
-): Promise<string> {
+): AsyncGenerator<string> {
   const print = await trailPrinter(deps, org, [trail.row]);
-  return print(trail.row, trail.events.map(showEvent(org.id, trail.row)));
+  const show = showEvent(org.id, trail.row);
+  // Names the place of the events: no text of a trail has a control character in it as it is.
+  const [before, after] = print(trail.row, ExactJson.ofText("\0")).split("\0") as [string, string];
+
+  yield* textPieces(`${before}[`);
+  for (const [at, event] of trail.events.entries()) yield (at === 0 ? "" : ",") + writeJson(show(event));
+  yield* textPieces(`]${after}`);
 }

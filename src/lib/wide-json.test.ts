@@ -1,0 +1,30 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+
+import { isWide, widePieces } from "./wide-json.ts";
+
+const long = (item: unknown): unknown[] => Array.from({ length: 201 }, () => item);
+
+it("tells long lists, not too deep", () => {
+  expect([[], {}, null, "x".repeat(999), long(1).slice(1), { a: { b: { c: long(1) } } }].map(isWide)).toEqual(
+    Array.from({ length: 6 }, () => false),
+  );
+  expect([long(1), { a: 1, b: long(1) }, { a: { b: long({}) } }].map(isWide)).toEqual([true, true, true]);
+});
+
+it("writes what JSON.stringify writes, in many pieces", () => {
+  const value = { a: long({ b: 1 }), c: undefined, d: { e: long(undefined), f: () => 1 }, g: new Date(0) };
+  const pieces = [...widePieces(value)];
+  expect(pieces.join("")).toBe(JSON.stringify(value));
+  expect(pieces.length).toBeGreaterThan(400);
+});
+
+it("writes any value as JSON.stringify does", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (item, other) => {
+      const value = { item, "": { list: long(other) }, list: long(item) };
+      expect([...widePieces(value)].join("")).toBe(JSON.stringify(value));
+    }),
+    { numRuns: 50 },
+  );
+});
