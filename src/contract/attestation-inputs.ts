@@ -12,7 +12,7 @@ import {
   SonarResults,
 } from "./attestation-results.ts";
 import { indexedText, nameText } from "./common.ts";
-import { exact, exactUnpacked } from "./exact.ts";
+import { exact, exactUnpacked, exactUnpackedWhole } from "./exact.ts";
 import { Annotations, ExternalUrls, GitCommit, GivenUserData, RepoInfoPostInput } from "./reports.ts";
 import { urlText } from "./url-text.ts";
 
@@ -64,7 +64,7 @@ export const PullRequestAttestationPostInput = z
   .meta({ id: "PullRequestAttestationPostInput" });
 
 /** Any JSON value, but there has to be one. */
-const AttestationData = exactUnpacked(
+const AttestationData = exactUnpackedWhole(
   z.unknown().refine((value) => value !== undefined, { error: "Field required" }),
 );
 

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import type { Role } from "../domain/roles.ts";
 import type { ByteWriter } from "../lib/byte-writer.ts";
 import { writeJson } from "../lib/exact-json.ts";
+import type { Steps } from "../lib/steps.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -42,19 +43,12 @@ export interface EvidencePart {
 /** A file part of a multipart body. Files are optional; the handler says what a missing one means. */
 export type FilePart = BytesPart | EvidencePart;
 
-/** A list in a body. */
-export interface LongList {
-  key: string;
-  /** How long the schema lets it be. */
-  max: number;
-}
-
 export type RequestBody =
   /**
    * With `brief` it comes as a `BriefBody`: what it amounts to, for bodies that are sent again and again. Of the value that
-   * the schema makes, and of nothing else. `long` is the list in it that may be so long that it is validated bit by bit.
+   * the schema makes, and of nothing else.
    */
-  | { kind: "json"; schema: z.ZodType; brief?: (value: never) => unknown; long?: LongList }
+  | { kind: "json"; schema: z.ZodType; brief?: (value: never) => Steps<unknown> }
   /** One form field holding JSON, and files. */
   | { kind: "multipart"; field: string; schema: z.ZodType; files: Record<string, FilePart> }
   /** Any bytes, handed over as received, before anybody knows who sent them: so they are few. */
@@ -141,7 +135,7 @@ export interface BriefBody<Brief, Value> {
 }
 
 type BodyOf<E extends Endpoint> = E["body"] extends { schema: infer S extends z.ZodType }
-  ? E["body"] extends { brief: (value: never) => infer Brief }
+  ? E["body"] extends { brief: (value: never) => Steps<infer Brief> }
     ? BriefBody<Brief, z.output<S>>
     : z.output<S>
   : undefined;

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { ExactJson } from "../lib/exact-json.ts";
 import type { Places } from "../lib/json.ts";
 
-const exactSchemas = new WeakSet<object>();
+/** With the schema that what is said has to fit, unless only its kind is looked at. */
+const exactSchemas = new WeakMap<object, { inside: z.ZodType | undefined }>();
 const unpackedSchemas = new WeakSet<object>();
 
 /**
@@ -11,7 +12,12 @@ const unpackedSchemas = new WeakSet<object>();
  * as a program's own values can tell; what it leaves out stays left out.
  */
 export function exact<S extends z.ZodType>(schema: S) {
-  return kept(schema, (given) => given.value);
+  return kept(schema, (given) => given.value, schema);
+}
+
+/** The schema that JSON kept as it was written has to fit all through; undefined for others. */
+export function insideExact(schema: z.ZodType): z.ZodType | undefined {
+  return exactSchemas.get(schema)?.inside;
 }
 
 /** The same, where JSON given as text is taken for what the text says. Text that is not JSON stays text. */
@@ -26,12 +32,19 @@ export function exactWhole<S extends z.ZodType>(schema: S) {
   return kept(schema, outlineOf);
 }
 
+/** Both. */
+export function exactUnpackedWhole<S extends z.ZodType>(schema: S) {
+  const result = exactWhole(schema);
+  unpackedSchemas.add(result);
+  return result;
+}
+
 function outlineOf(given: ExactJson): unknown {
   if (given.kind === "object") return {};
   return given.kind === "array" ? [] : given.value;
 }
 
-function kept<S extends z.ZodType>(schema: S, look: (given: ExactJson) => unknown) {
+function kept<S extends z.ZodType>(schema: S, look: (given: ExactJson) => unknown, inside?: z.ZodType) {
   // Validators run one after the other: what was looked at last is what was found to fit.
   let given: ExactJson = ExactJson.ofValue(null);
   const fitting = schema.transform(() => given as ExactJson<z.output<S>>);
@@ -41,12 +54,12 @@ function kept<S extends z.ZodType>(schema: S, look: (given: ExactJson) => unknow
     given = value instanceof ExactJson ? value : ExactJson.ofValue(value);
     return value === undefined ? undefined : look(given);
   }, fitting);
-  exactSchemas.add(result);
+  exactSchemas.set(result, { inside });
   return result;
 }
 
 /** The schemas directly inside of one, but for those of members and items. */
-function around(schema: z.ZodType): z.ZodType[] {
+export function schemasAround(schema: z.ZodType): z.ZodType[] {
   if (schema instanceof z.ZodPipe) return [schema.in, schema.out] as z.ZodType[];
   if (schema instanceof z.ZodUnion) return schema.options as z.ZodType[];
   if (
@@ -86,5 +99,5 @@ export function exactPlaces(schema: z.ZodType): Places | undefined {
     const items = exactPlaces(schema.element as z.ZodType);
     return items && { items };
   }
-  return merged(around(schema).map(exactPlaces));
+  return merged(schemasAround(schema).map(exactPlaces));
 }

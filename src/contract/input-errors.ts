@@ -1,7 +1,8 @@
 import type { z } from "zod";
 
 import type { InputErrors } from "../domain/errors.ts";
-import { writeJson } from "../lib/exact-json.ts";
+import { jsonStart } from "../lib/json-start.ts";
+import { finish, type Steps } from "../lib/steps.ts";
 import { hiddenValue } from "./hidden-input.ts";
 import { quotedChoices } from "./parameters.ts";
 import { readsAsBoolean, readsAsInteger, readsAsNumber } from "./scalar-text.ts";
@@ -12,7 +13,7 @@ type Path = readonly PropertyKey[];
 const longestShownInput = 200;
 
 /** Mistakes told of at most: a body can hold millions. */
-const mostErrors = 100;
+export const mostErrors = 100;
 
 function shorten(text: string): string {
   return text.length > longestShownInput ? `${text.slice(0, longestShownInput)}…` : text;
@@ -24,9 +25,9 @@ export function showInput(value: unknown): string {
   if (value === hiddenValue) return hiddenValue.description ?? "";
   if (value === true) return "True";
   if (value === false) return "False";
-  const written = typeof value === "object" ? writeJson(value) : JSON.stringify(value);
-  const text = typeof value === "string" ? value : (written ?? typeof value);
-  return shorten(text);
+  if (typeof value === "string") return shorten(value);
+  if (typeof value === "object") return shorten(jsonStart(value, longestShownInput));
+  return shorten(JSON.stringify(value) ?? typeof value);
 }
 
 /** `artifacts[0].digests`; `prefix` alone when the value as a whole is meant. */
@@ -127,7 +128,8 @@ function collect(errors: InputErrors, prefix: string, path: Path, issue: Issue):
     return;
   }
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
-    for (const inner of closestAlternative(issue.errors)) collect(errors, prefix, here, inner);
+    for (const inner of closestAlternative(issue.errors).slice(0, mostErrors))
+      collect(errors, prefix, here, inner);
     return;
   }
   if (issue.code === "invalid_key" || issue.code === "invalid_element") {
@@ -137,14 +139,22 @@ function collect(errors: InputErrors, prefix: string, path: Path, issue: Issue):
   errors[showLocation(prefix, here) || "body"] ??= `${reasonOf(issue)} [input: ${showInput(issue.input)}]`;
 }
 
+/** Makes the `errors` object as `inputErrors` does, a mistake at a time. */
+export function* inputErrorsInSteps(prefix: string, error: z.core.$ZodError): Steps<InputErrors> {
+  // Without a prototype: callers choose the keys, `constructor` and `__proto__` included.
+  const errors: InputErrors = Object.create(null) as InputErrors;
+  for (const issue of error.issues.slice(0, mostErrors)) {
+    collect(errors, prefix, [], issue);
+    yield;
+  }
+  return errors;
+}
+
 /**
  * The `errors` object of a failed validation: location to `<reason> [input: <value>]`, in the wording the public
  * interface's clients know. Parse with `reportInput: true`, or the values are missing.
  * @param prefix `query` or `path`; empty for the body, whose fields stand alone.
  */
 export function inputErrors(prefix: string, error: z.core.$ZodError): InputErrors {
-  // Without a prototype: callers choose the keys, `constructor` and `__proto__` included.
-  const errors: InputErrors = Object.create(null) as InputErrors;
-  for (const issue of error.issues.slice(0, mostErrors)) collect(errors, prefix, [], issue);
-  return errors;
+  return finish(inputErrorsInSteps(prefix, error));
 }

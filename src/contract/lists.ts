@@ -1,12 +1,14 @@
 import { z } from "zod";
 
+import { divisible } from "./ahead.ts";
+
 type Context = z.core.ParsePayload;
 
 /** Lists and maps up to this size are left to the validator, which tells everything that is wrong in them. */
-const small = 1000;
+export const small = 1000;
 
 /** Of longer ones no more entries than this are found to be wrong: each mistake costs memory, and bodies are large. */
-const enough = 20;
+export const enough = 20;
 
 interface Entry {
   at: PropertyKey;
@@ -45,16 +47,17 @@ export function listOf<S extends z.ZodType>(item: S, limits: { min?: number; max
   let list = z.array(item);
   if (min !== undefined) list = list.min(min);
   if (max !== undefined) list = list.max(max);
-  return z.preprocess((value, context) => {
+  const whole = z.preprocess((value, context) => {
     if (!Array.isArray(value) || value.length <= small) return value;
     if (max !== undefined && value.length > max) return tooLong(context, "array", max, value);
     return complain(context, item, itemsOf(value)) ? z.NEVER : value;
   }, list);
+  return divisible(whole, { kind: "list", item, max: max ?? Infinity });
 }
 
 /** The same for a map from texts to values. */
 export function mapOf<K extends z.ZodString, V extends z.ZodType>(key: K, value: V) {
-  return z.preprocess(
+  const whole = z.preprocess(
     (given, context) => {
       if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
       const entries = Object.entries(given);
@@ -65,6 +68,7 @@ export function mapOf<K extends z.ZodString, V extends z.ZodType>(key: K, value:
     },
     z.record(key, value),
   );
+  return divisible(whole, { kind: "map", key, value });
 }
 
 /** A list that names nothing twice. */

@@ -95,9 +95,6 @@ export const DockerReport = report("docker", z.strictObject(item).meta({ id: "Do
   id: "DockerReport",
 });
 
-/** What is validated bit by bit: others are served in between. */
-const long = { key: "artifacts", max: maxItems };
-
 const common = {
   method: "PUT",
   tag: "Environments",
@@ -113,48 +110,48 @@ export const snapshotReportEndpoints = {
     ...common,
     path: "/environments/{org}/{env_name}/report/K8S",
     summary: "Report what runs in a Kubernetes cluster",
-    body: { kind: "json", schema: K8SReport, brief: briefReport, long },
+    body: { kind: "json", schema: K8SReport, brief: briefReport },
   }),
   ecs_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/ECS",
     summary: "Report what runs in Amazon ECS",
-    body: { kind: "json", schema: ECSReport, brief: briefReport, long },
+    body: { kind: "json", schema: ECSReport, brief: briefReport },
   }),
   s3_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/S3",
     summary: "Report what a bucket holds",
-    body: { kind: "json", schema: S3Report, brief: briefReport, long },
+    body: { kind: "json", schema: S3Report, brief: briefReport },
   }),
   lambda_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/lambda",
     summary: "Report what runs in AWS Lambda",
-    body: { kind: "json", schema: LambdaReport, brief: briefReport, long },
+    body: { kind: "json", schema: LambdaReport, brief: briefReport },
   }),
   server_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/server",
     summary: "Report what is on a server",
-    body: { kind: "json", schema: ServerReport, brief: briefReport, long },
+    body: { kind: "json", schema: ServerReport, brief: briefReport },
   }),
   docker_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/docker",
     summary: "Report which containers run on a host",
-    body: { kind: "json", schema: DockerReport, brief: briefReport, long },
+    body: { kind: "json", schema: DockerReport, brief: briefReport },
   }),
   azure_apps_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/azure-apps",
     summary: "Report which Azure apps run",
-    body: { kind: "json", schema: AzureAppsReport, brief: briefReport, long },
+    body: { kind: "json", schema: AzureAppsReport, brief: briefReport },
   }),
   cloud_run_report: endpoint({
     ...common,
     path: "/environments/{org}/{env_name}/report/cloud-run",
     summary: "Report which Cloud Run services and jobs run",
-    body: { kind: "json", schema: CloudRunReport, brief: briefReport, long },
+    body: { kind: "json", schema: CloudRunReport, brief: briefReport },
   }),
 } satisfies Endpoints;

@@ -45,10 +45,13 @@ async function readJson(request: FastifyRequest, bytes: Buffer): Promise<unknown
   return parseBody(bytes, exact);
 }
 
+/** What is said of a body that is no JSON. */
+export function notJson(error: JsonError): AppError {
+  return new AppError("invalid", `Request body is not valid JSON: ${error.message}`);
+}
+
 function refuse(error: unknown): never {
-  if (error instanceof JsonError)
-    throw new AppError("invalid", `Request body is not valid JSON: ${error.message}`);
-  throw error;
+  throw error instanceof JsonError ? notJson(error) : error;
 }
 
 /** Parses a JSON body, a large one a piece at a time. @throws AppError invalid for what is none. */

@@ -3,20 +3,21 @@ import type { z } from "zod";
 
 import type { BriefBody, Endpoint, Endpoints, Reply, RequestBody } from "../contract/endpoint.ts";
 import { exactPlaces } from "../contract/exact.ts";
-import { inputErrors } from "../contract/input-errors.ts";
-import { parseLong, safeParse } from "../contract/safe-parse.ts";
+import { inputErrors, inputErrorsInSteps } from "../contract/input-errors.ts";
+import { parseInSteps } from "../contract/parse-in-steps.ts";
+import { safeParse } from "../contract/safe-parse.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
 import type { Actor } from "../domain/principal.ts";
 import { sha256InTurns } from "../lib/hash-in-turns.ts";
-import { isStorable, type Places } from "../lib/json.ts";
-import { paced } from "../lib/steps.ts";
+import { isLargeJson, isStorable, JsonError, type Places } from "../lib/json.ts";
+import { finish, paced } from "../lib/steps.ts";
 import { authorize, type Caller } from "../modules/access/service.ts";
 import type { KeyUse } from "../modules/access/key-use.ts";
 import type { Admission, Call, Gate } from "../modules/call.ts";
 import type { Deps } from "../modules/deps.ts";
-import { parseBody } from "./body.ts";
+import { notJson, parseBody } from "./body.ts";
 import { briefsOf } from "./brief-bodies.ts";
-import { type AnyFile, readMultipart } from "./multipart.ts";
+import { type AnyFile, notJsonField, readMultipart } from "./multipart.ts";
 import { type AnswerSender, createSender } from "./send.ts";
 
 declare module "fastify" {
@@ -63,16 +64,30 @@ function pathParams(endpoint: Endpoint, request: FastifyRequest): Record<string,
 }
 
 function parse(schema: z.ZodType | undefined, prefix: string, value: unknown): unknown {
-  return schema === undefined ? undefined : requireValid(prefix, safeParse(schema, value));
-}
-
-function requireValid(prefix: string, parsed: z.ZodSafeParseResult<unknown>): unknown {
+  if (schema === undefined) return undefined;
+  const parsed = safeParse(schema, value);
   if (!parsed.success) throw invalidInput(inputErrors(prefix, parsed.error));
   return parsed.data;
 }
 
+/** Validates a body: others come in between, if it is large. @throws AppError invalid */
+async function validated(spec: RequestBody, value: unknown, isLarge: boolean): Promise<unknown> {
+  if (!isLarge) return parse(spec.schema, "", value);
+  try {
+    const parsed = await paced(parseInSteps(spec.schema, value));
+    if (!parsed.success) throw invalidInput(await paced(inputErrorsInSteps("", parsed.error)));
+    return parsed.data;
+  } catch (error) {
+    if (error instanceof JsonError)
+      throw spec.kind === "multipart" ? notJsonField(spec.field, error) : notJson(error);
+    throw error;
+  }
+}
+
 interface ReceivedBody {
   value: unknown;
+  /** Whether it is so large that others have to come in between while it is validated. */
+  isLarge: boolean;
   files: Record<string, AnyFile> | undefined;
   digest: Buffer | null;
   /** Forgets files that nobody wanted to keep. */
@@ -88,7 +103,8 @@ async function receiveBody(
     return readMultipart(request, spec, { ...deps, exact: request.routeOptions.config.exact });
   const digest =
     request.rawBody === null ? null : (request.bodyDigest ?? (await sha256InTurns([request.rawBody])));
-  return { value: request.body ?? undefined, files: undefined, digest };
+  const isLarge = spec?.kind === "json" && isLargeJson(request.rawBody);
+  return { value: request.body ?? undefined, isLarge, files: undefined, digest };
 }
 
 /** A body with what it amounts to, which is remembered with it. */
@@ -98,13 +114,11 @@ async function briefBody(
   value: unknown,
 ): Promise<BriefBody<unknown, unknown>> {
   const { knownBrief: known, rawBody, bodyDigest } = request;
-  const read = async (body: unknown): Promise<unknown> =>
-    spec.long === undefined
-      ? parse(spec.schema, "", body)
-      : requireValid("", await paced(parseLong(spec.schema, body, spec.long)));
+  const read = (body: unknown): Promise<unknown> => validated(spec, body, isLargeJson(rawBody));
   if (known !== null) return { brief: known.brief, read: async () => read(await parseBody(rawBody!)) };
   const report = await read(value);
-  const brief = spec.brief!(report as never);
+  const steps = spec.brief!(report as never);
+  const brief = isLargeJson(rawBody) ? await paced(steps) : finish(steps);
   if (bodyDigest !== null) request.routeOptions.config.briefs?.remember(bodyDigest, brief);
   return { brief, read: () => Promise.resolve(report) };
 }
@@ -113,10 +127,10 @@ async function briefBody(
 async function bodyOf(
   spec: RequestBody | undefined,
   request: FastifyRequest,
-  value: unknown,
+  { value, isLarge }: ReceivedBody,
 ): Promise<unknown> {
   if (spec?.kind === "json" && spec.brief !== undefined) return briefBody(spec, request, value);
-  return parse(spec?.schema, "", value);
+  return spec === undefined ? undefined : validated(spec, value, isLarge);
 }
 
 function actorOf(request: FastifyRequest, operationId: string, digest: Buffer | null): Actor {
@@ -161,7 +175,7 @@ function routeHandler(
       const call = {
         params,
         query,
-        body: await bodyOf(endpoint.body, request, received.value),
+        body: await bodyOf(endpoint.body, request, received),
         files: received.files,
         org: request.caller?.org,
         principal: request.caller?.principal,

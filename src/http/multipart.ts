@@ -6,7 +6,7 @@ import type { FastifyRequest } from "fastify";
 import type { FilePart, RequestBody, UploadedEvidence, UploadedFile } from "../contract/endpoint.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
 import { sha256InTurns } from "../lib/hash-in-turns.ts";
-import { JsonError, parseJsonInTurns, type Places } from "../lib/json.ts";
+import { isLargeJson, JsonError, parseJsonInTurns, type Places } from "../lib/json.ts";
 import type { Deps } from "../modules/deps.ts";
 import { createIntake, type EvidenceIntake } from "./evidence-part.ts";
 import type { Reception } from "./intake.ts";
@@ -18,6 +18,7 @@ export type AnyFile = UploadedFile | UploadedEvidence;
 export interface Multipart {
   /** The JSON field. */
   value: unknown;
+  isLarge: boolean;
   files: Record<string, AnyFile>;
   /** SHA-256 over the JSON field and the digests of the files, in order of their names. */
   digest: Buffer;
@@ -31,13 +32,16 @@ const maxFieldBytes = 10 * 1024 * 1024;
 /** Fields and dropped files together; each file that is wanted has a limit of its own. */
 const maxBodyBytes = 22 * 1024 * 1024;
 
+/** What is said of a field that is no JSON. */
+export function notJsonField(field: string, error: JsonError): AppError {
+  return invalidInput({ [field]: `Invalid JSON: ${error.message} [input: …]` });
+}
+
 async function parseField(field: string, bytes: Buffer, exact: Places | undefined): Promise<unknown> {
   try {
     return await parseJsonInTurns(bytes, exact);
   } catch (error) {
-    if (error instanceof JsonError)
-      throw invalidInput({ [field]: `Invalid JSON: ${error.message} [input: …]` });
-    throw error;
+    throw error instanceof JsonError ? notJsonField(field, error) : error;
   }
 }
 
@@ -200,6 +204,7 @@ export async function readMultipart(
     const parts = await receiveParts(request, spec, { intake, largest });
     return {
       value: await parseField(spec.field, parts.json, deps.exact),
+      isLarge: isLargeJson(parts.json),
       files: parts.files,
       digest: await digestOf(parts),
       discard: () => intake.discard(),

@@ -33,6 +33,11 @@ export class ExactJson<T = unknown> {
     return this.#value;
   }
 
+  /** Takes what somebody else read in it, so that `value` need not. */
+  remember(value: T): void {
+    this.#value = value;
+  }
+
   /** The kind of the value, as JSON names it, without reading it. */
   get kind(): "object" | "array" | "string" | "number" | "boolean" | "null" {
     return kindOf(this.text);

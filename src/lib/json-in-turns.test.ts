@@ -39,7 +39,9 @@ const spread = fc
 describe("JSON that is read in pieces", () => {
   it("says the same as all at once", () => {
     fc.assert(
-      fc.property(spread, (text) => expect(isSame(text)).toBe(true)),
+      fc.property(spread, (text) => {
+        expect(isSame(text)).toBe(true);
+      }),
       { numRuns: 150 },
     );
   });
@@ -47,8 +49,8 @@ describe("JSON that is read in pieces", () => {
   it.each([
     ["a long list", `[${'{"a":[1,"b",null,true]},'.repeat(20_000)}1e400]`],
     ["lists in lists", `[${`${"[".repeat(90)}1,2${"]".repeat(90)},`.repeat(2_000)}3]`],
-    ["many members", `{${Array.from({ length: 40_000 }, (_, at) => `"k${at % 30_000}":${at}`).join()}}`],
-    ["numbers as keys", `{${Array.from({ length: 40_000 }, (_, at) => `"${90_000 - at}":${at}`).join()}}`],
+    ["many members", `{${Array.from({ length: 20_000 }, (_, at) => `"k${at % 15_000}":${at}`).join()}}`],
+    ["numbers as keys", `{${Array.from({ length: 20_000 }, (_, at) => `"${90_000 - at}":${at}`).join()}}`],
     ["a long text", JSON.stringify({ a: "é€😀x".repeat(100_000) })],
     ["a text of escapes", `["${String.raw`\u00e9\n\ud83d\ude00\\`.repeat(50_000)}"]`],
     ["a long key", `{"${String.raw`k\"\ud83d\ude00`.repeat(30_000)}":1,"a":2}`],
@@ -75,8 +77,8 @@ describe("JSON that is read in pieces", () => {
     ["values", `[${"0,".repeat(1_000_000)}0]`, "There are more than 1000000 values"],
     [
       "members",
-      `{${Array.from({ length: 50_001 }, (_, at) => `"k${at}":0`).join()}}`,
-      "An object has more than 50000 members",
+      `{${Array.from({ length: 20_001 }, (_, at) => `"k${at}":0`).join()}}`,
+      "An object has more than 20000 members",
     ],
   ])("is refused when it has too many %s", async (_what, text, reason) => {
     await expect(parseJsonInTurns(Buffer.from(text))).rejects.toThrow(new JsonError(reason));

@@ -19,7 +19,7 @@ export interface Places {
 export const maxValues = 1_000_000;
 
 /** Members that one object may have, unless it is wanted as it was written: going through them cannot be interrupted. */
-export const maxMembers = 50_000;
+export const maxMembers = 20_000;
 
 interface Level {
   isObject: boolean;

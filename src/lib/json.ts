@@ -48,7 +48,12 @@ function checkStorable(value: unknown): void {
 const slice = 64 * 1024;
 
 /** Bytes that are read at once, without letting others come in between. */
-export const smallBytes = 64 * 1024;
+const smallBytes = 64 * 1024;
+
+/** Whether it is read in pieces. */
+export function isLargeJson(bytes: Uint8Array | null): boolean {
+  return bytes !== null && bytes.length > smallBytes;
+}
 
 /** The text of bytes that are UTF-8, without the mark of their order. @throws JsonError */
 export function textOf(bytes: Uint8Array): string {
@@ -133,6 +138,6 @@ export function* readJson(bytes: Uint8Array, places?: Places): Steps<unknown> {
 
 /** Parses untrusted JSON as `readJson` does. Others come in between, if it is large. @throws JsonError */
 export async function parseJsonInTurns(bytes: Uint8Array, places?: Places): Promise<unknown> {
-  if (bytes.length > smallBytes) return paced(readJson(bytes, places));
+  if (isLargeJson(bytes)) return paced(readJson(bytes, places));
   return places === undefined ? parseJson(bytes) : finish(readJson(bytes, places));
 }

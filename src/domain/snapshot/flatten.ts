@@ -64,15 +64,16 @@ const inOneGo = 500;
 
 function* groupByArtifact(instances: readonly Instance[]): Steps<Group[]> {
   const groups = new Map<string, Group>();
-  for (const [at, instance] of instances.entries()) {
-    if (at % inOneGo === 0) yield;
+  let looked = 0;
+  for (const instance of instances)
     for (const [name, fingerprint] of Object.entries(instance.digests)) {
+      looked += 1;
+      if (looked % inOneGo === 0) yield;
       const key = artifactKey({ fingerprint, name });
       const group = groups.get(key);
       if (group === undefined) groups.set(key, { name, fingerprint, instances: [instance] });
       else group.instances.push(instance);
     }
-  }
   return [...groups.values()];
 }
 
@@ -123,10 +124,15 @@ function* toArtifact({ name, fingerprint, instances }: Group): Steps<RunningArti
 }
 
 /** What a report says in substance: which artifacts run, as a text for each. In no particular order. */
-export function reportedKeys(report: Report): Set<string> {
+export function* reportedKeys(report: Report): Steps<Set<string>> {
   const keys = new Set<string>();
+  let looked = 0;
   for (const { digests } of report.artifacts)
-    for (const [name, fingerprint] of Object.entries(digests)) keys.add(artifactKey({ fingerprint, name }));
+    for (const [name, fingerprint] of Object.entries(digests)) {
+      keys.add(artifactKey({ fingerprint, name }));
+      looked += 1;
+      if (looked % inOneGo === 0) yield;
+    }
   return keys;
 }
 
