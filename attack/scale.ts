@@ -56,11 +56,11 @@ export const fullScale: Scale = {
 
 /** What the tests do: enough to hold a careless server for seconds, in less than a minute. */
 export const shortScale: Scale = {
-  artifacts: 3000,
+  artifacts: 2000,
   rules: 50,
   built: 100,
-  readers: 3,
-  attestations: 200,
+  readers: 2,
+  attestations: 300,
   bodyBytes: 6 * megabyte,
   bodies: 2,
   stalled: 150,
@@ -70,6 +70,6 @@ export const shortScale: Scale = {
   fileBytes: 4 * megabyte,
   pipelined: 500,
   events: 20,
-  holdMs: 2000,
+  holdMs: 1500,
   calmMs: 20_000,
 };

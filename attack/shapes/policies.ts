@@ -39,6 +39,7 @@ const aliased: Shape = {
 
 const biggestPolicy: Shape = {
   name: "policy-biggest",
+  long: true,
   what: "the policy with the most rules there may be, attached and judging the most artifacts there may be",
   peakLimit: 150,
   prepare: async (scene) => {
