@@ -1,13 +1,13 @@
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
 import type { FastifyInstance } from "fastify";
 
 import type { IntakeLimits } from "../config-limits.ts";
-import { AppError } from "../domain/errors.ts";
 import { openFilesLimit } from "../lib/open-files.ts";
 import { isLoopbackAddress, networkOf } from "../lib/network.ts";
 import type { IntakeMetrics, RefusedConnection } from "./intake-metrics.ts";
+import { limitPipelining } from "./pipelining.ts";
 import { rawAnswer } from "./raw-answers.ts";
 
 /** Connections at most where nothing was said, and descriptors allow it. */
@@ -92,25 +92,6 @@ function limitConnections(server: Server, limits: IntakeLimits, metrics: IntakeM
       refused(why);
       refuse(socket, why);
     }
-  });
-}
-
-const underWay = new WeakMap<Socket, number>();
-
-/** Keeps who sends many requests without waiting for answers from having all of them under way at once. */
-function limitPipelining(app: FastifyInstance, most: number, metrics: IntakeMetrics): void {
-  const done = (response: ServerResponse, request: IncomingMessage): void => {
-    const { socket } = request;
-    response.once("close", () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1));
-  };
-  app.addHook("onRequest", async ({ raw }, reply) => {
-    const before = underWay.get(raw.socket) ?? 0;
-    underWay.set(raw.socket, before + 1);
-    done(reply.raw, raw);
-    if (before < most) return;
-    metrics.refusedRequests.inc();
-    reply.header("connection", "close");
-    throw new AppError("unavailable", "Too many requests on this connection wait for their answers");
   });
 }
 
