@@ -25,8 +25,8 @@ export interface WeighedPosition {
 const first: WeighedPosition = { place: "", id: "00000000-0000-0000-0000-000000000000" };
 const maxRows = 200;
 /** As stored, mostly compressed. */
-const maxStoredBytes = 1_000_000;
-const maxTextBytes = 4_000_000;
+const maxStoredBytes = 250_000;
+const maxTextBytes = 1_000_000;
 
 /** `rows` as far as they weigh no more than this together, the first one whatever it weighs. */
 function upTo(limit: number, weight: string, rows: string): string {

@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 
 import { attachmentDisposition } from "../../domain/evidence-file.ts";
 import { createPathBook } from "../../domain/package-path.ts";
 import { sha256 } from "../../lib/hash.ts";
 import { tarArchive, type TarEntry } from "../../lib/tar.ts";
+import { nextTurn } from "../../lib/turns.ts";
 import type { Deps } from "../deps.ts";
 import type { EvidenceDownload, EvidenceFile } from "./service.ts";
 import { openContent } from "./service.ts";
@@ -12,15 +14,41 @@ import { openContent } from "./service.ts";
 export type PackageEntry =
   /** JSON text. */
   | { kind: "metadata"; path: string[]; json: string }
+  /** JSON text of any length, in pieces, the same each time. */
+  | { kind: "long metadata"; path: string[]; json: () => AsyncIterable<string> }
   | { kind: "evidence"; path: string[]; file: EvidenceFile };
 
 /** `sha256sum -c` reads this, from the folder it is in. */
 const manifestName = "SHA256SUMS";
 
+/** Pieces that are measured at a time. */
+const piecesInTurn = 100;
+
 interface Packing {
   /** Folder that everything in the archive is in. */
   root: string;
   modified_at: number;
+}
+
+async function* lineOf(json: AsyncIterable<string>): AsyncGenerator<string> {
+  yield* json;
+  yield "\n";
+}
+
+/** What an archive has to know of an entry before its bytes: so they are made twice, and never all in memory. */
+async function measure(json: AsyncIterable<string>): Promise<{ size: number; sha256: string }> {
+  const hash = createHash("sha256");
+  let size = 0;
+  let left = piecesInTurn;
+  for await (const piece of lineOf(json)) {
+    hash.update(piece);
+    size += Buffer.byteLength(piece);
+    left -= 1;
+    if (left > 0) continue;
+    await nextTurn();
+    left = piecesInTurn;
+  }
+  return { size, sha256: hash.digest("hex") };
 }
 
 async function* archiveEntries(
@@ -38,6 +66,10 @@ async function* archiveEntries(
       const content = Buffer.from(`${entry.json}\n`);
       lines.push(`${sha256(content).toString("hex")}  ${path.slice(folder.length)}\n`);
       yield { path, size: content.length, modified_at, content };
+    } else if (entry.kind === "long metadata") {
+      const { size, sha256: digest } = await measure(entry.json());
+      lines.push(`${digest}  ${path.slice(folder.length)}\n`);
+      yield { path, size, modified_at, content: Readable.from(lineOf(entry.json()), { objectMode: false }) };
     } else {
       lines.push(`${entry.file.sha256}  ${path.slice(folder.length)}\n`);
       const content = await openContent(deps, entry.file);

@@ -39,14 +39,30 @@ const trailsAndFlows = sql`trails t join flows f on f.org_id = t.org_id and f.id
 // Every trail has its verdict: it is judged in the transaction that begins it.
 const judgedTrails = sql`${trailsAndFlows} join trail_compliance c on c.org_id = t.org_id and c.trail_id = t.id`;
 
+/** Reports on a trail up to which all its events are read at once. */
+const fewReports = 500;
+
+/** SQL for whether the trail `t` has more rows than that in a table. */
+function hasMany(table: "artifacts" | "attestations"): RawBuilder<boolean> {
+  return sql<boolean>`(select count(*) from (
+    select from ${sql.table(table)} where org_id = t.org_id and trail_id = t.id limit ${sql.lit(fewReports)}) counted
+  ) = ${sql.lit(fewReports)}`;
+}
+
+/** A trail to be read in full. */
+export interface FoundTrail extends ReadTrailRow {
+  /** It has so many events that they are better read in parts. */
+  is_long: boolean;
+}
+
 /** The trail of this name in a flow, or undefined. */
 export async function findTrail(
   db: Executor,
   orgId: string,
   key: { flow_id: string; name: string },
-): Promise<ReadTrailRow | undefined> {
-  const { rows } = await sql<ReadTrailRow>`/* find-trail */
-    select ${columns} from ${judgedTrails}
+): Promise<FoundTrail | undefined> {
+  const { rows } = await sql<FoundTrail>`/* find-trail */
+    select ${columns}, ${hasMany("attestations")} or ${hasMany("artifacts")} as is_long from ${judgedTrails}
     where t.org_id = ${orgId} and t.flow_id = ${key.flow_id} and t.name = ${key.name}`.execute(db);
   return rows[0];
 }

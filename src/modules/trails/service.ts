@@ -13,8 +13,8 @@ import type { Deps } from "../deps.ts";
 import { findFlowIdByName, type FlowForTrail, getFlowForTrail } from "../flows/service.ts";
 import { notifyOfTrails } from "../notifications/trail-service.ts";
 import { captureRepos } from "../repos/service.ts";
-import { listTrailEvents, type TrailEventRow } from "./event-store.ts";
-import { findTrail, type ReadTrailRow } from "./list-store.ts";
+import { listEventKeys, listKeyedEvents, listTrailEvents, type TrailEventRow } from "./event-store.ts";
+import { findTrail, type FoundTrail, type ReadTrailRow } from "./list-store.ts";
 import { showCommit } from "./show.ts";
 import {
   getTrailLocked,
@@ -200,13 +200,23 @@ export async function getTrailRow(
   deps: Pick<Deps, "db">,
   org: { id: string; name: string },
   names: { flow_name: string; trail_name: string },
-): Promise<ReadTrailRow> {
+): Promise<FoundTrail> {
   const db = deps.db.query;
   const flow_id = await findFlowIdByName(db, org.id, names.flow_name);
   if (flow_id === undefined) throw trailNotFound(org, names);
   const row = await findTrail(db, org.id, { flow_id, name: names.trail_name });
   if (row === undefined) throw trailNotFound(org, names);
   return row;
+}
+
+/** A trail with what happened to it and was reported on it, in order, some at a time; as often as it is asked for. */
+export interface ReadTrail {
+  row: ReadTrailRow;
+  events: () => AsyncIterable<TrailEventRow[]>;
+}
+
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value;
 }
 
 /**
@@ -217,7 +227,13 @@ export async function getTrail(
   deps: Pick<Deps, "db">,
   org: { id: string; name: string },
   names: { flow_name: string; trail_name: string },
-): Promise<{ row: ReadTrailRow; events: TrailEventRow[] }> {
+): Promise<ReadTrail> {
+  const { db } = deps;
   const row = await getTrailRow(deps, org, names);
-  return { row, events: await listTrailEvents(deps.db.query, org.id, row.id) };
+  if (row.is_long) {
+    const keys = await db.sliced(() => listEventKeys(db.query, org.id, row.id));
+    return { row, events: () => listKeyedEvents(db, org.id, row.id, keys) };
+  }
+  const events = await listTrailEvents(db.query, org.id, row.id);
+  return { row, events: () => once(events) };
 }

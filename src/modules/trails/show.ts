@@ -134,7 +134,7 @@ function showEvent(orgId: string, trail: ReadTrailRow): (event: TrailEventRow) =
 export async function* printTrail(
   deps: Pick<Deps, "links">,
   org: { id: string; name: string },
-  trail: { row: ReadTrailRow; events: TrailEventRow[] },
+  trail: { row: ReadTrailRow; events: () => AsyncIterable<TrailEventRow[]> },
 ): AsyncGenerator<string> {
   const print = await trailPrinter(deps, org, [trail.row]);
   const show = showEvent(org.id, trail.row);
@@ -142,6 +142,11 @@ export async function* printTrail(
   const [before, after] = print(trail.row, ExactJson.ofText("\0")).split("\0") as [string, string];
 
   yield* textPieces(`${before}[`);
-  for (const [at, event] of trail.events.entries()) yield (at === 0 ? "" : ",") + writeJson(show(event));
+  let separator = "";
+  for await (const events of trail.events())
+    for (const event of events) {
+      yield separator + writeJson(show(event));
+      separator = ",";
+    }
   yield* textPieces(`]${after}`);
 }
