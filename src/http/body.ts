@@ -42,7 +42,13 @@ async function readJson(request: FastifyRequest, bytes: Buffer): Promise<unknown
     request.knownBrief = briefs.find(request.bodyDigest) ?? null;
     if (request.knownBrief !== null) return undefined;
   }
-  return parseBody(bytes, exact);
+  await request.server.largeBodies.enter(request, bytes);
+  try {
+    return await parseBody(bytes, exact);
+  } catch (error) {
+    request.bodyIsRead?.();
+    throw error;
+  }
 }
 
 /** What is said of a body that is no JSON. */

@@ -27,7 +27,7 @@ const cutTexts: Record<CutReason, string> = {
 };
 
 /** Whose memory the body of a request takes. */
-function ownerOf(request: FastifyRequest): Owner {
+export function ownerOf(request: FastifyRequest): Owner {
   const { principal, org } = request.caller ?? {};
   if (principal !== undefined)
     return { pool: "callers", share: org?.role === undefined ? `user ${principal.id}` : `org ${org.id}` };

@@ -172,10 +172,11 @@ function routeHandler(
     const received = await receiveBody(deps, endpoint.body, request);
     let answer: Reply<Endpoint>;
     try {
+      const body = await bodyOf(endpoint.body, request, received).finally(() => request.bodyIsRead?.());
       const call = {
         params,
         query,
-        body: await bodyOf(endpoint.body, request, received),
+        body,
         files: received.files,
         org: request.caller?.org,
         principal: request.caller?.principal,

@@ -7,6 +7,7 @@ import type { FilePart, RequestBody, UploadedEvidence, UploadedFile } from "../c
 import { AppError, invalidInput } from "../domain/errors.ts";
 import { sha256InTurns } from "../lib/hash-in-turns.ts";
 import { isLargeJson, JsonError, parseJsonInTurns, type Places } from "../lib/json.ts";
+import { joinBytes } from "../lib/join-bytes.ts";
 import type { Deps } from "../modules/deps.ts";
 import { createIntake, type EvidenceIntake } from "./evidence-part.ts";
 import type { Reception } from "./intake.ts";
@@ -90,7 +91,7 @@ async function readField(
     receive(chunk.length);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return joinBytes(chunks, size);
 }
 
 /** Where what arrives goes to, and is counted. */
@@ -202,6 +203,7 @@ export async function readMultipart(
   try {
     const largest = largestFile(spec, deps.config.evidence.maxBytes);
     const parts = await receiveParts(request, spec, { intake, largest });
+    await request.server.largeBodies.enter(request, parts.json);
     return {
       value: await parseField(spec.field, parts.json, deps.exact),
       isLarge: isLargeJson(parts.json),
@@ -211,6 +213,7 @@ export async function readMultipart(
     };
   } catch (error) {
     // The rest of the body has to go somewhere, or the client never gets to read the answer.
+    request.bodyIsRead?.();
     request.raw.unpipe();
     request.raw.resume();
     await intake.discard();

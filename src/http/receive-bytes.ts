@@ -1,14 +1,20 @@
 import type { FastifyRequest } from "fastify";
 
 import { AppError } from "../domain/errors.ts";
+import { joinBytes } from "../lib/join-bytes.ts";
 import { closeInStages, isUnfinished } from "./unread-body.ts";
 
 function tooLarge(): AppError {
   return new AppError("too_large", "Request body is too large");
 }
 
+interface Pieces {
+  chunks: Buffer[];
+  size: number;
+}
+
 /** The body of a request, piece by piece. Who asks for more than one may have of memory or time is refused. */
-function collect(request: FastifyRequest, limit: number): Promise<Buffer> {
+function collect(request: FastifyRequest, limit: number): Promise<Pieces> {
   const { raw, server } = request;
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -32,8 +38,7 @@ function collect(request: FastifyRequest, limit: number): Promise<Buffer> {
     };
     const done = (): void => {
       stop();
-      // Copied, also when it is one: pieces are views of what was read from the connection.
-      resolve(Buffer.concat(chunks, size));
+      resolve({ chunks, size });
     };
     const reception = server.intake.begin(request, refuse);
     raw.on("data", add).once("end", done).once("error", broken).once("close", broken);
@@ -52,7 +57,9 @@ export async function receiveBytes(request: FastifyRequest): Promise<Buffer> {
     if (isUnfinished(request.raw)) closeInStages(request.raw.socket);
     throw tooLarge();
   }
-  const bytes = await collect(request, limit);
+  const { chunks, size } = await collect(request, limit);
+  // Copied, also when it is one: pieces are views of what was read from the connection.
+  const bytes = await joinBytes(chunks, size);
   if (!Number.isNaN(announced) && bytes.length !== announced)
     throw new AppError("invalid", "Request body does not have the announced length");
   return bytes;

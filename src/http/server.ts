@@ -12,6 +12,7 @@ import { handleError } from "./error-handler.ts";
 import { type Health, registerHealth } from "./health.ts";
 import { registerIntake } from "./intake.ts";
 import { createIntakeMetrics } from "./intake-metrics.ts";
+import { registerLargeBodies } from "./large-bodies.ts";
 import { registerMetrics } from "./metrics.ts";
 import { type Mounted, mountEndpoints } from "./mount.ts";
 import { registerNotFound } from "./not-found.ts";
@@ -96,6 +97,7 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
   registerMetrics(app, deps);
   cutOffStalledClients(app.server, deps);
   registerIntake(app, deps.config.intake, intakeMetrics);
+  registerLargeBodies(app);
   registerBodyParsers(app);
   await app.register(multipart);
   registerHealth(app, parts.health);

@@ -1,0 +1,61 @@
+import { EventEmitter } from "node:events";
+import { setImmediate } from "node:timers/promises";
+
+import type { FastifyRequest } from "fastify";
+import { describe, expect, it } from "vitest";
+
+import { LargeBodies } from "./large-bodies.ts";
+
+const megabyte = 1024 * 1024;
+
+function requestOf(org: string): FastifyRequest & { raw: { socket: EventEmitter } } {
+  const caller = { principal: { id: org }, org: { id: org, role: "member" } };
+  const request: unknown = { caller, raw: { socket: new EventEmitter() }, bodyIsRead: null };
+  return request as FastifyRequest & { raw: { socket: EventEmitter } };
+}
+
+/** Bodies that ask to be read, and what has become of them. */
+function ask(bodies: LargeBodies, org: string, bytes: number) {
+  const request = requestOf(org);
+  const state = { request, is: "waiting" };
+  bodies.enter(request, Buffer.alloc(bytes)).then(
+    () => (state.is = "reading"),
+    (error: Error) => (state.is = error.message),
+  );
+  return state;
+}
+
+describe("large bodies", () => {
+  it("are read a few at a time, one of each organization, the next when one is done", async () => {
+    const bodies = new LargeBodies();
+    const [first, second, other, third] = ["a", "a", "b", "c"].map((org) => ask(bodies, org, 2 * megabyte));
+    const states = (): unknown[] => [first, second, other, third].map((state) => state?.is);
+    await setImmediate();
+    expect(states()).toEqual(["reading", "waiting", "reading", "waiting"]);
+    first!.request.bodyIsRead!();
+    await setImmediate();
+    expect(states().filter((is) => is === "reading")).toHaveLength(3);
+    other!.request.bodyIsRead!();
+    await setImmediate();
+    expect(states()).toEqual(["reading", "reading", "reading", "reading"]);
+  });
+
+  it("wait for nobody when they are small, or not so large", async () => {
+    const bodies = new LargeBodies();
+    const sizes = [2 * megabyte, 2 * megabyte, megabyte / 2, 1000];
+    const states = sizes.map((bytes) => ask(bodies, "a", bytes));
+    await setImmediate();
+    expect(states.map(({ is }) => is)).toEqual(["reading", "waiting", "reading", "reading"]);
+  });
+
+  it("are forgotten when their sender goes away", async () => {
+    const bodies = new LargeBodies();
+    const [first, gone, next] = [1, 2, 3].map(() => ask(bodies, "a", 2 * megabyte));
+    await setImmediate();
+    gone!.request.raw.socket.emit("close");
+    first!.request.bodyIsRead!();
+    await setImmediate();
+    expect([gone!.is, next!.is]).toEqual(["The connection was closed", "reading"]);
+    expect(next!.request.raw.socket.listenerCount("close")).toBe(0);
+  });
+});
