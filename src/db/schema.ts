@@ -685,10 +685,6 @@ export interface Users {
   name: string;
 }
 
-export interface WriteProbe {
-  filler: string;
-}
-
 export interface DB {
   action_environments: ActionEnvironments;
   action_flows: ActionFlows;
@@ -748,5 +744,4 @@ export interface DB {
   trail_events: TrailEvents;
   trails: Trails;
   users: Users;
-  write_probe: WriteProbe;
 }

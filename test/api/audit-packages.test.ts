@@ -237,7 +237,7 @@ describe("the audit package of a trail", () => {
     rmSync(path);
     await expect(download(org.reader, url)).rejects.toThrow("aborted");
     for (const problem of ["damaged", "missing"])
-      expect(app.logged().includes(`Stored content ${digest} is ${problem}`), problem).toBe(true);
+      await expect.poll(() => app.logged().includes(`Stored content ${digest} is ${problem}`)).toBe(true);
   });
 
   it("is for members of the organization, and of a trail that exists", async () => {
