@@ -115,7 +115,7 @@ export const qualityHandlers: Handlers<typeof qualityEndpoints> = {
   get_quality_delivery: async (deps, { org, params }) => {
     const row = await findDelivery(deps.db.query, org.id, deliveryId(org, params.delivery_id));
     if (row === undefined) throw deliveryNotFound(org, params.delivery_id);
-    return { status: 200, body: { ...showDelivery(row), payload: readPayload(row.body) } };
+    return { status: 200, body: { ...showDelivery(row), payload: await readPayload(row.body) } };
   },
 
   replay_quality_delivery: async (deps, call) => {

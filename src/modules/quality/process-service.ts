@@ -95,7 +95,7 @@ function attempt(deps: Deps, job: DeliveryJob): Promise<void> {
   return recorded(deps, scope, async (tx, record) => {
     const delivery = await claimDelivery(tx, job.org_id, job.delivery_id);
     if (delivery === undefined) return;
-    const decision = planDelivery(readPayload(delivery.body), delivery.flow_name_options);
+    const decision = planDelivery(await readPayload(delivery.body), delivery.flow_name_options);
     const end = { at: deps.clock.now() };
     record("quality_delivery", wireId(job.delivery_id));
     if (decision.kind === "ignored") {

@@ -7,7 +7,7 @@ import { deliveryKeys } from "../../domain/quality/payload.ts";
 import { planDelivery } from "../../domain/quality/plan.ts";
 import { equalInConstantTime, hmacSha256Hex, sha256 } from "../../lib/hash.ts";
 import { wireId } from "../../lib/ids.ts";
-import { JsonError, parseJson } from "../../lib/json.ts";
+import { JsonError, parseJsonInTurns } from "../../lib/json.ts";
 import type { SecretBox } from "../../lib/secret-box.ts";
 import { hasRole, unauthenticated } from "../access/service.ts";
 import { type Recorder, recorded } from "../audit/service.ts";
@@ -108,13 +108,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The JSON object in a delivery's body.
+ * The JSON object in a delivery's body. Others come in between while a large one is read.
  * @throws AppError invalid when there is none.
  */
-export function readPayload(body: Buffer): Record<string, unknown> {
+export async function readPayload(body: Buffer): Promise<Record<string, unknown>> {
   let payload: unknown;
   try {
-    payload = parseJson(body);
+    payload = await parseJsonInTurns(body);
   } catch (error) {
     if (error instanceof JsonError) throw invalid(`Request body is not valid JSON: ${error.message}`);
     throw error;
@@ -137,7 +137,7 @@ interface Stored {
 /** Stores a delivery, and queues the job that carries it out when there is something to do and nobody did it yet. */
 async function storeDelivery(deps: Deps, tx: Tx, record: Recorder, incoming: Incoming): Promise<Stored> {
   const { org_id, options, ...rest } = incoming;
-  const payload = readPayload(rest.body);
+  const payload = await readPayload(rest.body);
   const decision = planDelivery(payload, options);
   const now = deps.clock.now();
   const delivery: NewDelivery = {
@@ -181,7 +181,7 @@ export async function receiveDelivery(
   const body = call.body ?? Buffer.alloc(0);
   const { hook } = admitted;
   const by = checkSignatures(admitted, body);
-  readPayload(body);
+  await readPayload(body);
   const actor: Actor =
     by === "api_key"
       ? call.actor
