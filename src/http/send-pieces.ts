@@ -102,7 +102,7 @@ export class PieceSender {
     const iterator = answer.pieces[Symbol.asyncIterator]();
     const connection = watchConnection(request);
     const { signal } = connection;
-    const writer = new ByteWriter(2 * pieceBytes);
+    const writer = new ByteWriter(pieceBytes);
     let release: (() => void) | undefined;
     try {
       if (answer.holds === true) release = await this.#takeSlot(request, signal);

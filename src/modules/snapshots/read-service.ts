@@ -1,4 +1,4 @@
-import { JsonPieces, type Piece, textPieces } from "../../contract/endpoint.ts";
+import { JsonPieces, type Piece, textPieces, type WrittenText } from "../../contract/endpoint.ts";
 import {
   type NamedRule,
   parseDecisions,
@@ -6,8 +6,14 @@ import {
   RuleBook,
   rulesIn,
 } from "../../domain/snapshot/decisions.ts";
-import { type DecisionTexts, takeApart, writeDocument } from "../../domain/snapshot/documents.ts";
+import {
+  type ArtifactDocument,
+  type DecisionTexts,
+  takeApart,
+  writeDocument,
+} from "../../domain/snapshot/documents.ts";
 import { everything, pageOfRange, parseInterval, resolveInterval } from "../../domain/snapshot/intervals.ts";
+import type { ByteWriter } from "../../lib/byte-writer.ts";
 import type { Deps } from "../deps.ts";
 import { getReadableEnvironment, type Org } from "../environments/find-service.ts";
 import { DecisionBook } from "./decision-book.ts";
@@ -49,6 +55,34 @@ interface Reading {
   book: RuleBook;
 }
 
+/** Documents that are written together, in bytes, about: many are short, and to ask for each costs as much as to write it. */
+const togetherBytes = 64 * 1024;
+
+/** Documents with a comma before each but the very first. */
+class DocumentsPiece implements WrittenText {
+  readonly #documents: [ArtifactDocument, DecisionTexts][] = [];
+  readonly #address: string;
+  readonly #isFirst: boolean;
+  length = 0;
+
+  constructor(address: string, isFirst: boolean) {
+    this.#address = address;
+    this.#isFirst = isFirst;
+  }
+
+  add(document: ArtifactDocument, decisions: DecisionTexts): void {
+    this.#documents.push([document, decisions]);
+    this.length += document.doc.length + decisions.length;
+  }
+
+  writeTo(writer: ByteWriter): void {
+    for (const [at, [document, decisions]] of this.#documents.entries()) {
+      if (at > 0 || !this.#isFirst) writer.text(",");
+      writeDocument(writer, document, decisions, this.#address);
+    }
+  }
+}
+
 /** The artifacts as the items of a list, without its brackets. */
 async function* artifactPieces(
   deps: Pick<Deps, "db">,
@@ -57,18 +91,17 @@ async function* artifactPieces(
   { address, rules, book }: Reading,
 ): AsyncGenerator<Piece> {
   const decisions = new DecisionBook(deps.db, org.id, snapshot, readings[rules]);
-  let separator = "";
+  let piece = new DocumentsPiece(address, true);
   for await (const documents of listDocuments(deps.db, org.id, snapshot))
     for await (const decided of decisions.of(documents))
       for (const [document, { texts, rules: said }] of decided) {
-        if (separator !== "") yield separator;
-        separator = ",";
         book.add(said);
-        yield {
-          length: document.doc.length + texts.length,
-          writeTo: (writer) => writeDocument(writer, document, texts, address),
-        };
+        piece.add(document, texts);
+        if (piece.length < togetherBytes) continue;
+        yield piece;
+        piece = new DocumentsPiece(address, false);
       }
+  if (piece.length > 0) yield piece;
 }
 
 /**
