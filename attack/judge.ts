@@ -6,6 +6,8 @@ import type { Kept } from "./writer.ts";
 
 /** What is promised to other callers while somebody attacks. */
 export interface Promised {
+  /** Milliseconds of processor time for which the event loop may be held. */
+  heldMs: number;
   /** Milliseconds that a probe may wait beyond what this machine makes everybody wait, by what it asks for. */
   liveMs: number;
   listMs: number;
@@ -16,15 +18,23 @@ export interface Promised {
 }
 
 /** What `npm run attack` holds a server to. */
-export const promises: Promised = { liveMs: 250, listMs: 250, memoryBack: 100, peakTimes: 1 };
+export const promises: Promised = { heldMs: 250, liveMs: 250, listMs: 250, memoryBack: 100, peakTimes: 1 };
 
 /** The same with room for a machine that does many other things meanwhile. */
-export const roomyPromises: Promised = { liveMs: 400, listMs: 1000, memoryBack: 250, peakTimes: 2 };
+export const roomyPromises: Promised = {
+  heldMs: 250,
+  liveMs: 2000,
+  listMs: 4000,
+  memoryBack: 250,
+  peakTimes: 2,
+};
 
 /** Everything seen of one shape. */
 export interface Observed {
   seconds: number;
   seen: Seen;
+  /** The longest time of the processor that the event loop was held for, in milliseconds; undefined: not told. */
+  heldMs: number | undefined;
   tally: Tally;
   before: Memory;
   peak: Memory;
@@ -64,9 +74,10 @@ function memoryBroken(
 
 /** Which promises a shape broke, in words; none when it broke none. */
 export function judge(shape: Shape, observed: Observed, promised: Promised): string[] {
-  const { seen, tally, kept, wrongs, error } = observed;
+  const { seen, heldMs, tally, kept, wrongs, error } = observed;
   return [
     ...(error === undefined ? [] : [`did not end: ${error.split("\n", 1)[0]!}`]),
+    ...((heldMs ?? 0) > promised.heldMs ? [`the event loop was held for ${Math.round(heldMs ?? 0)} ms`] : []),
     ...(seen.own.live > promised.liveMs ? [`/live took ${Math.round(seen.own.live)} ms`] : []),
     ...(seen.own.list > promised.listMs ? [`others waited ${Math.round(seen.own.list)} ms`] : []),
     ...(seen.refused > 0 ? [`${seen.refused} probes got 503`] : []),

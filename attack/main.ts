@@ -11,7 +11,7 @@ import { calibrate, runShapes } from "./run.ts";
 import { fullScale, shortScale } from "./scale.ts";
 import type { Shape } from "./scene.ts";
 import { shapes } from "./shapes/index.ts";
-import { settle, startOwn, withDataDir } from "./target.ts";
+import { settle, startWatched, withDataDir } from "./target.ts";
 import { withProbe } from "./watch.ts";
 
 const parts = ["load", "durability"] as const;
@@ -75,7 +75,7 @@ async function attackOwn(options: Options): Promise<Attacked> {
   const outcomes: Outcome[] = [];
   while (outcomes.length < all.length)
     await withDataDir(async (dataDir) => {
-      const server = await startOwn(dataDir, options);
+      const server = await startWatched(dataDir, options);
       try {
         const target = await settle(server.url, server.key);
         const attacked = await attack(target, server, all.slice(outcomes.length), options);

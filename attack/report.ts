@@ -51,6 +51,7 @@ const heading = [
   "probe p99 ms",
   "worst ms",
   "own ms: /live, list",
+  "held ms",
   "bare ms",
   "Node MB: before, peak, after",
   "PostgreSQL MB",
@@ -72,6 +73,7 @@ function row(outcome: Outcome): string[] {
     seen.p99.toFixed(0),
     seen.worst.toFixed(0),
     `${seen.own.live.toFixed(0)} / ${seen.own.list.toFixed(0)}`,
+    outcome.heldMs?.toFixed(0) ?? "?",
     seen.machine.toFixed(0),
     memory("node"),
     memory("postgres"),
@@ -100,8 +102,8 @@ function shapesTable(outcomes: Outcome[]): string {
 
 /** One line for the terminal, as soon as a shape has ended. */
 export function lineOf(outcome: Outcome): string {
-  const [, seconds, p99, worst, own, bare, node, postgres, answers, kept, verdict] = row(outcome);
-  return `${outcome.name.padEnd(18)} ${seconds} s, probe p99 ${p99} worst ${worst} own ${own} bare ${bare} ms, Node ${node}, PostgreSQL ${postgres} MB, ${kept} kept [${answers}] ${verdict}`;
+  const [, seconds, p99, worst, own, held, bare, node, postgres, answers, kept, verdict] = row(outcome);
+  return `${outcome.name.padEnd(18)} ${seconds} s, probe p99 ${p99} worst ${worst} own ${own} held ${held} bare ${bare} ms, Node ${node}, PostgreSQL ${postgres} MB, ${kept} kept [${answers}] ${verdict}`;
 }
 
 const enduredHeading = [

@@ -8,7 +8,14 @@ import { judge, type Observed, type Outcome, type Promised } from "./judge.ts";
 import type { Seen } from "./probe.ts";
 import { type Scale } from "./scale.ts";
 import type { Shape } from "./scene.ts";
-import { MemoryWatch, memoryReader, type MemoryReader, type Probe, startProgram } from "./watch.ts";
+import {
+  LoopWatch,
+  MemoryWatch,
+  memoryReader,
+  type MemoryReader,
+  type Probe,
+  startProgram,
+} from "./watch.ts";
 import { Writer } from "./writer.ts";
 
 /** What is attacked, and how. */
@@ -66,6 +73,7 @@ async function observe(
   read: MemoryReader,
 ): Promise<Observed> {
   const memory = new MemoryWatch(read);
+  const loop = new LoopWatch(attack.server);
   const writer = new Writer(attack.target, shape.name);
   const before = await read();
   await probe.look();
@@ -79,10 +87,11 @@ async function observe(
   const after = await memory.calm(before, attack.promised.memoryBack, attack.scale.calmMs);
   await memory.stop();
   const seen = await probe.look();
+  const heldMs = loop.stop();
   const kept = await writer.check();
   writer.close();
   ran.tally.faults.push(...writer.tally.faults);
-  return { seconds, seen, before, peak: memory.peak, after, kept, ...ran };
+  return { seconds, seen, heldMs, before, peak: memory.peak, after, kept, ...ran };
 }
 
 async function runShape(attack: Attack, shape: Shape, probe: Probe): Promise<Outcome> {
@@ -112,7 +121,16 @@ async function runShape(attack: Attack, shape: Shape, probe: Probe): Promise<Out
 async function unprepared(ran: Ran, read: MemoryReader): Promise<Observed> {
   const now = await read();
   const kept = { acknowledged: 0, lost: [], changed: [] };
-  return { seconds: 0, seen: nothingSeen, before: now, peak: now, after: now, kept, ...ran };
+  return {
+    seconds: 0,
+    seen: nothingSeen,
+    heldMs: undefined,
+    before: now,
+    peak: now,
+    after: now,
+    kept,
+    ...ran,
+  };
 }
 
 const restMs = 4000;

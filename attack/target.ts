@@ -54,3 +54,9 @@ export async function settle(url: string, key: string): Promise<Target> {
 export function startOwn(dataDir: string, start: ServerStart = {}): Promise<Server> {
   return startServer(dataDir, { ...start, env: { WAYBILL_ALLOW_PRIVATE_TARGETS: "1", ...start.env } });
 }
+
+/** The same, and it tells how long its event loop is held. */
+export function startWatched(dataDir: string, start: ServerStart = {}): Promise<Server> {
+  const watch = new URL("loop-watch.mjs", import.meta.url).href;
+  return startOwn(dataDir, { ...start, env: { NODE_OPTIONS: `--import ${watch}` } });
+}

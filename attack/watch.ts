@@ -34,6 +34,26 @@ export function memoryReader(target: Target, server: Server | undefined): Memory
   };
 }
 
+/** Listens to what a server of ours tells of its event loop, and remembers the longest time it was held. */
+export class LoopWatch {
+  readonly #child: ChildProcess | undefined;
+  #heldMs: number | undefined;
+  readonly #listen = (message: unknown): void => {
+    const { heldMs } = message as { heldMs: number };
+    this.#heldMs = Math.max(this.#heldMs ?? 0, heldMs);
+  };
+
+  constructor(server: Server | undefined) {
+    this.#child = server?.child.on("message", this.#listen);
+  }
+
+  /** Stops listening. @returns milliseconds of processor time; undefined for servers that do not tell. */
+  stop(): number | undefined {
+    this.#child?.off("message", this.#listen);
+    return this.#heldMs;
+  }
+}
+
 const sampleMs = 250;
 
 /** Looks at memory again and again, and remembers the most there was. */

@@ -64,6 +64,7 @@ export interface Server {
   startMs: number;
   /** Key of the administrator made at the first start. */
   key: string;
+  child: ChildProcess;
   /** Resolves when the process has ended, however that came about. */
   ended: Promise<unknown>;
   /** `kill -9`; resolves when the process is gone. */
@@ -132,6 +133,7 @@ export async function startServer(dataDir: string, start: ServerStart = {}): Pro
     pid: child.pid ?? 0,
     startMs,
     key,
+    child,
     ended,
     kill: async () => {
       child.kill("SIGKILL");
