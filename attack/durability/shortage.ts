@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdtemp, open, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
+import { mountSmallDisk, type SmallDisk } from "../../test/support/small-disk.ts";
 import { Client, emptyTally, form } from "../client.ts";
 import { each, numbers } from "../scene.ts";
 import { startOwn } from "../target.ts";
@@ -12,38 +11,6 @@ import { busily, type Ground, onGround, type Plan, restart } from "./ground.ts";
 import { Skipped, type Survival } from "./survival.ts";
 
 const run = promisify(execFile);
-
-/** Runs `work` in a small file system of its own. @throws Skipped where none may be mounted. */
-async function withSmallDisk<T>(megabytes: number, work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), "waybill-small-disk-"));
-  try {
-    await run("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=755`, "tmpfs", folder]).catch(() => {
-      throw new Skipped("no file system may be mounted here");
-    });
-    try {
-      return await work(folder);
-    } finally {
-      await run("umount", ["-l", folder]);
-    }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** Takes all the room there is. */
-async function fillUp(file: string): Promise<void> {
-  const handle = await open(file, "a");
-  try {
-    for (const bytes of [1024 * 1024, 4096, 1])
-      for (let isFull = false; !isFull;)
-        isFull = await handle.write(Buffer.alloc(bytes, "x")).then(
-          () => false,
-          () => true,
-        );
-  } finally {
-    await handle.close();
-  }
-}
 
 async function statusOf(url: string, path: string): Promise<number> {
   return fetch(url + path, { signal: AbortSignal.timeout(10_000) }).then(
@@ -68,53 +35,52 @@ async function untilStatus(
 }
 
 /** Fills the disk under a writing server, makes room again, and waits until it writes again. */
-async function fillWhileWriting(ground: Ground, ballast: string): Promise<void> {
+async function fillWhileWriting(ground: Ground, disk: SmallDisk): Promise<void> {
   const { writer, survival, server } = ground;
   writer.start(busily);
   await writer.untilMore(20);
-  await fillUp(ballast);
+  disk.fill();
   // What PostgreSQL had reserved is used up first.
   const unready = await untilStatus(server.url, "/ready", 503, 20_000);
   if (unready === undefined) survival.broken.push("/ready stays 200 on a full disk");
   if ((await statusOf(server.url, "/live")) !== 200) survival.broken.push("/live fails on a full disk");
   await writer.stop();
-  await rm(ballast);
+  disk.clear();
   survival.readyMs.push(await writer.untilWritten());
   if ((await untilStatus(server.url, "/ready", 200, 20_000)) === undefined)
     survival.broken.push("/ready stays 503 though there is room again");
 }
 
 /** Starts on a full disk, which cannot go well and has to say why; then with room. */
-async function startOnFull(ground: Ground, ballast: string): Promise<void> {
+async function startOnFull(ground: Ground, disk: SmallDisk): Promise<void> {
   await ground.server.stop();
-  await fillUp(ballast);
+  disk.fill();
   const started = await startOwn(ground.dataDir, { source: ground.plan.source, patience: 15_000 }).catch(
     () => undefined,
   );
   ground.survival.notes.push(started === undefined ? "does not start while full" : "starts while full");
   await started?.stop();
-  await rm(ballast);
+  disk.clear();
   await restart(ground);
 }
 
 /** No room on the disk, several times. */
-export function fullDisk(plan: Plan): Promise<Survival> {
-  return withSmallDisk(500, (folder) =>
-    onGround(
-      plan,
-      async (ground) => {
-        await chmod(folder, 0o755);
-        const ballast = join(folder, "ballast");
-        for (let cycle = 0; cycle < Math.min(plan.cycles, 3); cycle += 1) {
-          await fillWhileWriting(ground, ballast);
-          ground.survival.cycles += 1;
-        }
-        await startOnFull(ground, ballast);
-        await ground.writer.untilWritten();
-      },
-      { parent: folder },
-    ),
-  );
+export async function fullDisk(plan: Plan): Promise<Survival> {
+  const disk = mountSmallDisk(500);
+  if (disk === undefined) throw new Skipped("no file system may be mounted here");
+  const hardship = async (ground: Ground): Promise<void> => {
+    for (let cycle = 0; cycle < Math.min(plan.cycles, 3); cycle += 1) {
+      await fillWhileWriting(ground, disk);
+      ground.survival.cycles += 1;
+    }
+    await startOnFull(ground, disk);
+    await ground.writer.untilWritten();
+  };
+  try {
+    return await onGround(plan, hardship, { parent: disk.path });
+  } finally {
+    disk.remove();
+  }
 }
 
 async function limitFiles(pid: number, soft: number | string): Promise<void> {

@@ -18,49 +18,50 @@ function noteCut(scene: Scene, opened: number): void {
   scene.note(`${opened} connections, ${opened - scene.held} of them closed by the server`);
 }
 
-const stalled: Shape = {
-  name: "stalled-webhooks",
-  what: "bodies of 1 MB to an unknown webhook that stop before their end, 800 at once",
-  peakLimit: 150,
-  prepare: async (scene) => async () => {
-    const length = 1024 * 1024;
-    const body = Buffer.alloc(length - 10, "x");
-    const path = "/webhooks/quality/0123456789abcdef0123456789abcdef";
-    const sockets = await scene.openMany(scene.scale.stalled);
-    for (const socket of sockets) {
-      countAnswers(scene, socket, "webhook");
-      socket.write(
-        scene.client.head("POST", path, { "content-type": "application/json", "content-length": length }),
-      );
-      socket.write(body);
-    }
-    await scene.pause();
-    noteCut(scene, sockets.length);
-  },
-};
+/** A shape of many bodies that stop ten bytes before their end. */
+function stalling(
+  { name, what, peakLimit, long = false }: Omit<Shape, "prepare">,
+  { method, path, megabytes, most }: { method: string; path: string; megabytes: number; most: number },
+): Shape {
+  const shape: Shape = {
+    name,
+    what,
+    long,
+    prepare: async (scene) => async () => {
+      const length = megabytes * 1024 * 1024;
+      const body = Buffer.alloc(length - 10, " ");
+      const headers = { "content-type": "application/json", "content-length": length };
+      const sockets = await scene.openMany(Math.min(most, scene.scale.stalled));
+      for (const socket of sockets) {
+        countAnswers(scene, socket, name);
+        socket.write(scene.client.head(method, path.replace("ORG", scene.org), headers));
+        socket.write(body);
+      }
+      await scene.pause();
+      noteCut(scene, sockets.length);
+    },
+  };
+  return peakLimit === undefined ? shape : { ...shape, peakLimit };
+}
 
-/** Bodies that stop before their end, to where somebody may send them. */
-const stalledReports: Shape = {
-  name: "stalled-reports",
-  long: true,
-  what: "reports and forms of 10 MB with a key that stop before their end, a hundred at once",
-  peakLimit: 400,
-  prepare: async (scene) => async () => {
-    const length = 10 * 1024 * 1024;
-    const body = Buffer.alloc(length - 10, " ");
-    const sockets = await scene.openMany(Math.min(100, scene.scale.stalled));
-    for (const socket of sockets) {
-      countAnswers(scene, socket, "report");
-      const path = `/environments/${scene.org}/any/report/server`;
-      socket.write(
-        scene.client.head("PUT", path, { "content-type": "application/json", "content-length": length }),
-      );
-      socket.write(body);
-    }
-    await scene.pause();
-    noteCut(scene, sockets.length);
+const stalled = stalling(
+  {
+    name: "stalled-webhooks",
+    what: "bodies of 1 MB to an unknown webhook that stop before their end, 800 at once",
+    peakLimit: 150,
   },
-};
+  { method: "POST", path: "/webhooks/quality/0123456789abcdef0123456789abcdef", megabytes: 1, most: 800 },
+);
+
+const stalledReports = stalling(
+  {
+    name: "stalled-reports",
+    what: "reports of 10 MB with a key that stop before their end, a hundred at once",
+    peakLimit: 400,
+    long: true,
+  },
+  { method: "PUT", path: "/environments/ORG/any/report/server", megabytes: 10, most: 100 },
+);
 
 const slowHeads: Shape = {
   name: "slow-heads",
@@ -153,23 +154,25 @@ const downloads: Shape = {
   },
 };
 
+/** Twenty connections with a flood of requests each, written at once. */
+async function flood(scene: Scene, begin: (socket: Socket) => void): Promise<number> {
+  const sockets = await scene.openMany(20);
+  const request = scene.client.head("GET", `/environments/${scene.org}?per_page=50`);
+  const all = request.repeat(scene.scale.pipelined);
+  for (const socket of sockets) {
+    begin(socket);
+    socket.write(all);
+  }
+  await scene.pause();
+  return sockets.length;
+}
+
 const pipelined: Shape = {
   name: "pipelined",
   long: true,
   what: "2,000 requests on each of 20 connections, written at once, answers never read",
   peakLimit: 400,
-  prepare: async (scene) => async () => {
-    const sockets = await scene.openMany(20);
-    const flood = scene.client
-      .head("GET", `/environments/${scene.org}?per_page=50`)
-      .repeat(scene.scale.pipelined);
-    for (const socket of sockets) {
-      socket.pause();
-      socket.write(flood);
-    }
-    await scene.pause();
-    noteCut(scene, sockets.length);
-  },
+  prepare: async (scene) => async () => noteCut(scene, await flood(scene, (socket) => socket.pause())),
 };
 
 const pipelinedRead: Shape = {
@@ -177,15 +180,7 @@ const pipelinedRead: Shape = {
   what: "the same, answers read",
   peakLimit: 400,
   prepare: async (scene) => async () => {
-    const sockets = await scene.openMany(20);
-    const flood = scene.client
-      .head("GET", `/environments/${scene.org}?per_page=50`)
-      .repeat(scene.scale.pipelined);
-    for (const socket of sockets) {
-      countAnswers(scene, socket, "pipelined");
-      socket.write(flood);
-    }
-    await scene.pause();
+    await flood(scene, (socket) => countAnswers(scene, socket, "pipelined"));
   },
 };
 

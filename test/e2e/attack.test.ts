@@ -28,16 +28,16 @@ describe("a server that is attacked", () => {
   it("answers others meanwhile, comes back, and loses nothing", { timeout: 240_000 }, async () => {
     const { outcomes } = await attack("--part", "load");
     expect(brokenBy(outcomes)).toEqual({});
-    expect(outcomes.length).toBeGreaterThan(20);
+    expect(outcomes.length).toBeGreaterThan(10);
     for (const { seen, kept, name } of outcomes) {
       expect(seen.probes, name).toBeGreaterThan(10);
       expect(kept.acknowledged, name).toBeGreaterThan(0);
     }
   });
 
-  it("loses nothing to shortages and to clocks that jump", { timeout: 240_000 }, async () => {
-    const { endured } = await attack("--only", "full-disk", "no-descriptors", "clock-jumps", "--cycles", "1");
+  it("loses nothing when it is killed while it starts", { timeout: 240_000 }, async () => {
+    const { endured } = await attack("--only", "kill-start", "kill-migrations", "--cycles", "1");
     expect(brokenBy(endured)).toEqual({});
-    for (const { acknowledged, skipped, name } of endured) expect(skipped ?? acknowledged, name).toBeTruthy();
+    for (const { acknowledged, name } of endured) expect(acknowledged, name).toBeGreaterThan(0);
   });
 });
