@@ -95,7 +95,6 @@ const accepted: [string, Record<string, unknown>, boolean, string, Record<string
     "snyk",
     {
       processed_snyk_results: {
-        schema_version: 1,
         tool,
         results: [{ ...counts, high_count: 1, high: [found], medium: [], low: null }],
       },
@@ -123,7 +122,7 @@ const accepted: [string, Record<string, unknown>, boolean, string, Record<string
     { sonar_results: { analysedAt: "x", revision: "y", project: { key: "k", url: "u" } } },
     false,
     "sonar",
-    { sonar_results: { analysedAt: "x", revision: "y", project: { key: "k", url: "u", name: "" } } },
+    { sonar_results: { analysedAt: "x", revision: "y", project: { key: "k", url: "u" } } },
   ],
   ["jira", { jira_results: [issue] }, true, "jira", { jira_results: [issue] }],
   ["jira", { jira_results: [] }, false, "jira", { jira_results: [] }],
