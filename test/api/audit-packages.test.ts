@@ -232,10 +232,12 @@ describe("the audit package of a trail", () => {
     await attest({ attestation_name: "scan" }, { filename: "scan.txt", content: "kept" });
     const path = join(app.deps.config.evidence.dir, digest.slice(0, 2), digest);
     const url = `/trails/${org.name}/web-ci/run/audit_package`;
+    // Whether the head of the answer comes through before the connection ends is a matter of chance.
+    const broken = /^(?:aborted|socket hang up|read ECONNRESET)$/;
     writeFileSync(path, "lost");
-    await expect(download(org.reader, url)).rejects.toThrow("aborted");
+    await expect(download(org.reader, url)).rejects.toThrow(broken);
     rmSync(path);
-    await expect(download(org.reader, url)).rejects.toThrow("aborted");
+    await expect(download(org.reader, url)).rejects.toThrow(broken);
     for (const problem of ["damaged", "missing"])
       await expect.poll(() => app.logged().includes(`Stored content ${digest} is ${problem}`)).toBe(true);
   });
