@@ -70,7 +70,7 @@ export interface RecordedRow {
 }
 
 /** Artifacts read at a time: so many, and of so many bytes, the first one whatever it weighs. */
-const slice = { rows: 32, bytes: 256 * 1024 };
+const slice = { rows: 16, bytes: 128 * 1024 };
 
 const recordedStatement = {
   name: "explained-artifacts",
