@@ -8,20 +8,20 @@ import { fullScale, type Scale, shortScale } from "./scale.ts";
 import { Scene } from "./scene.ts";
 import { shapes } from "./shapes/index.ts";
 
-/** Sent by the parent: what to do. */
+/** The message from the parent: what to do. */
 export interface AttackJob {
   shape: string;
   target: Target;
   short: boolean;
 }
 
-/** Sent to the parent after each step. */
+/** The message to the parent after each step. */
 export type Step =
   | { step: "prepared" }
   | { step: "ran"; tally: Tally; notes: string[]; wrongs: string[] }
   | { step: "failed"; error: string };
 
-/** How far the attacker stands back behind everybody else. */
+/** The attacker's niceness: all others get the processors first. */
 const politeness = 10;
 
 function say(step: Step): Promise<void> {

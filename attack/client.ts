@@ -6,30 +6,30 @@ export interface Target {
   url: string;
   /** Key of an administrator of the organization. */
   key: string;
-  /** Takes the attacks. */
+  /** Name of the organization that is attacked. */
   org: string;
-  /** Belongs to the callers who must not notice. */
+  /** Name of the organization of other callers, who must not notice the attack. */
   quietOrg: string;
 }
 
-/** What came back for everything a shape sent. */
+/** Counts of what came back to a client. */
 export interface Tally {
   /** How many answers had each status. */
   statuses: Record<string, number>;
-  /** Answers nobody may ever get: 5xx but 503 with `Retry-After`, with what was asked. */
+  /** Answers that nobody may get, with what was asked: 5xx except 503 with `Retry-After`. */
   faults: string[];
   /** Connections that broke before an answer, by the kind of error. */
   broken: Record<string, number>;
 }
 
-/** Nothing sent yet. */
+/** Makes a tally of nothing. */
 export function emptyTally(): Tally {
   return { statuses: {}, faults: [], broken: {} };
 }
 
 const mostFaults = 20;
 
-/** Whether a status is one that no caller may get. Overload is 503 and says when to come again. */
+/** Says whether no caller may get this status: any 5xx, except 503 with `Retry-After`. */
 export function isFault(status: number, retryAfter: string | undefined): boolean {
   return status >= 500 && !(status === 503 && retryAfter !== undefined);
 }
@@ -46,7 +46,7 @@ export function countAnswer(
 }
 
 /** Counts a connection that broke. */
-export function countBroken(tally: Tally, error: unknown): void {
+function countBroken(tally: Tally, error: unknown): void {
   const kind = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
   tally.broken[kind] = (tally.broken[kind] ?? 0) + 1;
 }
@@ -57,14 +57,14 @@ export interface Body {
   bytes: Buffer | string;
 }
 
-/** A body of JSON, from a value or from text that is JSON already. */
+/** Makes a JSON body, from a value or from JSON text. */
 export function json(value: unknown): Body {
   return { type: "application/json", bytes: typeof value === "string" ? value : JSON.stringify(value) };
 }
 
 const boundary = "waybill-attack-4c1d";
 
-/** A form as clients send it: fields of text, and files. */
+/** Makes a form as clients send it, of text fields and files. */
 export function form(fields: Record<string, string>, files: Record<string, string | Buffer> = {}): Body {
   const part = (disposition: string, content: string | Buffer): Buffer[] => [
     Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n\r\n`),
@@ -90,7 +90,7 @@ export interface Answer {
   bytes: number;
 }
 
-/** How to ask. */
+/** Options of a request. */
 export interface Asking {
   body?: Body;
   /** Sends no key. */
@@ -100,7 +100,7 @@ export interface Asking {
   timeoutMs?: number;
 }
 
-/** Asks a server and counts what comes back. Its connections come from one address, where this machine has several. */
+/** A client that counts what comes back. Its connections come from one address, where this machine has several. */
 export class Client {
   readonly target: Target;
   readonly tally: Tally;
@@ -115,7 +115,7 @@ export class Client {
   }
 
   /**
-   * Asks; an answer of any status is an answer.
+   * Sends a request and gives its answer, whatever the status.
    * @throws when the connection breaks, or for an answer that does not end in time.
    */
   async ask(method: string, path: string, asking: Asking = {}): Promise<Answer> {
@@ -129,15 +129,12 @@ export class Client {
     }
   }
 
-  /** Asks, and does not mind how that ends: it is counted. */
+  /** Sends a request and counts its outcome, whatever it is. @returns undefined when the connection broke. */
   async poke(method: string, path: string, asking: Asking = {}): Promise<Answer | undefined> {
     return this.ask(method, path, { discard: true, ...asking }).catch(() => undefined);
   }
 
-  /**
-   * Asks for what has to go well.
-   * @throws for any answer but success.
-   */
+  /** Sends a request that has to succeed. @throws for any answer but success. */
   async need(method: string, path: string, body?: Body): Promise<Answer> {
     const answer = await this.ask(method, path, body === undefined ? {} : { body });
     if (answer.status >= 300)
@@ -185,7 +182,7 @@ export class Client {
     });
   }
 
-  /** Opens a bare connection, from `address` if it is given. Its errors are of no interest but counted. */
+  /** Opens a bare connection, from `address` if it is given. Its errors are only counted. */
   open(address = this.#from): Promise<Socket> {
     const { hostname, port } = new URL(this.target.url);
     return new Promise((resolve, reject) => {
@@ -200,7 +197,7 @@ export class Client {
     });
   }
 
-  /** The head of a request, for bare connections. */
+  /** Writes the head of a request, for bare connections. */
   head(method: string, path: string, more: Record<string, string | number> = {}): string {
     const lines = Object.entries({
       host: new URL(this.target.url).host,
@@ -216,7 +213,7 @@ export class Client {
   }
 }
 
-/** Where attacks come from: another address than the probe's, on machines whose whole 127.0.0.0/8 is their own. */
+/** Gives the address that attacks come from: another than the probe's, on machines that own all of 127.0.0.0/8. */
 export function attackerAddress(url: string, last = 66): string | undefined {
   return process.platform === "linux" && new URL(url).hostname.startsWith("127.")
     ? `127.0.0.${last}`

@@ -4,23 +4,23 @@ import type { Seen } from "./probe.ts";
 import type { Shape } from "./scene.ts";
 import type { Kept } from "./writer.ts";
 
-/** What is promised to other callers while somebody attacks. */
+/** What is promised to other callers during an attack. */
 export interface Promised {
-  /** Milliseconds of processor time for which the event loop may be held. */
+  /** Longest time that the event loop is held, in milliseconds of processor time. */
   heldMs: number;
-  /** Milliseconds that a probe may wait beyond what this machine makes everybody wait, by what it asks for. */
+  /** Longest wait of a probe of `/live`, in milliseconds, less what the machine itself makes everybody wait. */
   liveMs: number;
   listMs: number;
-  /** Megabytes that may be missing after a shape. */
+  /** Megabytes that may not have been given back after a shape. */
   memoryBack: number;
-  /** What the limits of memory of single shapes are multiplied by. */
+  /** Factor on the memory limits of single shapes. */
   peakTimes: number;
 }
 
-/** What `npm run attack` holds a server to. */
+/** The promises that `npm run attack` judges by. */
 export const promises: Promised = { heldMs: 250, liveMs: 250, listMs: 250, memoryBack: 100, peakTimes: 1 };
 
-/** The same with room for a machine that does many other things meanwhile. */
+/** The promises for a machine that does many other things meanwhile. */
 export const roomyPromises: Promised = {
   heldMs: 250,
   liveMs: 2000,
@@ -29,11 +29,11 @@ export const roomyPromises: Promised = {
   peakTimes: 2,
 };
 
-/** Everything seen of one shape. */
+/** Everything observed while one shape ran. */
 export interface Observed {
   seconds: number;
   seen: Seen;
-  /** The longest time of the processor that the event loop was held for, in milliseconds; undefined: not told. */
+  /** Longest time that the event loop was held, in milliseconds of processor time; undefined where that is unknown. */
   heldMs: number | undefined;
   tally: Tally;
   before: Memory;
@@ -42,11 +42,11 @@ export interface Observed {
   kept: Kept;
   notes: string[];
   wrongs: string[];
-  /** Why the shape could not be run to its end. */
+  /** Why the shape did not run to its end. */
   error?: string;
 }
 
-/** One shape, what was seen, and what of it was promised otherwise. */
+/** A shape, what was observed, and the promises that it broke. */
 export interface Outcome extends Observed {
   name: string;
   what: string;
@@ -72,14 +72,19 @@ function memoryBroken(
   return broken;
 }
 
-/** Which promises a shape broke, in words; none when it broke none. */
+/** Lists the promises that a shape broke, in words. */
 export function judge(shape: Shape, observed: Observed, promised: Promised): string[] {
   const { seen, heldMs, tally, kept, wrongs, error } = observed;
+  const { waitLimit = 0 } = shape;
   return [
     ...(error === undefined ? [] : [`did not end: ${error.split("\n", 1)[0]!}`]),
     ...((heldMs ?? 0) > promised.heldMs ? [`the event loop was held for ${Math.round(heldMs ?? 0)} ms`] : []),
-    ...(seen.own.live > promised.liveMs ? [`/live took ${Math.round(seen.own.live)} ms`] : []),
-    ...(seen.own.list > promised.listMs ? [`others waited ${Math.round(seen.own.list)} ms`] : []),
+    ...(seen.own.live > Math.max(promised.liveMs, waitLimit)
+      ? [`/live took ${Math.round(seen.own.live)} ms`]
+      : []),
+    ...(seen.own.list > Math.max(promised.listMs, waitLimit)
+      ? [`others waited ${Math.round(seen.own.list)} ms`]
+      : []),
     ...(seen.refused > 0 ? [`${seen.refused} probes got 503`] : []),
     ...seen.failures.slice(0, 1).map((failure) => `${seen.failures.length} probes failed (${failure})`),
     ...tally.faults.slice(0, 2),

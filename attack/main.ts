@@ -11,7 +11,7 @@ import { calibrate, runShapes } from "./run.ts";
 import { fullScale, shortScale } from "./scale.ts";
 import type { Shape } from "./scene.ts";
 import { shapes } from "./shapes/index.ts";
-import { settle, startWatched, withDataDir } from "./target.ts";
+import { createOrganizations, startWatched, withDataDir } from "./target.ts";
 import { withProbe } from "./watch.ts";
 
 const parts = ["load", "durability"] as const;
@@ -45,7 +45,7 @@ function chosenHardships({ only, part, url }: Options): Hardship[] {
   return part.includes("durability") ? hardships : [];
 }
 
-/** What one server did under some shapes, perhaps its last. */
+/** Results of the shapes that ran against one server. */
 interface Attacked {
   rest: Seen;
   outcomes: Outcome[];
@@ -68,7 +68,7 @@ function attack(
   });
 }
 
-/** Starts a server of our own and attacks it; another one where that one ended. */
+/** Starts a server of our own and attacks it; starts another one when it dies. */
 async function attackOwn(options: Options): Promise<Attacked> {
   const all = chosenShapes(options);
   let rest: Seen | undefined;
@@ -77,7 +77,7 @@ async function attackOwn(options: Options): Promise<Attacked> {
     await withDataDir(async (dataDir) => {
       const server = await startWatched(dataDir, options);
       try {
-        const target = await settle(server.url, server.key);
+        const target = await createOrganizations(server.url, server.key);
         const attacked = await attack(target, server, all.slice(outcomes.length), options);
         rest ??= attacked.rest;
         outcomes.push(...attacked.outcomes);
@@ -92,7 +92,7 @@ async function load(options: Options): Promise<Pick<Report, "rest" | "outcomes">
   const all = chosenShapes(options);
   if (all.length === 0) return { rest: undefined, outcomes: [] };
   if (options.url === undefined) return attackOwn(options);
-  return attack(await settle(options.url, options.key ?? ""), undefined, all, options);
+  return attack(await createOrganizations(options.url, options.key ?? ""), undefined, all, options);
 }
 
 async function endureAll(options: Options): Promise<Endured[]> {

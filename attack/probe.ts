@@ -6,38 +6,38 @@ import { setPriority } from "node:os";
 import { isFault } from "./client.ts";
 import { type Processes, RunQueue } from "./run-queue.ts";
 
-/** Sent by the parent: whom to ask. */
+/** The message from the parent: whom to ask. */
 export interface ProbeJob {
   url: string;
   key: string;
   /** Path of the small list. */
   list: string;
-  /** A server that does nothing, asked at the same beats: what it takes is this machine's doing. */
+  /** Address of a server that does nothing, asked at the same times: its delays are the machine's. */
   bareUrl: string;
-  /** The server's processes, when they are on this machine. */
+  /** The server's processes, if they are on this machine. */
   processes: Processes | undefined;
 }
 
-/** What the probe saw since it was last asked, times in milliseconds. */
+/** What the probe measured since it was last asked, in milliseconds. */
 export interface Seen {
   probes: number;
   p50: number;
   p99: number;
   /** The longest wait for an answer. */
   worst: number;
-  /** The longest wait for each, less what the machine made it at the same time. */
+  /** The longest wait for each, less what the machine caused at the same time. */
   own: { live: number; list: number };
   /** The longest wait for the bare server. */
   machine: number;
-  /** Answers that may never be: 5xx but 503 with `Retry-After`, wrong ones, broken connections. */
+  /** Failures: 5xx except 503 with `Retry-After`, unexpected statuses, broken connections. */
   failures: string[];
-  /** 503 with `Retry-After`. */
+  /** Number of answers 503 with `Retry-After`. */
   refused: number;
 }
 
 const beatMs = 50;
 const patienceMs = 120_000;
-/** Questions that may wait for their answer; a server that answers none for so long is not asked more. */
+/** Most unanswered questions: beyond that the server is not asked any more. */
 const mostWaiting = 400;
 const mostFailures = 20;
 
@@ -52,18 +52,18 @@ let samples: Sample[] = [];
 let bare: Sample[] = [];
 let failures: string[] = [];
 let refused = 0;
-/** When each question was asked that has no answer yet. */
+/** Questions without an answer yet. */
 const waiting = new Set<Omit<Sample, "ms">>();
 let queue: RunQueue | undefined;
 
 interface Question {
   url: string;
   key?: string;
-  /** Undefined: a connection of its own, as somebody who just came. */
+  /** Undefined for a new connection, as of a new caller. */
   agent?: Agent;
 }
 
-/** Asks, and answers the status; 0 when the connection broke. */
+/** Asks a question. @returns the status; 0 when the connection broke. */
 function ask({
   url,
   key,
@@ -107,21 +107,24 @@ function percentile(sorted: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** How long a sample waited for the machine: as long as the bare server took, or as the server waited for a processor. */
+/**
+ * Finds how long the machine itself delayed a sample: as long as the bare server took, or as the server waited for a
+ * processor.
+ */
 function machineDuring({ at, ms, reads = false }: Sample): number {
   const during = bare.filter((one) => one.at <= at + ms + beatMs && one.at + one.ms >= at - beatMs);
   const waited = queue?.between(at, at + ms) ?? { server: 0, backends: 0 };
   return Math.max(0, ...during.map((one) => one.ms), waited.server + (reads ? waited.backends : 0));
 }
 
-/** The longest wait of one kind less what the machine made it. Only slow ones are worth the search. */
+/** Finds the longest wait of one kind, less what the machine caused. Only slow samples are worth that search. */
 function worstOwn(all: readonly Sample[], reads: boolean): number {
   const some = all.filter((one) => (one.reads ?? false) === reads);
   const own = some.map((one) => (one.ms < beatMs ? one.ms : Math.max(0, one.ms - machineDuring(one))));
   return Math.max(0, ...own);
 }
 
-/** Everything since the last time. What still waits counts as long as it has waited. */
+/** Summarizes everything since the last time. Unanswered questions count with the time they have waited. */
 function look(): Seen {
   const now = performance.now();
   const all = [...samples, ...[...waiting].map((mark) => ({ ...mark, ms: now - mark.at }))];

@@ -1,12 +1,11 @@
-import { cpus, totalmem } from "node:os";
-
+import { circumstances, markdownTable } from "../bench/report.ts";
 import type { Endured } from "./durability/index.ts";
 import type { Outcome } from "./judge.ts";
 import type { Seen } from "./probe.ts";
 
 /** Everything a run found. */
 export interface Report {
-  /** What the probe saw at rest; undefined when no shape was run. */
+  /** What the probe measured at rest; undefined when no shape was run. */
   rest: Seen | undefined;
   outcomes: Outcome[];
   endured: Endured[];
@@ -22,22 +21,12 @@ function megabytes(value: number | undefined): string {
   return value === undefined ? "?" : Math.round(value).toLocaleString("en");
 }
 
-/** Whether everything that was promised was kept. */
+/** Says whether all promises were kept. */
 export function isKept({ outcomes, endured }: Report): boolean {
   return [...outcomes, ...endured].every(({ broken }) => broken.length === 0);
 }
 
-/** The machine and the day. */
-function circumstances(): string {
-  const [cpu] = cpus();
-  const date = new Date().toISOString().slice(0, 10);
-  return (
-    `Run on ${date} with Node.js ${process.versions.node} on ${process.platform} ${process.arch}, ` +
-    `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}), ${Math.round(totalmem() / 2 ** 30)} GB of memory.`
-  );
-}
-
-/** What the machine itself makes callers wait. */
+/** Writes how long callers wait while nothing happens. */
 export function restText(rest: Seen): string {
   return (
     `At rest a probe takes ${rest.p50.toFixed(1)} ms (p50), ${rest.p99.toFixed(1)} ms (p99), ` +
@@ -83,24 +72,12 @@ function row(outcome: Outcome): string[] {
   ];
 }
 
-/** A table of Markdown. */
-function markdownTable(rows: string[][]): string {
-  const line = (cells: string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  const [first = [], ...rest] = rows;
-  return [
-    line(first),
-    line(first.map((_, column) => (column === 0 ? "---" : "--:"))),
-    ...rest.map(line),
-  ].join("\n");
-}
-
-/** The shapes as a table of Markdown, and what each does. */
+/** Writes the outcomes of shapes as a table. */
 function shapesTable(outcomes: Outcome[]): string {
-  return markdownTable([heading, ...outcomes.map(row)]);
+  return markdownTable(heading, outcomes.map(row));
 }
 
-/** One line for the terminal, as soon as a shape has ended. */
+/** Writes the outcome of one shape as a line for the terminal. */
 export function lineOf(outcome: Outcome): string {
   const [, seconds, p99, worst, own, held, bare, node, postgres, answers, kept, verdict] = row(outcome);
   return `${outcome.name.padEnd(18)} ${seconds} s, probe p99 ${p99} worst ${worst} own ${own} held ${held} bare ${bare} ms, Node ${node}, PostgreSQL ${postgres} MB, ${kept} kept [${answers}] ${verdict}`;
@@ -137,22 +114,22 @@ function enduredRow(one: Endured): string[] {
   ];
 }
 
-/** What servers had to endure as a table of Markdown. */
+/** Writes the outcomes of hardships as a table. */
 function enduredTable(endured: Endured[]): string {
-  return markdownTable([enduredHeading, ...endured.map(enduredRow)]);
+  return markdownTable(enduredHeading, endured.map(enduredRow));
 }
 
-/** One line for the terminal, as soon as a hardship has ended. */
+/** Writes the outcome of one hardship as a line for the terminal. */
 export function enduredLine(one: Endured): string {
   const [, cycles, acknowledged, lost, changed, gaps, ready, notes, verdict] = enduredRow(one);
   if (one.skipped !== undefined) return `${one.name.padEnd(18)} ${verdict}`;
   return `${one.name.padEnd(18)} ${cycles} cycles, ${acknowledged} writes, ${lost} lost, ${changed} changed, ${gaps} gaps, to ready ${ready} s [${notes}] ${verdict}`;
 }
 
-/** Everything, for the terminal or a document. */
+/** Writes a report as Markdown. */
 export function asMarkdown(report: Report): string {
   return [
-    circumstances(),
+    `Run on ${circumstances()}.`,
     ...(report.rest === undefined ? [] : [restText(report.rest)]),
     ...(report.outcomes.length === 0 ? [] : [shapesTable(report.outcomes)]),
     ...(report.endured.length === 0 ? [] : [enduredTable(report.endured)]),

@@ -2,19 +2,22 @@ import { readdirSync, readFileSync } from "node:fs";
 
 /** The processes of a server on this machine. */
 export interface Processes {
-  /** The server's own. */
+  /** Id of the server's process. */
   server: number;
-  /** PostgreSQL's first one. */
+  /** Id of PostgreSQL's first process. */
   postmaster: number | undefined;
 }
 
-/** What each process had waited for a processor until a moment, in milliseconds. */
+/** How long each process had waited for a processor until a moment, in milliseconds. */
 interface Sample {
   at: number;
   waited: Map<number, number>;
 }
 
-/** How long a process's first thread has waited for a processor, in milliseconds; undefined where Linux does not say. */
+/**
+ * Reads how long a process's first thread has waited for a processor, in milliseconds; undefined where Linux does not
+ * tell.
+ */
 function waitedOf(pid: number): number | undefined {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[1]) / 1e6;
@@ -23,7 +26,7 @@ function waitedOf(pid: number): number | undefined {
   }
 }
 
-/** The children of a process. */
+/** Lists the children of a process. */
 function childrenOf(parent: number): number[] {
   return readdirSync("/proc").flatMap((name) => {
     if (!/^\d+$/.test(name)) return [];
@@ -39,8 +42,8 @@ function childrenOf(parent: number): number[] {
 const familyMs = 1000;
 
 /**
- * Notes how long the processes of a server wait for a processor that somebody else uses: what Linux counts for each. On a
- * busy machine that is most of what callers wait, and says nothing of the server.
+ * A record of how long the processes of a server waited for a processor, as Linux counts it. On a busy machine that is
+ * most of what callers wait, and says nothing about the server.
  */
 export class RunQueue {
   readonly #processes: Processes;
@@ -52,7 +55,7 @@ export class RunQueue {
     this.#processes = processes;
   }
 
-  /** Notes how long each has waited until now. */
+  /** Records how long each process has waited until now. */
   sample(): void {
     const at = performance.now();
     const { server, postmaster } = this.#processes;
@@ -69,8 +72,8 @@ export class RunQueue {
   }
 
   /**
-   * How long the server waited between two moments, and together those two of PostgreSQL's processes that waited longest: a
-   * list takes two statements.
+   * Computes how long the server waited between two moments, and how long those two of PostgreSQL's processes that
+   * waited longest did together: a list takes two statements.
    */
   between(from: number, to: number): { server: number; backends: number } {
     const first = this.#samples.findLast(({ at }) => at <= from) ?? this.#samples[0];
@@ -86,7 +89,7 @@ export class RunQueue {
     return { server: waits(this.#processes.server), backends: longest + second };
   }
 
-  /** Forgets what was noted before the last time. */
+  /** Forgets all but the latest sample. */
   forget(): void {
     this.#samples = this.#samples.slice(-1);
   }

@@ -27,10 +27,10 @@ export interface Attack {
   promised: Promised;
 }
 
-/** How long one shape may take, its preparation as well. */
+/** Milliseconds that the preparation of a shape, or the shape itself, may take. */
 const patienceMs = 600_000;
 
-/** The attacker's next step; its end and its silence are steps, too. */
+/** Waits for the attacker's next step; its end and its silence count as failures. */
 function nextStep(child: ReturnType<typeof startProgram>): Promise<Step> {
   return Promise.race([
     once(child, "message").then(([step]) => step as Step),
@@ -64,7 +64,7 @@ const nothingSeen: Seen = {
   refused: 0,
 };
 
-/** Runs a prepared shape while the probe asks, a pipeline writes, and memory is looked at. */
+/** Runs a prepared shape while the probe asks, a pipeline writes, and memory is watched. */
 async function observe(
   child: ReturnType<typeof startProgram>,
   attack: Attack,
@@ -117,7 +117,7 @@ async function runShape(attack: Attack, shape: Shape, probe: Probe): Promise<Out
   }
 }
 
-/** What there is to say of a shape that could not even be prepared. */
+/** Makes the observation of a shape that could not be prepared. */
 async function unprepared(ran: Ran, read: MemoryReader): Promise<Observed> {
   const now = await read();
   const kept = { acknowledged: 0, lost: [], changed: [] };
@@ -135,7 +135,7 @@ async function unprepared(ran: Ran, read: MemoryReader): Promise<Observed> {
 
 const restMs = 4000;
 
-/** What the probe sees while nothing happens: what this machine and nobody else makes callers wait. */
+/** Measures what the probe sees while nothing happens: the waits that the machine itself causes. */
 export async function calibrate(probe: Probe): Promise<Seen> {
   await sleep(1000);
   await probe.look();
@@ -144,7 +144,7 @@ export async function calibrate(probe: Probe): Promise<Seen> {
 }
 
 /**
- * Runs shapes one after the other and tells each outcome as it comes.
+ * Runs shapes one after the other, and passes each outcome to `tell` at once.
  * @returns the outcomes; fewer than there are shapes when the server died of one.
  */
 export async function runShapes(
@@ -154,7 +154,7 @@ export async function runShapes(
   tell: (outcome: Outcome) => void,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  let isGone = false;
+  let isGone = false as boolean;
   void attack.server?.ended.then(() => {
     isGone = true;
   });

@@ -1,17 +1,17 @@
-/** How large the shapes are. */
+/** Sizes of the shapes. */
 export interface Scale {
-  /** Artifacts of the largest environment, and rules of the policy it is judged by. */
+  /** Artifacts of the largest environment, and rules of its policy. */
   artifacts: number;
   rules: number;
-  /** Artifacts of those that some flows have built. */
+  /** Artifacts that flows have built, for the shapes that need provenance. */
   built: number;
-  /** Readers of a large answer at once. */
+  /** Simultaneous readers of a large answer. */
   readers: number;
   /** Attestations of the largest trail. */
   attestations: number;
   /** Bytes of a large body of JSON. */
   bodyBytes: number;
-  /** Such bodies at once. */
+  /** Such bodies sent at once. */
   bodies: number;
   /** Connections that send a body to an unknown webhook and stop before its end. */
   stalled: number;
@@ -24,17 +24,17 @@ export interface Scale {
   fileBytes: number;
   /** Requests written to one connection without reading. */
   pipelined: number;
-  /** Events that are told to targets which never answer. */
+  /** Events whose notifications go to targets that never answer. */
   events: number;
-  /** How long what takes no end by itself is kept up, in milliseconds. */
+  /** Duration of shapes that do not end by themselves, in milliseconds. */
   holdMs: number;
-  /** How long memory may take to come back, in milliseconds. */
+  /** How long memory may take to be given back, in milliseconds. */
   calmMs: number;
 }
 
 const megabyte = 1024 * 1024;
 
-/** What `npm run attack` does: the limits of the program, or what was seen to hurt. */
+/** The sizes of `npm run attack`: the limits of the program, or what was seen to hurt. */
 export const fullScale: Scale = {
   artifacts: 10_000,
   rules: 50,
@@ -54,7 +54,7 @@ export const fullScale: Scale = {
   calmMs: 90_000,
 };
 
-/** What the tests do: enough to hold a careless server for seconds, in less than a minute. */
+/** The sizes of the tests: enough to hold up a careless server for seconds, in less than a minute. */
 export const shortScale: Scale = {
   artifacts: 2000,
   rules: 50,

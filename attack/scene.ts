@@ -14,17 +14,17 @@ import {
 } from "./client.ts";
 import type { Scale } from "./scale.ts";
 
-/** A fingerprint that stands for a text. */
+/** Makes a fingerprint from a text. */
 export function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** The numbers from 0. */
+/** Lists the first numbers, from 0. */
 export function numbers(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index);
 }
 
-/** Does something for each item, so many at once. */
+/** Runs `work` for each item, `atOnce` at a time. */
 export async function each<T>(
   items: readonly T[],
   atOnce: number,
@@ -46,9 +46,9 @@ export class Scene {
   readonly client: Client;
   readonly scale: Scale;
   readonly target: Target;
-  /** What came out beside statuses, for the table. */
+  /** Remarks for the table. */
   readonly notes: string[] = [];
-  /** What must never be: lost writes, wrong verdicts. Each breaks the promise. */
+  /** Violations such as lost writes and wrong verdicts: each breaks a promise. */
   readonly wrongs: string[] = [];
   readonly #sockets = new Set<Socket>();
 
@@ -66,7 +66,7 @@ export class Scene {
     this.notes.push(text);
   }
 
-  /** Says that something came out as it never may. */
+  /** Records a violation. */
   wrong(text: string): void {
     this.wrongs.push(text);
   }
@@ -83,7 +83,7 @@ export class Scene {
     return this.#sockets.size;
   }
 
-  /** Lets go of everything. */
+  /** Closes all connections. */
   close(): void {
     for (const socket of this.#sockets) socket.destroy();
     this.client.close();
@@ -103,13 +103,13 @@ export class Scene {
     return sleep(ms);
   }
 
-  /** Makes something unless it is there. */
+  /** Runs `make` unless a path exists. */
   async #unless(path: string, make: () => Promise<unknown>): Promise<void> {
     const there = await this.client.ask("GET", path, { discard: true });
     if (there.status === 404) await make();
   }
 
-  /** Stores a policy of this text; the answer may be a refusal. */
+  /** Stores a policy; the answer may be a refusal. */
   putPolicy(name: string, text: string): Promise<Answer> {
     const body = form({ payload: JSON.stringify({ name }) }, { policy_file: text });
     return this.client.ask("PUT", `/policies/${this.org}`, { body });
@@ -120,12 +120,12 @@ export class Scene {
     return this.client.need("PUT", `/environments/${this.org}`, body);
   }
 
-  /** Says what runs in an environment; the answer may be a refusal. */
+  /** Reports what runs in an environment; the answer may be a refusal. */
   report(environment: string, body: Body): Promise<Answer> {
     return this.client.ask("PUT", `/environments/${this.org}/${environment}/report/server`, { body });
   }
 
-  /** Makes a flow with a template, unless it is there. */
+  /** Creates a flow with a template, unless it exists. */
   async flow(name: string, template: string): Promise<void> {
     const data = JSON.stringify({ name, description: "" });
     const body = form({ data_json: data }, { template_file: template });
@@ -162,7 +162,10 @@ export class Scene {
     return this.client.ask("POST", `/attestations/${this.org}/${flow}/trail/${trail}/${kind}`, { body });
   }
 
-  /** The environment that everything large is read from, with two snapshots: made by whoever needs it first. */
+  /**
+   * Makes the environment that large answers are read from, with two snapshots, unless it exists.
+   * @returns its name.
+   */
   async largeEnvironment(): Promise<string> {
     const name = "large";
     const { artifacts, rules } = this.scale;
@@ -178,7 +181,7 @@ export class Scene {
     return name;
   }
 
-  /** A trail with the most attestations, and an artifact on it. */
+  /** Makes a trail with many attestations and an artifact, unless it exists. */
   async largeTrail(): Promise<{ flow: string; trail: string; fingerprint: string }> {
     const place = { flow: "large-flow", trail: "large-trail", fingerprint: digest("on the large trail") };
     const { flow, trail, fingerprint } = place;
@@ -197,7 +200,7 @@ export class Scene {
     return place;
   }
 
-  /** A file of evidence. @returns where it is read, below the API. */
+  /** Uploads a file of evidence, unless it exists. @returns the path to read it, below the API. */
   async largeFile(): Promise<string> {
     const [flow, trail, name] = ["files", "files", `file-${this.scale.fileBytes}`];
     await this.flow(flow, "version: 1\n");
@@ -216,22 +219,24 @@ export class Scene {
   }
 }
 
-/** What one shape does, and what was promised about it. */
+/** A kind of attack, and what is promised about it. */
 export interface Shape {
   name: string;
-  /** For people. */
+  /** What it does, in words. */
   what: string;
-  /** Megabytes that Node may take beyond what it had, where that is promised. */
+  /** Megabytes that Node may take in addition, where that is promised. */
   peakLimit?: number;
-  /** Not in the short form. */
+  /** Milliseconds that others may wait, where more is allowed than for all shapes. */
+  waitLimit?: number;
+  /** Whether to leave it out of the short form. */
   long?: boolean;
-  /** Makes what the shape needs, unobserved. @returns the shape itself, which is observed. */
+  /** Prepares what the attack needs, unobserved. @returns the attack itself, which is observed. */
   prepare(scene: Scene): Promise<() => Promise<void>>;
 }
 
 const policyHead = "_schema: https://waybill.test/schemas/policy/v1\nartifacts:\n";
 
-/** A policy with so many rules, as honest people write them. */
+/** Writes a policy with so many rules, as people write them. */
 export function policyOf(rules: number, salt = ""): string {
   const lines = numbers(rules).map(
     (index) => `    - {type: generic, name: check-${index}${salt}, if: "flow.tags.team == 'team-${index}'"}`,
@@ -239,12 +244,12 @@ export function policyOf(rules: number, salt = ""): string {
   return `${policyHead}  provenance: {required: true}\n  attestations:\n${lines.join("\n")}\n`;
 }
 
-/** A policy of this YAML under its attestations. */
+/** Writes a policy with this YAML under `attestations`. */
 export function policyOfText(attestations: string): string {
   return `${policyHead}  attestations: ${attestations}\n`;
 }
 
-/** A report of so many artifacts. Other salt, other artifacts. */
+/** Makes a report of so many artifacts: other ones with other salt. */
 export function reportOf(artifacts: number, salt: string): Body {
   const items = numbers(artifacts).map((index) => ({
     digests: {

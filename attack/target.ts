@@ -6,7 +6,7 @@ import { postmasterOf, type Server, type ServerStart, startServer } from "../ben
 import { Client, emptyTally, json, type Target } from "./client.ts";
 import { numbers } from "./scene.ts";
 
-/** A folder that PostgreSQL's own user can reach, for the time of `work`. */
+/** Makes a data directory that PostgreSQL's own user can reach, and removes it after `work`. */
 export async function withDataDir<T>(work: (dataDir: string) => Promise<T>, parent = tmpdir()): Promise<T> {
   const folder = await mkdtemp(join(parent, "waybill-attack-"));
   await chmod(folder, 0o755);
@@ -34,8 +34,8 @@ export async function killPostgres(dataDir: string, signal: NodeJS.Signals): Pro
 
 const listed = 20;
 
-/** Makes the organizations: one to attack, and one of somebody who must not notice. */
-export async function settle(url: string, key: string): Promise<Target> {
+/** Creates the two organizations: one to attack, and one of callers who must not notice. */
+export async function createOrganizations(url: string, key: string): Promise<Target> {
   const label = Date.now().toString(36);
   const target: Target = { url, key, org: `attack-${label}`, quietOrg: `quiet-${label}` };
   const client = new Client(target, emptyTally());
@@ -50,12 +50,12 @@ export async function settle(url: string, key: string): Promise<Target> {
   return target;
 }
 
-/** A server of our own, as users run it; its notifications may go to this machine. */
+/** Starts a server of our own, as users run it; its notifications may go to this machine. */
 export function startOwn(dataDir: string, start: ServerStart = {}): Promise<Server> {
   return startServer(dataDir, { ...start, env: { WAYBILL_ALLOW_PRIVATE_TARGETS: "1", ...start.env } });
 }
 
-/** The same, and it tells how long its event loop is held. */
+/** Starts a server that tells how long its event loop is held. */
 export async function startWatched(dataDir: string, start: ServerStart = {}): Promise<Server> {
   const watch = new URL("loop-watch.mjs", import.meta.url).href;
   const server = await startOwn(dataDir, { ...start, env: { NODE_OPTIONS: `--import ${watch}` } });

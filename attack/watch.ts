@@ -19,10 +19,10 @@ export function startProgram(name: string): ChildProcess {
   return startNode({ args: ["--import", "tsx", new URL(name, import.meta.url).pathname] });
 }
 
-/** What a server's process and its PostgreSQL take, in megabytes. */
+/** A function that reads the memory of a server's process and of its PostgreSQL. */
 export type MemoryReader = () => Promise<Memory>;
 
-/** Reads the memory of a server of ours from the system, of others from their metrics. */
+/** Makes a reader of a server's memory: from the system for a server of ours, from its metrics for others. */
 export function memoryReader(target: Target, server: Server | undefined): MemoryReader {
   if (server !== undefined) return () => memoryOf(server);
   return async () => {
@@ -34,7 +34,7 @@ export function memoryReader(target: Target, server: Server | undefined): Memory
   };
 }
 
-/** Listens to what a server of ours tells of its event loop, and remembers the longest time it was held. */
+/** A listener to the messages of a server of ours, which remembers the longest time its event loop was held. */
 export class LoopWatch {
   readonly #child: ChildProcess | undefined;
   #heldMs: number | undefined;
@@ -56,7 +56,7 @@ export class LoopWatch {
 
 const sampleMs = 250;
 
-/** Looks at memory again and again, and remembers the most there was. */
+/** A watch that samples memory and remembers the maximum. */
 export class MemoryWatch {
   readonly #read: MemoryReader;
   #isOver = false;
@@ -85,7 +85,7 @@ export class MemoryWatch {
     await this.#busy;
   }
 
-  /** Waits until memory is within `slack` of what it was, or so long; answers what it is then. */
+  /** Waits until memory is within `slack` megabytes of what it was, or patience ends. @returns the memory then. */
   async calm(before: Memory, slack: number, patienceMs: number): Promise<Memory> {
     const end = performance.now() + patienceMs;
     for (;;) {
@@ -97,13 +97,13 @@ export class MemoryWatch {
   }
 }
 
-/** The process that asks for small things all the time. */
+/** The process that asks small things all the time. */
 export interface Probe {
-  /** What it saw since the last time. */
+  /** Gives what it measured since the last call. */
   look(): Promise<Seen>;
 }
 
-/** Runs the probe, and the bare server that it compares with, while `work` goes on. */
+/** Runs the probe, and the bare server it compares with, while `work` goes on. */
 export async function withProbe<T>(
   target: Target,
   server: Server | undefined,

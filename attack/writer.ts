@@ -3,33 +3,33 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, Client, emptyTally, form, json, type Tally, type Target } from "./client.ts";
 import { digest, each, numbers, reportOf } from "./scene.ts";
 
-/** What became of the writes that the server acknowledged. */
+/** What became of acknowledged writes. */
 export interface Kept {
   acknowledged: number;
-  /** Those that are not there. */
+  /** Names of those that are missing. */
   lost: string[];
-  /** Those that are there with other content. */
+  /** Names of those with other content. */
   changed: string[];
 }
 
 const flow = "written";
 
-/** Text that readers which take JSON to be JavaScript give back as another one. */
+/** Writes JSON that a JavaScript program would not give back to the letter. */
 function exactText(name: string): string {
   return `{"z":"${name}","big":9007199254740993,"huge":1e400,"one":1.0,"a":[0.10,-0.0]}`;
 }
 
-/** A text of JSON without blanks between its parts. */
+/** Removes the blanks between the parts of a JSON text. */
 function compact(text: string): string {
   return text.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, (_all, quoted: string | undefined) => quoted ?? "");
 }
 
-/** Something a pipeline writes: how, and how it is looked for afterwards. */
+/** A kind of record that a pipeline writes, and how to find it again. */
 interface Kind {
   send(client: Client, org: string, trail: string, name: string): Promise<Answer>;
-  /** Where it is read. */
+  /** Gives the path to read it. */
   path(org: string, trail: string, name: string): string;
-  /** What has to be in there, to the letter but for blanks. */
+  /** Gives what the answer has to contain, to the letter except blanks. */
   content(name: string): string;
 }
 
@@ -78,12 +78,12 @@ const snapshot: Kind = {
   content: (name) => `"${digest(`${name} 1`)}"`,
 };
 
-/** What callers write whose work goes on while somebody attacks: little, but to the letter. */
-export const lightly: readonly Kind[] = [artifact, attestation];
-/** Everything that is numbered or judged. */
-export const everything: readonly Kind[] = [artifact, attestation, environment, snapshot];
+/** Kinds that a pipeline writes during an attack. */
+const lightKinds: readonly Kind[] = [artifact, attestation];
+/** All kinds, which include everything that is numbered or judged. */
+export const allKinds: readonly Kind[] = [artifact, attestation, environment, snapshot];
 
-/** An honest pipeline: writes small things, remembers what was acknowledged, and looks for it again. */
+/** A pipeline that writes small records, remembers which were acknowledged, and checks that they are still there. */
 export class Writer {
   #client: Client;
   readonly #label: string;
@@ -94,7 +94,7 @@ export class Writer {
   #isOver = true;
   #busy: Promise<unknown> = Promise.resolve();
 
-  constructor(target: Target, label: string, kinds = lightly) {
+  constructor(target: Target, label: string, kinds = lightKinds) {
     this.#client = new Client(target, this.tally);
     this.#label = label;
     this.#kinds = kinds;
@@ -109,13 +109,13 @@ export class Writer {
     return this.#client.target.quietOrg;
   }
 
-  /** Goes on with the same server at another address. */
+  /** Continues with the same server at another address. */
   move(url: string): void {
     this.#client.close();
     this.#client = new Client({ ...this.#client.target, url }, this.tally);
   }
 
-  /** Begins to write, by so many at once, with a pause after each. */
+  /** Begins to write, `atOnce` at a time, with a pause after each. */
   start({ pauseMs = 200, atOnce = 1 } = {}): void {
     this.#isOver = false;
     const write = async (): Promise<void> => {
@@ -134,7 +134,7 @@ export class Writer {
     await this.#busy;
   }
 
-  /** Writes one thing of each kind. @returns whether all were acknowledged. */
+  /** Writes one record of each kind. @returns whether all were acknowledged. */
   async writeOne(name: string): Promise<boolean> {
     for (const kind of this.#kinds) {
       // Nothing is acknowledged when the connection breaks.
@@ -145,7 +145,7 @@ export class Writer {
     return true;
   }
 
-  /** Waits until so many more writes have been acknowledged, as far as that takes no longer than patience lasts. */
+  /** Waits until so many more writes have been acknowledged, or patience ends. */
   async untilMore(count: number, patienceMs = 30_000): Promise<void> {
     const [wanted, end] = [this.acknowledged + count, performance.now() + patienceMs];
     while (this.acknowledged < wanted && performance.now() < end) await sleep(5);
@@ -162,7 +162,7 @@ export class Writer {
     throw new Error(`Nothing could be written for ${patienceMs / 1000} s`);
   }
 
-  /** Reads everything back that was acknowledged. */
+  /** Reads back everything that was acknowledged. */
   async check(): Promise<Kept> {
     const kept: Kept = { acknowledged: this.#acknowledged.length, lost: [], changed: [] };
     await each(this.#acknowledged, 8, async ({ kind, name }) => {

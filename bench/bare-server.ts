@@ -2,7 +2,7 @@
 // time, and each POST by parsing it and saying OK. In a process of its own, like the server it is compared with.
 import { createServer } from "node:http";
 
-/** Sent by the parent: what to answer. */
+/** The message from the parent: what to answer. */
 export interface BareAnswer {
   objects: unknown;
 }

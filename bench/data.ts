@@ -5,23 +5,44 @@ import { basename, join } from "node:path";
 
 import { connect, type Database } from "../src/db/connect.ts";
 import { findManagedPostgres } from "../src/db/managed/index.ts";
+import { send } from "./api.ts";
 import { type Server, startNode, startServer } from "./processes.ts";
+import { loadTags, loadViews, viewNames } from "./views-data.ts";
 
-/** The organizations that are measured, all in one database. */
+/** Names of the organizations whose lists are measured, all in one database. */
 export const orgs = {
   /** 100,000 environments, 1,000,000 builds. */
   large: "bench-large",
-  /** The same company with 1,000 environments and 10,000 builds. */
+  /** 1,000 environments, 10,000 builds. */
   small: "bench-small",
-  /** Takes the reports. */
+  /** Receives the reports of the load. */
   reports: "bench-reports",
 } as const;
 
-const fillings: { org: string; args: string[] }[] = [
-  { org: orgs.small, args: ["--size", "large", "--environments", "1000", "--builds", "10000"] },
-  { org: orgs.reports, args: ["--size", "small"] },
-  { org: orgs.large, args: ["--size", "large"] },
-];
+/** How much the lists have. */
+export interface Size {
+  name: "full" | "small";
+  /** Of the large organization. */
+  environments: number;
+  builds: number;
+}
+
+/** The usual amounts, and those of a quick look, whose figures compare with nothing. */
+export const sizes: Readonly<Record<Size["name"], Size>> = {
+  full: { name: "full", environments: 100_000, builds: 1_000_000 },
+  small: { name: "small", environments: 1_000, builds: 10_000 },
+};
+
+const few = ["--size", "large", "--environments", "1000", "--builds", "10000"];
+
+const fillings: Readonly<Record<Size["name"], { org: string; args: string[] }[]>> = {
+  full: [
+    { org: orgs.small, args: few },
+    { org: orgs.reports, args: ["--size", "small"] },
+    { org: orgs.large, args: ["--size", "large"] },
+  ],
+  small: [{ org: orgs.large, args: few }],
+};
 
 async function fill(server: Server, org: string, args: string[]): Promise<void> {
   const child = startNode({
@@ -37,7 +58,7 @@ async function fill(server: Server, org: string, args: string[]): Promise<void> 
   if (status !== 0) throw new Error(`Filling ${org} failed`);
 }
 
-/** Works on the database of a server that runs on a data directory, beside it and without its limits of time. */
+/** Runs `work` on the database of a running server, by its data directory, without a statement timeout. */
 export async function withDatabase<T>(dataDir: string, work: (db: Database) => Promise<T>): Promise<T> {
   const connection = await findManagedPostgres(dataDir);
   if (connection === undefined) throw new Error("The server's database is not within reach");
@@ -50,12 +71,12 @@ export async function withDatabase<T>(dataDir: string, work: (db: Database) => P
   }
 }
 
-/** Leaves the tables as autovacuum does when nothing else happens for a while, so that every run begins alike. */
-async function settle(dataDir: string): Promise<void> {
+/** Vacuums and analyzes the tables, so that every run begins alike. */
+async function vacuum(dataDir: string): Promise<void> {
   await withDatabase(dataDir, (db) => db.pool.query("vacuum (analyze)"));
 }
 
-/** What data is made with: the tables, and the program that fills them. */
+/** Computes a digest of what data is made with: the migrations, and the program that fills the tables. */
 async function versionOf({ plan, sources }: Filling): Promise<string> {
   const hash = createHash("sha256").update(plan);
   for (const source of ["../migrations", ...sources]) {
@@ -68,33 +89,44 @@ async function versionOf({ plan, sources }: Filling): Promise<string> {
   return hash.digest("hex");
 }
 
-/** How the data of a server is made. */
+/** A description of a server's data, and how to make it. */
 export interface Filling {
-  /** Tells it from the others. */
+  /** Unique name, also that of its folder. */
   name: string;
-  /** How much of what, as text. */
+  /** Amounts, as text: data of other amounts is made again. */
   plan: string;
-  /** Files and folders of the program that fills, relative to this one: when they change the data is made again. */
+  /**
+   * Files and folders of the program that makes the data, relative to this file: when they change, the data is made
+   * again.
+   */
   sources: string[];
   fill(server: Server): Promise<void>;
 }
 
-/** What lists are measured with. */
-export const listsFilling: Filling = {
-  name: "server",
-  plan: JSON.stringify(fillings),
-  sources: ["../demo/model", "../demo/steps"],
-  fill: async (server) => {
-    for (const { org, args } of fillings) {
-      console.log(`Making ${org}`);
-      await fill(server, org, args);
-    }
-  },
-};
+/** The data that lists are measured with. */
+export function listsFilling({ name }: Size): Filling {
+  return {
+    name: name === "full" ? "server" : `server-${name}`,
+    plan: JSON.stringify(fillings[name]),
+    sources: ["../demo/data", "../demo/model", "../demo/steps", "views-data.ts"],
+    fill: async (server) => {
+      for (const { org, args } of fillings[name]) {
+        console.log(`Making ${org}`);
+        await fill(server, org, args);
+      }
+      await send(server, "POST", "/api/v2/organizations", JSON.stringify({ name: viewNames.tags }));
+      await withDatabase(server.dataDir, async (db) => {
+        await loadTags(db);
+        await loadViews(db, orgs.large);
+      });
+    },
+  };
+}
 
 /**
- * Makes sure that a data directory has the benchmark's data: what an earlier run left is used if it was made with the
- * same tables and the same program, else it is made again, which takes some minutes.
+ * Makes sure that a data directory has its data. What an earlier run left is used if tables and program are the same,
+ * otherwise it is made again, which takes some minutes.
+ * @returns the data directory.
  */
 export async function prepareData(folder: string, filling: Filling, fresh: boolean): Promise<string> {
   const dataDir = join(folder, filling.name);
@@ -111,7 +143,7 @@ export async function prepareData(folder: string, filling: Filling, fresh: boole
   const server = await startServer(dataDir);
   try {
     await filling.fill(server);
-    await settle(dataDir);
+    await vacuum(dataDir);
   } finally {
     await server.stop();
   }

@@ -4,42 +4,61 @@ import { connect, type Socket } from "node:net";
 
 import { type LoadJob, requestsOf, warmUpSeconds } from "./requests.ts";
 
-/** What came back, per second and in milliseconds. */
+/** What was measured: throughput in answers per second, times in milliseconds. */
 export interface LoadResult {
   throughput: number;
   p50: number;
   p99: number;
   /** Requests that failed or were not answered with success. */
   failed: number;
-  /** Requests answered, those of the warm-up as well. */
+  /** Requests answered, including the warm-up. */
   answered: number;
 }
 
+/** How an answer's end is known: by its length, or by the last chunk. */
 interface Answer {
   status: number;
-  /** Bytes that are still to come. */
-  missing: number;
+  /** Bytes of the body still to come; undefined when it comes in chunks. */
+  missing: number | undefined;
+  /** The last bytes that came, as many as the end of the last chunk has. */
+  tail: string;
 }
 
-/** Reads the head of an answer, and how much of its body came with it; undefined while the head is not all there. */
+/** How a body in chunks ends (RFC 9112 section 7.1). */
+const lastChunk = "\r\n0\r\n\r\n";
+
+/** Reads the head of an answer, and how its end is known; undefined while the head is incomplete. */
 function readHead(bytes: Buffer): Answer | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const head = bytes.toString("latin1", 0, end);
+  const status = Number(head.slice(9, 12));
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-  if (length === undefined) throw new Error(`An answer does not say how long it is:\n${head}`);
-  return { status: Number(head.slice(9, 12)), missing: Number(length) - (bytes.length - end - 4) };
+  if (length !== undefined) return { status, missing: Number(length) - (bytes.length - end - 4), tail: "" };
+  if (!/\r\ntransfer-encoding: *chunked/i.test(head))
+    throw new Error(`An answer does not say where it ends:\n${head}`);
+  return { status, missing: undefined, tail: tailOf("", bytes) };
+}
+
+/** Keeps the last bytes of what has come. */
+function tailOf(before: string, bytes: Buffer): string {
+  const last = bytes.toString("latin1", Math.max(0, bytes.length - lastChunk.length));
+  return (before + last).slice(-lastChunk.length);
+}
+
+function hasEnded({ missing, tail }: Answer): boolean {
+  return missing === undefined ? tail === lastChunk : missing <= 0;
 }
 
 interface Counts {
-  /** Milliseconds of each answer. */
+  /** Time of each answer, in milliseconds. */
   times: number[];
   failed: number;
 }
 
 /**
- * Sends one request after the other on one connection until `isOver`. It looks at no more than an answer's status and
- * length: a complete client takes as much of the processors as the server that is measured.
+ * Sends one request after the other on one connection until `isOver`. It reads no more than an answer's status and
+ * where it ends: a complete client would use as much of the processors as the measured server.
  */
 function sendOnOne(
   target: { host: string; port: number },
@@ -61,8 +80,9 @@ function sendOnOne(
         const known = head === undefined ? bytes : Buffer.concat([head, bytes]);
         answer = readHead(known);
         head = answer === undefined ? known : undefined;
-      } else answer.missing -= bytes.length;
-      if (answer === undefined || answer.missing > 0) return;
+      } else if (answer.missing === undefined) answer.tail = tailOf(answer.tail, bytes);
+      else answer.missing -= bytes.length;
+      if (answer === undefined || !hasEnded(answer)) return;
       counts.times.push(performance.now() - begun);
       if (answer.status < 200 || answer.status > 299) counts.failed += 1;
       answer = undefined;

@@ -3,9 +3,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
 
-import { type Filling, listsFilling, orgs, prepareData } from "./data.ts";
+import { type Filling, listsFilling, orgs, prepareData, type Size, sizes } from "./data.ts";
 import { type Setting, warmUp } from "./measure.ts";
 import { processFilling, processOrgs } from "./process-data.ts";
 import { type Server, startServer, stopAll } from "./processes.ts";
@@ -19,10 +19,11 @@ import { describeMemoryAfterLoad, measureMemoryAtRest } from "./scenarios/memory
 import { processScenario } from "./scenarios/process.ts";
 import { runtimeScenario } from "./scenarios/runtime.ts";
 import { measureStart } from "./scenarios/start.ts";
+import { snapshotViewsScenario, trailViewsScenario, viewsScenario } from "./scenarios/views.ts";
 
-const scenarios = [environmentsScenario, buildsScenario, artifactsScenario];
+const scenarios = [environmentsScenario, buildsScenario, artifactsScenario, viewsScenario];
 
-/** Measured on a server of its own, with data of its own. */
+/** A scenario that is measured on a server of its own, with data of its own. */
 interface Part {
   scenario: Scenario;
   filling: Filling;
@@ -40,13 +41,29 @@ const parts: Part[] = [
     filling: runtimeFilling,
     warmUp: `/api/v2/environments/${runtimeOrgs.runtime}?per_page=50`,
   },
+  {
+    scenario: trailViewsScenario,
+    filling: processFilling,
+    warmUp: `/api/v2/flows/${processOrgs.large}?per_page=50`,
+  },
+  {
+    scenario: snapshotViewsScenario,
+    filling: runtimeFilling,
+    warmUp: `/api/v2/environments/${runtimeOrgs.runtime}?per_page=50`,
+  },
 ];
 const partNames = parts.map(({ scenario }) => scenario.name);
-const names = ["start", "memory", ...scenarios.map(({ name }) => name), ...partNames];
+const onServer = ["memory", ...scenarios.map(({ name }) => name)];
+const names = ["start", ...onServer, "web", ...partNames];
 
 const legend =
   "bare/s: a node:http server that makes the same objects into text for every request, measured right after. " +
   "µs: processor time of one request on the answering side; with the load generator it has to fit into the cores.";
+
+const webLegend =
+  "Pages: the middle one of 9 times, in a browser that has the app's files, from the start of the navigation, the click or the key " +
+  "until everything was drawn. Slowest: the slowest of its requests of the API. By hand: a page without any library that asks a " +
+  "bare server for the same objects and writes them into a table, in the same browser right after.";
 
 interface Options {
   data: string;
@@ -54,8 +71,11 @@ interface Options {
   seconds: number;
   rounds: number;
   only: string[];
+  size: Size["name"];
   out?: string;
 }
+
+type Given = Omit<Options, "only"> & Partial<Pick<Options, "only">>;
 
 function seconds(text: string): number {
   const value = Number(text);
@@ -99,14 +119,30 @@ async function runScenario(scenario: Scenario, setting: Setting, report: Report)
   report.verdicts.push(...verdicts);
 }
 
-/** Everything that is measured with environments and builds. */
+/** Measures everything that uses the data of lists. */
 async function measureLists(folder: string, options: Options, report: Report): Promise<void> {
-  const dataDir = await prepareData(folder, listsFilling, options.fresh);
+  const size = sizes[options.size];
+  const dataDir = await prepareData(folder, listsFilling(size), options.fresh);
   if (options.only.includes("start")) {
     console.log("Measuring start");
     report.verdicts.push(...(await measureStart(dataDir)));
   }
-  await measureRunning(dataDir, options, report);
+  if (onServer.some((name) => options.only.includes(name))) await measureRunning(dataDir, options, report);
+  if (options.only.includes("web")) await measurePages(dataDir, size, report);
+}
+
+async function measurePages(dataDir: string, size: Size, report: Report): Promise<void> {
+  // Unpacks a browser, which nothing else needs.
+  const { hasBrowser, measureWeb } = await import("./scenarios/web.ts");
+  if (!hasBrowser) {
+    report.remarks.push("Pages were not measured: there is no browser.");
+    return;
+  }
+  console.log("Measuring web");
+  const { figures, verdicts, remarks } = await measureWeb(dataDir, orgs.large, size);
+  report.pages.push(...figures);
+  report.verdicts.push(...verdicts);
+  report.remarks.push(webLegend, ...remarks);
 }
 
 async function measurePart(part: Part, folder: string, options: Options, report: Report): Promise<void> {
@@ -125,8 +161,9 @@ async function bench(options: Options): Promise<void> {
   await mkdir(folder, { recursive: true });
   const report: Report = {
     figures: [],
+    pages: [],
     verdicts: [],
-    remarks: [legend],
+    remarks: options.only.some((name) => name !== "web") ? [legend] : [],
     secondsEach: options.seconds,
     rounds: options.rounds,
   };
@@ -148,9 +185,21 @@ const command = new Command("bench")
   .addOption(
     new Option("--rounds <n>", "how many of each, of which the middle one counts").argParser(odd).default(3),
   )
-  .addOption(new Option("--only <names...>", "what to measure").choices(names).default(names))
+  .addArgument(new Argument("[names...]", "what to measure; everything unless given").choices(names))
+  .addOption(new Option("--only <names...>", "the same").choices(names))
+  .addOption(
+    new Option(
+      "--size <size>",
+      "how much the lists have; small is made in a minute and compares with nothing",
+    )
+      .choices(Object.keys(sizes))
+      .default("full" satisfies Size["name"]),
+  )
   .option("--out <file>", "write the figures to a Markdown file, too")
-  .action((options: Options) => bench(options));
+  .action((given: string[], { only = [], ...options }: Given) => {
+    const chosen = [...given, ...only];
+    return bench({ ...options, only: chosen.length === 0 ? names : chosen });
+  });
 
 try {
   await command.parseAsync();

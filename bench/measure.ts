@@ -8,8 +8,8 @@ function script(name: string): string[] {
   return ["--import", "tsx", new URL(name, import.meta.url).pathname];
 }
 
-/** What was measured from outside, and what it took inside. */
-export interface Loaded extends LoadResult {
+/** What a load measured, and what it cost the answering side. */
+interface Loaded extends LoadResult {
   /** Processor time for each request, in microseconds. */
   cost: Cpu;
 }
@@ -30,7 +30,7 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
   }
 }
 
-/** Loads an address for some seconds, from a process of its own, and looks what that cost the answering side. */
+/** Loads an address for some seconds, from a process of its own, and measures what that cost the answering side. */
 async function loadAddress(job: LoadJob, cpu: () => Promise<Cpu>): Promise<Loaded> {
   const before = await cpu();
   const result = await runLoad(job);
@@ -59,33 +59,33 @@ export interface Figure {
   scenario: string;
   connections: number;
   own: Loaded;
-  /** Unless there is nothing that a bare server could do in its place. */
+  /** The bare server's result, where there is something comparable. */
   bare?: Loaded;
 }
 
-/** What is measured: an address of the API that answers with objects, or one that takes reports. */
+/** What to load: an address of the API that answers with objects, or one that takes reports. */
 export interface Subject {
   scenario: string;
   /** With the API's prefix. */
   path: string;
-  /** More addresses like it, read in turn with it. */
+  /** More addresses of the kind, read in turn with it. */
   others?: string[];
   report?: ReportKind;
-  /** Puts these in turn instead. */
+  /** Sends these by PUT in turn, instead of reading. */
   puts?: readonly Sent[];
 }
 
-/** Where and how long. */
+/** The server to measure, and how long. */
 export interface Setting {
   server: Server;
   url: string;
   key: string;
   seconds: number;
-  /** How many times everything is measured; an odd number. */
+  /** How often everything is measured; an odd number. */
   rounds: number;
 }
 
-/** Measures several times and keeps the round in the middle: single ones tell as much of the machine as of the program. */
+/** Measures several times and gives the median round: a single one depends as much on the machine as on the program. */
 async function middleOf<T>(
   rounds: number,
   measureOnce: () => Promise<T>,
@@ -97,15 +97,15 @@ async function middleOf<T>(
 }
 
 /**
- * Loads some addresses for a few seconds and forgets the result: a server that was just started compiles its hot paths,
- * opens its connections and plans their statements, which no measurement should pay for alone.
+ * Loads some addresses for a few seconds, unmeasured: a server that has just started compiles its hot paths, opens its
+ * connections and plans their statements.
  */
 export async function warmUp(setting: Setting, paths: string[]): Promise<void> {
   for (const path of paths)
     await runLoad({ url: setting.url + path, key: setting.key, connections: 64, seconds: 3 });
 }
 
-/** Measures an address with so many connections each, and leaves it to others to say what would be much. */
+/** Measures an address with each number of connections, without a bare server to compare with. */
 export async function measureAlone(
   setting: Setting,
   subject: Subject,
@@ -155,9 +155,9 @@ async function objectsAt(setting: Setting, path: string): Promise<unknown> {
 }
 
 /**
- * Measures an address with so many connections each, and a bare server that answers the very same objects, one after
- * the other. Of reports the round with the middle throughput counts, of reads the one with the middle share of the bare
- * server's.
+ * Measures an address with each number of connections, and after it a bare server that answers the same objects. The
+ * round that counts is the one with the median throughput for reports, and with the median share of the bare server's
+ * for reads.
  */
 export async function measure(setting: Setting, subject: Subject, connections: number[]): Promise<Figure[]> {
   const objects = subject.report !== undefined ? "OK" : await objectsAt(setting, subject.path);

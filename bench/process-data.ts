@@ -2,17 +2,18 @@ import { createHash } from "node:crypto";
 
 import type { Database } from "../src/db/connect.ts";
 import { transaction } from "../src/db/transaction.ts";
-import { evaluateTrails, type FlowOrigin } from "../src/modules/compliance/service.ts";
+import { evaluateTrails, type FlowOrigin } from "../src/modules/process/compliance/service.ts";
+import { send } from "./api.ts";
 import { type Filling, withDatabase } from "./data.ts";
 import type { Server } from "./processes.ts";
 
-/** The organizations with flows, trails and attestations. */
+/** Names of the organizations with flows, trails and attestations. */
 export const processOrgs = {
   /** 1,000 flows, 100,000 trails, 2,000,000 attestations. */
   large: "bench-process-large",
   /** 10 flows, 1,000 trails, 20,000 attestations. */
   small: "bench-process-small",
-  /** Takes the reports. */
+  /** Receives the reports of the load. */
   reports: "bench-process-reports",
 } as const;
 
@@ -20,7 +21,7 @@ export const processOrgs = {
 export interface Size {
   org: string;
   flows: number;
-  /** Of each flow. */
+  /** Trails of each flow. */
   trails: number;
 }
 
@@ -29,7 +30,7 @@ const sizes: Size[] = [
   { org: processOrgs.large, flows: 1000, trails: 100 },
 ];
 
-/** Of each trail: two artifacts with eight attestations each, and four of its own. */
+/** The artifacts of each trail. Each has eight attestations, the trail itself has four. */
 const artifacts = ["api", "web"];
 const [ofArtifact, ofTrail] = [8, 4];
 
@@ -57,7 +58,7 @@ export interface LoadedArtifact {
   flow: string;
 }
 
-/** An artifact of the loaded data. Numbers below that of the trails lead to different ones. */
+/** Computes an artifact of the loaded data. Numbers below the number of trails give different ones. */
 export function loadedArtifact({ org, flows, trails }: Size, index: number): LoadedArtifact {
   const trail = 1 + ((index * 7919) % (flows * trails));
   const name = artifacts[index % artifacts.length]!;
@@ -65,7 +66,15 @@ export function loadedArtifact({ org, flows, trails }: Size, index: number): Loa
   return { fingerprint, filename: `${name}:${trail}`, flow: `flow-${1 + ((trail - 1) % flows)}` };
 }
 
-/** Where attestations of an artifact of the loaded data are read. */
+/** Gives the fingerprint of an artifact of the organization with 100,000 trails. */
+export function fingerprintOfLarge(index: number): string {
+  return loadedArtifact(
+    sizes.find(({ org }) => org === processOrgs.large)!,
+    index,
+  ).fingerprint;
+}
+
+/** Gives the path of an artifact's attestations in the loaded data. */
 export function attestedArtifact(org: string, index: number): string {
   const { fingerprint, flow } = loadedArtifact(
     sizes.find((one) => one.org === org)!,
@@ -82,7 +91,9 @@ const functions = `
   create or replace function pg_temp.digest(what text) returns text language sql immutable as $$
     select encode(sha256(convert_to(what, 'UTF8')), 'hex') $$`;
 
-/** Trails number from 1, in order of time, over all flows in turn: half a minute apart, until now. */
+/**
+ * Makes a table of trails, numbered from 1 in order of time, over all flows in turn: half a minute apart, until now.
+ */
 const places = `
   create temp table places as
   select $1::uuid as org_id, $2::text as org, n, 'flow-' || 1 + (n - 1) % $3::int as flow, at,
@@ -142,11 +153,11 @@ async function judgeAll(db: Database, orgId: string): Promise<void> {
   const { rows } = await db.pool.query<{ id: string }>("select id from places order by n");
   for (let from = 0; from < rows.length; from += 500) {
     const ids = rows.slice(from, from + 500).map(({ id }) => id);
-    await transaction(db.query, (tx) => evaluateTrails(tx, orgId, ids, { kind: "artifacts", origins }));
+    await transaction(db, (tx) => evaluateTrails(tx, orgId, ids, { kind: "artifacts", origins }));
   }
 }
 
-/** Makes flows with trails, artifacts and attestations, past the API but with the verdicts it would give. */
+/** Loads flows with trails, artifacts and attestations by SQL, with the verdicts that the API would have given. */
 export async function loadTrails(db: Database, { org, flows, trails }: Size): Promise<void> {
   const { rows } = await db.pool.query<{ id: string }>("select id from organizations where name = $1", [org]);
   const orgId = rows[0]!.id;
@@ -158,17 +169,12 @@ export async function loadTrails(db: Database, { org, flows, trails }: Size): Pr
   await db.pool.query("drop table places");
 }
 
-/** Makes an organization through the API. */
+/** Creates an organization through the API. */
 export async function createOrganization(server: Server, name: string): Promise<void> {
-  const response = await fetch(`${server.url}/api/v2/organizations`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${server.key}`, "content-type": "application/json" },
-    body: JSON.stringify({ name }),
-  });
-  if (!response.ok) throw new Error(`${name} was answered ${response.status}: ${await response.text()}`);
+  await send(server, "POST", "/api/v2/organizations", JSON.stringify({ name }));
 }
 
-/** What flows, trails and attestations are measured with. */
+/** The data that flows, trails and attestations are measured with. */
 export const processFilling: Filling = {
   name: "process",
   plan: JSON.stringify(sizes),

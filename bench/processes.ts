@@ -7,11 +7,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const root = new URL("..", import.meta.url).pathname;
 
-/** Everything started and not yet stopped, so that nothing outlives the benchmark. */
+/** Processes that were started and have not ended, so that none outlives the benchmark. */
 const running = new Set<ChildProcess>();
 
-/** A port of the loopback interface that nothing listens on. */
-export async function freePort(): Promise<number> {
+/** Finds a port of the loopback interface that nothing listens on. */
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -27,7 +27,7 @@ interface Start {
   stdout?: "pipe" | FileHandle;
 }
 
-/** Starts another Node with the same PATH and locale and nothing else of our environment. */
+/** Starts another Node, which gets PATH and locale of our environment and nothing else. */
 export function startNode({ args, env = {}, stdout = "pipe" }: Start): ChildProcess {
   const { PATH = "", LANG = "C", TMPDIR } = process.env;
   const child = spawn(process.execPath, args, {
@@ -40,7 +40,7 @@ export function startNode({ args, env = {}, stdout = "pipe" }: Start): ChildProc
   return child;
 }
 
-/** Asks a process to end, and makes it end when it does not. */
+/** Asks a process to end, and kills it after 30 seconds. */
 export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
@@ -55,7 +55,7 @@ export async function stopAll(): Promise<void> {
   await Promise.all([...running].map(stopProcess));
 }
 
-/** The server as users run it: the built program, its own PostgreSQL, default settings. */
+/** A running server, as users run it: its own PostgreSQL, default settings. */
 export interface Server {
   url: string;
   dataDir: string;
@@ -67,12 +67,12 @@ export interface Server {
   child: ChildProcess;
   /** Resolves when the process has ended, however that came about. */
   ended: Promise<unknown>;
-  /** `kill -9`; resolves when the process is gone. */
+  /** Kills the process (`kill -9`); resolves when it is gone. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** What to start a server with beside its data directory. */
+/** Options of a server's start. */
 export interface ServerStart {
   env?: Record<string, string>;
   /** Runs the program from its source, which needs no build. */
@@ -96,8 +96,8 @@ async function becomesReady(url: string, child: ChildProcess, patience: number):
 const built = ["dist/main.js"];
 const fromSource = ["--import", "tsx", "src/main.ts"];
 
-/** Where a server's log is, by its data directory. */
-export function logOf(dataDir: string): string {
+/** Gives the path of a server's log, by its data directory. */
+function logOf(dataDir: string): string {
   return join(dataDir, "bench-server.log");
 }
 
@@ -149,20 +149,20 @@ async function field(file: string, name: string): Promise<number | undefined> {
   return value === undefined ? undefined : Number(value);
 }
 
-/** Memory in megabytes; undefined where this machine does not tell. */
+/** Memory in megabytes; undefined where the system does not tell. */
 export interface Memory {
   node: number | undefined;
   postgres: number | undefined;
 }
 
-/** The first process of a data directory's PostgreSQL, as it is noted there; undefined when none is. */
+/** Reads the id of PostgreSQL's first process from a data directory; undefined when there is none. */
 export async function postmasterOf(dataDir: string): Promise<number | undefined> {
   const file = await readFile(join(dataDir, "postgres", "postmaster.pid"), "utf8").catch(() => "");
   const postmaster = Number.parseInt(file, 10);
   return Number.isFinite(postmaster) ? postmaster : undefined;
 }
 
-/** PostgreSQL's own process and all its children. */
+/** Lists PostgreSQL's first process and all its children. */
 async function postgresPids(dataDir: string): Promise<number[]> {
   const postmaster = await postmasterOf(dataDir);
   if (postmaster === undefined) return [];
@@ -171,10 +171,10 @@ async function postgresPids(dataDir: string): Promise<number[]> {
   return [postmaster, ...entries.map(Number).filter((_pid, index) => parents[index] === postmaster)];
 }
 
-/** Clock ticks a second that the kernel counts processor time in, on every Linux there is. */
+/** Ticks per second in which every Linux counts processor time. */
 const ticks = 100;
 
-/** What a process used, with what those of its children used that have ended: connections come and go. */
+/** Reads the processor time of a process and of its children that have ended: connections come and go. */
 async function cpuSecondsOf(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   // The name in parentheses may contain anything; these are the 12th to 15th field after it.
@@ -183,25 +183,25 @@ async function cpuSecondsOf(pid: number): Promise<number> {
   return ((user ?? 0) + (system ?? 0) + (childrenUser ?? 0) + (childrenSystem ?? 0)) / ticks;
 }
 
-/** Processor time used so far, in seconds; zero where this machine does not tell. */
+/** Processor time used so far, in seconds; zero where the system does not tell. */
 export interface Cpu {
   node: number;
   postgres: number;
 }
 
-/** Processor time of a server's process. */
+/** Reads the processor time of a bare server's process. */
 export async function cpuOfNode(pid: number): Promise<Cpu> {
   return { node: await cpuSecondsOf(pid), postgres: 0 };
 }
 
-/** Processor time of the server's process and of all of PostgreSQL's. */
+/** Reads the processor time of the server's process and of all of PostgreSQL's. */
 export async function cpuOfServer(server: Server): Promise<Cpu> {
   const pids = await postgresPids(server.dataDir);
   const seconds = await Promise.all(pids.map(cpuSecondsOf));
   return { node: await cpuSecondsOf(server.pid), postgres: seconds.reduce((sum, one) => sum + one, 0) };
 }
 
-/** Resident memory of the server's process; PostgreSQL's proportional share, all its processes together. */
+/** Reads the resident memory of the server's process, and the proportional share of all of PostgreSQL's. */
 export async function memoryOf(server: Server): Promise<Memory> {
   const rss = await field(`/proc/${server.pid}/status`, "VmRSS");
   const pids = await postgresPids(server.dataDir);

@@ -2,10 +2,13 @@ import { cpus, totalmem } from "node:os";
 
 import type { Figure } from "./measure.ts";
 import { ratioOf, type Verdict } from "./scenario.ts";
+import type { PageFigure } from "./web/measure.ts";
 
 /** Everything a run found. */
 export interface Report {
   figures: Figure[];
+  /** Of pages in a browser. */
+  pages: PageFigure[];
   verdicts: Verdict[];
   remarks: string[];
   secondsEach: number;
@@ -26,6 +29,7 @@ const figureHeading: Row = [
   "PostgreSQL µs",
   "bare µs",
 ];
+const pageHeading: Row = ["page", "p50 ms", "p95 ms", "requests", "slowest ms", "by hand ms"];
 const verdictHeading: Row = ["target", "wanted", "measured", ""];
 
 function figureRow(figure: Figure): Row {
@@ -44,19 +48,29 @@ function figureRow(figure: Figure): Row {
   ];
 }
 
+function pageRow({ what, p50, p95, requests, requestMs, bare }: PageFigure): Row {
+  const slowest = requestMs === undefined ? "" : requestMs.toFixed(0);
+  return [what, p50.toFixed(0), p95.toFixed(0), String(requests), slowest, bare.toFixed(0)];
+}
+
 function verdictRow({ what, target, measured, met }: Verdict): Row {
   return [what, target, measured, met ? "met" : "MISSED"];
 }
 
-/** The machine and the moment, one sentence. */
-function circumstances(report: Report): string {
+/** Describes day and machine: `2026-08-01 with Node.js 20.19.0 on linux x64, 2 cores (…), 8 GB of memory`. */
+export function circumstances(): string {
   const [cpu] = cpus();
   const gigabytes = Math.round(totalmem() / 2 ** 30);
   const date = new Date().toISOString().slice(0, 10);
   return (
-    `Measured on ${date} with Node.js ${process.versions.node} on ${process.platform} ${process.arch}, ` +
-    `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}), ${gigabytes} GB of memory, the middle one of ${report.rounds} rounds of ${report.secondsEach} seconds.`
+    `${date} with Node.js ${process.versions.node} on ${process.platform} ${process.arch}, ` +
+    `${cpus().length} cores (${cpu?.model.trim() ?? "unknown"}), ${gigabytes} GB of memory`
   );
+}
+
+function method({ figures, rounds, secondsEach }: Report): string {
+  const how = figures.length === 0 ? "" : `, the middle one of ${rounds} rounds of ${secondsEach} seconds`;
+  return `Measured on ${circumstances()}${how}.`;
 }
 
 function plainTable(heading: Row, rows: Row[]): string {
@@ -71,31 +85,32 @@ function plainTable(heading: Row, rows: Row[]): string {
   return all.map(line).join("\n");
 }
 
-function markdownTable(heading: Row, rows: Row[]): string {
-  const line = (row: Row): string => `| ${row.join(" | ")} |`;
+/** Writes a table in Markdown. */
+export function markdownTable(heading: Row, rows: Row[]): string {
+  const line = (row: Row): string => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   const rule = heading.map((_, column) => (column === 0 ? "---" : "--:"));
   return [line(heading), line(rule), ...rows.map(line)].join("\n");
 }
 
-/** For the terminal. */
-export function asText(report: Report): string {
+/** The tables of a report that have something in them. */
+function tables({ verdicts, figures, pages }: Report): { heading: Row; rows: Row[] }[] {
   return [
-    circumstances(report),
-    plainTable(figureHeading, report.figures.map(figureRow)),
-    plainTable(verdictHeading, report.verdicts.map(verdictRow)),
-    ...report.remarks,
-  ].join("\n\n");
+    { heading: verdictHeading, rows: verdicts.map(verdictRow) },
+    { heading: figureHeading, rows: figures.map(figureRow) },
+    { heading: pageHeading, rows: pages.map(pageRow) },
+  ].filter(({ rows }) => rows.length > 0);
 }
 
-/** For a document. */
+/** Writes a report for the terminal, the targets last. */
+export function asText(report: Report): string {
+  const written = tables(report).map(({ heading, rows }) => plainTable(heading, rows));
+  return [method(report), ...written.toReversed(), ...report.remarks].join("\n\n");
+}
+
+/** Writes a report as Markdown. */
 export function asMarkdown(report: Report): string {
-  return [
-    "# Figures of `npm run bench`",
-    circumstances(report),
-    markdownTable(verdictHeading, report.verdicts.map(verdictRow)),
-    markdownTable(figureHeading, report.figures.map(figureRow)),
-    ...report.remarks,
-  ]
+  const written = tables(report).map(({ heading, rows }) => markdownTable(heading, rows));
+  return ["# Figures of `npm run bench`", method(report), ...written, ...report.remarks]
     .join("\n\n")
     .concat("\n");
 }

@@ -6,44 +6,44 @@ import { createCalendar } from "../demo/model/calendar.ts";
 import { makePeople } from "../demo/model/people.ts";
 import { reportOf } from "../demo/steps/runs.ts";
 
-/** What is reported: artifacts, or attestations by a form. */
+/** Kinds of reports: artifacts as JSON, or attestations as forms. */
 export type ReportKind = "artifact" | "attestation";
 
-/** A body of JSON, and the address it is put to. */
+/** A JSON body, and the path it is sent to. */
 export interface Sent {
   path: string;
   body: string;
 }
 
-/** What to load, and how. */
+/** What to load, and how: the message to the load generator. */
 export interface LoadJob {
   url: string;
   key: string;
   connections: number;
   seconds: number;
-  /** Reads these addresses of the same server in turn instead. */
+  /** Reads these paths of the same server in turn, instead of the address. */
   paths?: string[];
-  /** Puts these in turn instead. */
+  /** Sends these by PUT in turn, instead of reading. */
   puts?: readonly Sent[];
   /**
-   * Reports something new below this address instead of reading it. Another seed makes other reports. With `again`, the
-   * same ones are sent once more when they are used up.
+   * Sends new reports below the address instead of reading it. Another seed makes other reports. With `again` the same
+   * ones are sent once more when they are used up.
    */
   reports?: { kind: ReportKind; seed: string; again?: boolean };
 }
 
-/** A moment of load that does not count: it fills caches and lets the compilers see what is hot. */
+/** Seconds of load that are not measured: they fill caches and let the compiler see what is hot. */
 export const warmUpSeconds = 1;
 
 const manyBuilds = 10_000_000;
 
-/** A report, and where it goes below the address that is loaded. */
+/** A report, and its path below the address that is loaded. */
 interface Report {
   path: string;
   body: string;
 }
 
-/** Reports of artifacts nobody has seen, as pipelines send them. */
+/** Makes reports of new artifacts, as pipelines send them. */
 function* newArtifacts(seed: string): Generator<Report, never> {
   const now = Date.now() / 1000;
   const runs = makeRuns({
@@ -66,7 +66,7 @@ function formOf(data: unknown): string {
   return `--${boundary}\r\ncontent-disposition: form-data; name="data_json"\r\n\r\n${JSON.stringify(data)}\r\n--${boundary}--\r\n`;
 }
 
-/** Ten attestations for each of ever new trails, of some flows. */
+/** Makes attestations: ten for each of ever new trails, of some flows. */
 function* newAttestations(seed: string): Generator<Report, never> {
   for (let count = 0; ; count += 1) {
     const run = Math.floor(count / attestationsOfTrail);
@@ -99,7 +99,7 @@ function contentTypeOf(job: LoadJob): string {
     : "application/json";
 }
 
-/** A request as it goes over the connection. */
+/** Writes a request as it goes over the connection. */
 function requestOf(job: LoadJob, method: string, path: string, body?: string): Buffer {
   const lines = [
     `${method} ${path} HTTP/1.1`,
@@ -112,7 +112,7 @@ function requestOf(job: LoadJob, method: string, path: string, body?: string): B
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body ?? ""}`);
 }
 
-/** More than a server takes in a second. */
+/** Reports to prepare for each second: more than a server takes. */
 const reportsEachSecond = 5_000;
 
 function* inTurn(requests: readonly Buffer[]): Generator<Buffer, never> {
@@ -124,7 +124,7 @@ function* once(requests: readonly Buffer[]): Generator<Buffer, never> {
   throw new Error("All reports were sent");
 }
 
-/** The job's requests, as many as it may need. */
+/** Makes the job's requests, as many as it may need. */
 export function requestsOf(job: LoadJob): Generator<Buffer, never> {
   const { pathname, search } = new URL(job.url);
   if (job.puts !== undefined)

@@ -1,25 +1,26 @@
-import { withDatabase, type Filling } from "./data.ts";
-import type { Sent } from "./requests.ts";
+import { form, send } from "./api.ts";
+import { type Filling, withDatabase } from "./data.ts";
 import { createOrganization, loadedArtifact, loadTrails, type Size } from "./process-data.ts";
 import type { Server } from "./processes.ts";
+import type { Sent } from "./requests.ts";
 
-/** The organizations with environments that are reported on. */
+/** Names of the organizations with environments that are reported on. */
 export const runtimeOrgs = {
-  /** 5,000 trails with 10,000 artifacts and 100,000 attestations, and what of it runs. */
+  /** 5,000 trails with 10,000 artifacts and 100,000 attestations, some of which run. */
   runtime: "bench-runtime",
 } as const;
 
 const org = runtimeOrgs.runtime;
 const built: Size = { org, flows: 50, trails: 100 };
 
-/** Environments with 800 artifacts and 3 policies each. */
+/** Names of environments with 800 artifacts and 3 policies each. */
 export const large = {
   steady: "large-steady",
   changing: "large-changing",
   replaced: "large-replaced",
 } as const;
 
-/** Environments with so many snapshots of 20 artifacts. */
+/** Names of environments with a history: many, or few snapshots of 20 artifacts. */
 export const histories = { long: "history-long", short: "history-short" } as const;
 
 const lengths: Record<string, number> = { [histories.long]: 10_000, [histories.short]: 100 };
@@ -29,7 +30,8 @@ const clusters = 500;
 const atOnce = 8;
 
 const heading = "_schema: https://docs.kosli.com/schemas/policy/v1\nartifacts:\n";
-const policies: Record<string, string> = {
+/** Policies by name, as YAML. */
+export const policies: Record<string, string> = {
   origin: `${heading}  provenance: {required: true, exceptions: [{if: "matches(artifact.name, '^registry.example/sidecar')"}]}\n`,
   trails: `${heading}  trail-compliance: {required: true, exceptions: [{if: "flow.tags.team == 'sandbox'"}]}\n`,
   checks: `${heading}  attestations:
@@ -38,12 +40,12 @@ ${[1, 2, 3, 4].map((number) => `    - {type: generic, name: check-${number}}`).j
 `,
 };
 
-/** An artifact that was built. */
+/** Gives the fingerprint of an artifact that was built. */
 export function builtArtifact(index: number): string {
   return loadedArtifact(built, index).fingerprint;
 }
 
-function pod(index: number, place: number): object {
+function pod(built: Size, index: number, place: number): object {
   const { fingerprint, filename, flow } = loadedArtifact(built, index);
   const app = `${flow}-${place}`;
   const owner = {
@@ -62,27 +64,31 @@ function pod(index: number, place: number): object {
   };
 }
 
-function reportPath(environment: string): string {
-  return `/api/v2/environments/${org}/${environment}/report/K8S`;
-}
-
-function report(environment: string, artifacts: readonly number[]): Sent {
+/** Makes a report of a cluster that runs these artifacts of the loaded ones, a pod each. */
+export function clusterReport(built: Size, environment: string, artifacts: readonly number[]): Sent {
   return {
-    path: reportPath(environment),
-    body: JSON.stringify({ artifacts: artifacts.map((index, place) => pod(index, place)) }),
+    path: `/api/v2/environments/${built.org}/${environment}/report/K8S`,
+    body: JSON.stringify({ artifacts: artifacts.map((index, place) => pod(built, index, place)) }),
   };
 }
 
-function numbers(count: number, from = 0): number[] {
+const report = (environment: string, artifacts: readonly number[]): Sent =>
+  clusterReport(built, environment, artifacts);
+
+/** Counts upwards. */
+export function numbers(count: number, from = 0): number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }
 
-/** A report that says the same each time. */
+/** A report that is the same each time. */
 export const steadyReport: Sent = report(large.steady, numbers(ofLarge));
 
 const exchanged = 8;
 
-/** Reports that go round. From each to the next 8 of the 800 artifacts get a new version, and 8 their old one again. */
+/**
+ * Reports to send in turn. From each to the next 8 of the 800 artifacts get a new version, and 8 others their old one
+ * again.
+ */
 export const changingReports: Sent[] = numbers(20).map((turn) =>
   report(
     large.changing,
@@ -95,12 +101,12 @@ export const replacingReports: Sent[] = [0, 1].map((turn) =>
   report(large.replaced, numbers(ofLarge, turn * ofLarge)),
 );
 
-/** What 500 clusters with 50 pods each report. */
+/** Reports of 500 clusters with 50 pods each. */
 export const clusterReports: Sent[] = numbers(clusters).map((cluster) =>
   report(`cluster-${cluster}`, numbers(ofCluster, cluster * 7)),
 );
 
-/** What ran in an environment with a history: each snapshot has a new version of one of its artifacts. */
+/** Makes the report of one snapshot in a history: each has a new version of one artifact. */
 function historyReport(environment: string, snapshot: number): Sent {
   const versions = numbers(ofHistory).map((place) => Math.floor((snapshot + place) / ofHistory));
   return report(
@@ -109,46 +115,32 @@ function historyReport(environment: string, snapshot: number): Sent {
   );
 }
 
-/** Sends something to the API. @throws when the answer is not a success. */
-export async function send(
-  server: Pick<Server, "url" | "key">,
-  method: string,
-  path: string,
-  body: string | FormData,
-): Promise<number> {
-  const response = await fetch(server.url + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${server.key}`,
-      ...(typeof body === "string" ? { "content-type": "application/json" } : {}),
-    },
-    body,
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${text}`);
-  return response.status;
-}
-
-async function createPolicies(server: Server): Promise<void> {
+/** Makes the policies of an organization. */
+export async function createPolicies(server: Server, org: string): Promise<void> {
   for (const [name, text] of Object.entries(policies)) {
-    const form = new FormData();
-    form.set("payload", JSON.stringify({ name, description: "" }));
-    form.set("policy_file", new Blob([text]), "policy.yaml");
-    await send(server, "PUT", `/api/v2/policies/${org}`, form);
+    const policy = form("payload", { name, description: "" }, { policy_file: text });
+    await send(server, "PUT", `/api/v2/policies/${org}`, policy);
   }
 }
 
-async function createEnvironment(server: Server, name: string, attached: readonly string[]): Promise<void> {
+/** Makes a cluster, with policies. */
+export async function createEnvironment(
+  server: Server,
+  org: string,
+  name: string,
+  attached: readonly string[],
+): Promise<void> {
   const environment = { name, type: "K8S", description: "", policies: attached };
   await send(server, "PUT", `/api/v2/environments/${org}`, JSON.stringify(environment));
 }
 
-async function sendReport(server: Server, { path, body }: Sent): Promise<void> {
+/** Sends a report. */
+export async function sendReport(server: Server, { path, body }: Sent): Promise<void> {
   await send(server, "PUT", path, body);
 }
 
 async function fillHistory(server: Server, environment: string): Promise<void> {
-  await createEnvironment(server, environment, ["origin"]);
+  await createEnvironment(server, org, environment, ["origin"]);
   for (let snapshot = 0; snapshot < lengths[environment]!; snapshot += 1)
     await sendReport(server, historyReport(environment, snapshot));
 }
@@ -156,14 +148,14 @@ async function fillHistory(server: Server, environment: string): Promise<void> {
 async function fillClusters(server: Server): Promise<void> {
   const fillEvery = async (first: number): Promise<void> => {
     for (let cluster = first; cluster < clusters; cluster += atOnce) {
-      await createEnvironment(server, `cluster-${cluster}`, ["origin"]);
+      await createEnvironment(server, org, `cluster-${cluster}`, ["origin"]);
       await sendReport(server, clusterReports[cluster]!);
     }
   };
   await Promise.all(numbers(atOnce).map(fillEvery));
 }
 
-/** What is measured at run time. */
+/** The data that environments and snapshots are measured with. */
 export const runtimeFilling: Filling = {
   name: "runtime",
   plan: JSON.stringify([built, lengths, policies, ofLarge, ofHistory, ofCluster, clusters]),
@@ -172,8 +164,9 @@ export const runtimeFilling: Filling = {
     console.log(`Making ${org}`);
     await createOrganization(server, org);
     await withDatabase(server.dataDir, (db) => loadTrails(db, built));
-    await createPolicies(server);
-    for (const name of Object.values(large)) await createEnvironment(server, name, Object.keys(policies));
+    await createPolicies(server, org);
+    for (const name of Object.values(large))
+      await createEnvironment(server, org, name, Object.keys(policies));
     for (const first of [steadyReport, changingReports.at(-1)!, replacingReports[0]!])
       await sendReport(server, first);
     await Promise.all(Object.values(histories).map((name) => fillHistory(server, name)));

@@ -1,6 +1,6 @@
 import type { Figure, Setting } from "./measure.ts";
 
-/** Something that was promised, and what came out. */
+/** A target, and whether it was met. */
 export interface Verdict {
   what: string;
   target: string;
@@ -8,8 +8,8 @@ export interface Verdict {
   met: boolean;
 }
 
-/** What a scenario found. */
-export interface Outcome {
+/** The results of a scenario. */
+interface Outcome {
   figures: Figure[];
   verdicts: Verdict[];
 }
@@ -20,19 +20,19 @@ export interface Scenario {
   run(setting: Setting): Promise<Outcome>;
 }
 
-/** How much of the bare server's throughput was reached; NaN when none was measured. */
+/** Computes the share of the bare server's throughput that was reached; NaN when none was measured. */
 export function ratioOf({ own, bare }: Figure): number {
   return own.throughput / (bare?.throughput ?? Number.NaN);
 }
 
-/** The figure of one scenario with so many connections, which must have been measured. */
+/** Finds the figure of a scenario with a number of connections. @throws Error when it was not measured. */
 export function figureOf(figures: Figure[], scenario: string, connections: number): Figure {
   const found = figures.find((figure) => figure.scenario === scenario && figure.connections === connections);
   if (found === undefined) throw new Error(`${scenario} was not measured at ${connections}`);
   return found;
 }
 
-/** At least so large. */
+/** Judges whether a value is at least as large as its target. */
 export function atLeast(what: string, value: number, least: number, unit = ""): Verdict {
   return {
     what,
@@ -42,7 +42,7 @@ export function atLeast(what: string, value: number, least: number, unit = ""): 
   };
 }
 
-/** Less than this; what this machine does not tell is not met. */
+/** Judges whether a value is below a limit; an unknown one is not. */
 export function below(what: string, value: number | undefined, limit: number, unit: string): Verdict {
   return {
     what,

@@ -11,8 +11,8 @@ type BodyOf<E extends Endpoint> = E["body"] extends { schema: infer S extends z.
 
 type SuccessOf<E extends Endpoint> = E["responses"][keyof E["responses"] & (200 | 201)];
 
-/** What the endpoint answers when it does what it is asked. */
-export type AnswerOf<E extends Endpoint> =
+/** The body of an endpoint's successful answer. */
+type AnswerOf<E extends Endpoint> =
   SuccessOf<E> extends infer R
     ? R extends { schema: infer S extends z.ZodType }
       ? z.output<S>
@@ -23,8 +23,8 @@ type ParamsOf<E extends Endpoint> = E["path"] extends `${string}{${string}}${str
   ? { params: Record<string, string> }
   : { params?: undefined };
 
-/** What an endpoint is asked with. */
-export type Question<E extends Endpoint> = BodyOf<E> &
+/** Everything a call of an endpoint needs. */
+type Question<E extends Endpoint> = BodyOf<E> &
   ParamsOf<E> & {
     query?: Record<string, string>;
     /** Names and contents of a multipart body's files. */
@@ -32,7 +32,7 @@ export type Question<E extends Endpoint> = BodyOf<E> &
     headers?: Record<string, string>;
   };
 
-/** An answer that was not success. */
+/** The failure of a call that was not answered with success. */
 export class ApiError extends CliError {
   readonly status: number;
   constructor(status: number, message: string) {
@@ -41,17 +41,17 @@ export class ApiError extends CliError {
   }
 }
 
-/** A client of the public API. What may be asked and what comes back follows from the endpoint. */
+/** A client of the public API. Types of requests and answers follow from the endpoint. */
 export interface Api {
   /** Base address, without the API's prefix and a trailing slash. */
   readonly url: string;
-  /** @throws ApiError when the answer is not success. */
+  /** Calls an endpoint. @throws ApiError when the answer is not success. */
   call<E extends Endpoint>(endpoint: E, question: Question<E>): Promise<AnswerOf<E>>;
-  /** The same server, another key or none. */
+  /** Makes a client of the same server with another key, or none. */
   as(key: string | undefined): Api;
 }
 
-/** Statuses that pass by themselves: somebody else writes the same, too many requests, database away. */
+/** Statuses that are worth another attempt: a conflict with another write, too many requests, database away. */
 const passing = new Set([409, 429, 503]);
 const attempts = 5;
 
@@ -102,7 +102,7 @@ async function reach(address: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** @param url base address of the server, without a trailing slash. */
+/** Creates a client. @param url base address of the server, without a trailing slash. */
 export function createApi(url: string, key: string | undefined): Api {
   async function call(endpoint: Endpoint, question: Question<Endpoint>): Promise<unknown> {
     const path = pathOf(endpoint, question.params);

@@ -7,11 +7,11 @@ import { systemClock } from "../src/lib/clock.ts";
 import { initialKeyFile } from "../src/cli/first-start.ts";
 import { CliError, print } from "../src/cli/output.ts";
 import { createApi } from "./api.ts";
+import { repos } from "./data/repos.ts";
+import { type Amounts, type SizeName, sizeNames, sizes } from "./data/sizes.ts";
 import { openBesideServer } from "./database.ts";
 import { fill, type Filled } from "./fill.ts";
-import { repos } from "./model/company.ts";
 import { makePeople } from "./model/people.ts";
-import { type Amounts, type SizeName, sizeNames, sizes } from "./model/sizes.ts";
 import { nextSteps } from "./next-steps.ts";
 import type { Demo } from "./plan.ts";
 import { createProgress } from "./progress.ts";
@@ -27,7 +27,7 @@ interface DemoOptions {
   builds?: number;
 }
 
-/** The key to use: the one given, that of the environment, or the one the server's first start left behind. */
+/** Finds the key to use: the one given, or the one that the server's first start left in its data directory. */
 function keyOf(options: DemoOptions, config: Config): string {
   if (options.key !== undefined && options.key !== "") return options.key;
   try {
@@ -50,10 +50,13 @@ function amountsOf(options: DemoOptions): Amounts {
   };
 }
 
-/** Without the database everything has to go through the API, which takes too long from here on. */
+/** Limits where there is only the API, which would take too long for more. */
 const most = { environments: 2_000 };
 
-/** What is possible without the server's database: no people, nothing before today, not too much. */
+/**
+ * Reduces the amounts to what is possible without the server's database: no people, nothing before today.
+ * @throws CliError for more environments than the API can make in a reasonable time.
+ */
 function amountsFromAfar(amounts: Amounts): Amounts {
   if (amounts.environments > most.environments)
     throw new CliError(
@@ -68,7 +71,9 @@ function amountsFromAfar(amounts: Amounts): Amounts {
 function tell(demo: Demo, filled: Filled): void {
   const { url } = demo.api;
   print.line();
-  print.line(`Organization ${demo.org} is ready. The API to read and try: ${url}/api/v2/doc/`);
+  print.line(`Organization ${demo.org} is ready. Look at it:  ${url}/${demo.org}`);
+  print.line(`What everybody may read, signed in or not:  ${url}/${filled.openOrg}`);
+  print.line(`The API to read and try:  ${url}/api/v2/doc/`);
   print.line("Try next, in a shell:");
   for (const { title, command } of nextSteps({
     url,
@@ -115,7 +120,10 @@ function count(least: number, greatest: number): (text: string) => number {
   };
 }
 
-/** `waybill demo`: fills a new organization of a running server with a year of a made-up company. */
+/**
+ * Makes the command `waybill demo`, which fills a new organization of a running server with a year of a made-up
+ * company.
+ */
 export function demoCommand(): Command {
   return new Command("demo")
     .description("fill a new organization of a running server with a made-up company's year")

@@ -1,16 +1,15 @@
-import { sql } from "kysely";
-
 import type { Config } from "../src/config.ts";
 import { connect, type Database } from "../src/db/connect.ts";
 import { findManagedPostgres } from "../src/db/managed/index.ts";
-import type { DB } from "../src/db/schema.ts";
+import { timestamp, uuid } from "../src/db/row.ts";
+import { identifier, join, query, sql } from "../src/db/sql.ts";
 import { createIdSource } from "../src/lib/ids.ts";
 import { type CommandDeps, commandTime } from "../src/cli/command-deps.ts";
 
-/** What the program's own services need, beside the server, and the organization they are to write to. */
+/** Direct access to the server's database: what the program's own services need, and the organization they write to. */
 export type BesideServer = Omit<CommandDeps, "config" | "evidence"> & { orgId: string };
 
-/** The organization as both ways to it know it. */
+/** The organization as both the API and the database know it. */
 export interface DemoOrg {
   name: string;
   created_at: number;
@@ -23,19 +22,17 @@ async function openDatabase(config: Config): Promise<Database | undefined> {
 }
 
 async function findOrgId(db: Database, org: DemoOrg): Promise<string | undefined> {
-  const row = await db.query
-    .selectFrom("organizations")
-    .select(["id", "created_at"])
-    .where("name", "=", org.name)
-    .executeTakeFirst();
+  const row = await db.first(query({ id: uuid, created_at: timestamp })`
+    select id, created_at from organizations where name = ${org.name}`);
   return row !== undefined && row.created_at === org.created_at ? row.id : undefined;
 }
 
 /**
- * Tells the planner what a load has changed, which it would otherwise learn minutes later and plan badly until then.
+ * Updates the planner's statistics after a bulk load: autovacuum would do so minutes later, and plans be bad until
+ * then.
  */
-export async function learnTables(db: Database, tables: readonly (keyof DB)[]): Promise<void> {
-  await sql`analyze ${sql.join(tables.map((table) => sql.table(table)))}`.execute(db.query);
+export async function learnTables(db: Database, tables: readonly string[]): Promise<void> {
+  await db.run(sql`analyze ${join(tables.map((table) => identifier(table)))}`);
 }
 
 /**

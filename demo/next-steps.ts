@@ -1,9 +1,10 @@
-import type { Robots } from "./steps/service-accounts.ts";
+import { quality } from "./data/company.ts";
 import { runtimeSteps } from "./runtime-steps.ts";
 import { createCurl, type Curl, type NextStep, quoted } from "./shell.ts";
 import type { ActionNumbers } from "./steps/actions.ts";
 import { type QualityHook, signatureHeader } from "./steps/quality.ts";
 import type { Runtime } from "./steps/runtime.ts";
+import type { Robots } from "./steps/service-accounts.ts";
 
 /** What the commands are about. */
 export interface Tour {
@@ -24,16 +25,16 @@ const day = 24 * 3600;
 
 function webhookCommand({ url, secret }: QualityHook, now: number): string {
   const body = JSON.stringify({
-    serverUrl: "https://quality.harborlight.example",
+    serverUrl: quality.server,
     taskId: `by-hand-${Math.floor(now)}`,
     status: "SUCCESS",
     revision: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     project: {
       key: "by-hand",
       name: "By hand",
-      url: "https://quality.harborlight.example/dashboard?id=by-hand",
+      url: `${quality.server}/dashboard?id=by-hand`,
     },
-    qualityGate: { name: "Harborlight way", status: "OK", conditions: [] },
+    qualityGate: { name: quality.gate, status: "OK", conditions: [] },
     properties: {},
   });
   const signature = `$(printf %s "$BODY" | openssl dgst -sha256 -hmac ${quoted(secret)} | sed 's/^.* //')`;
@@ -83,7 +84,7 @@ function lastSteps(tour: Tour, org: string, curl: Curl): NextStep[] {
   ];
 }
 
-/** Commands that work exactly as they are, each on a line of its own. */
+/** Makes commands to try next, each of one line, which work exactly as they are. */
 export function nextSteps(tour: Tour): NextStep[] {
   const { url, repo, runtime, actions } = tour;
   const org = encodeURIComponent(tour.org);

@@ -1,6 +1,6 @@
 import type { Api } from "./api.ts";
 import type { BesideServer } from "./database.ts";
-import type { Amounts } from "./model/sizes.ts";
+import type { Amounts } from "./data/sizes.ts";
 import type { Person } from "./model/people.ts";
 import type { Progress } from "./progress.ts";
 
@@ -13,9 +13,9 @@ export interface Demo {
   amounts: Amounts;
   people: Person[];
   progress: Progress;
-  /** Unix seconds; all times are told from it. */
+  /** The current time, from which all others follow, in Unix seconds. */
   now: number;
-  /** The server's database, when it is within reach: for what the API cannot do, such as dating back. */
+  /** The server's database, when it is within reach: for what the API cannot do, such as records of the past. */
   beside: BesideServer | undefined;
 }
 

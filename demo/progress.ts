@@ -2,9 +2,9 @@ import cliProgress from "cli-progress";
 
 import { print } from "../src/cli/output.ts";
 
-/** Tells how far a long command is. */
+/** A display of how far a long command is. */
 export interface Progress {
-  /** Begins a step of so many pieces; `advance` counts them. Resolves to what the step resolves to. */
+  /** Runs a step of `total` pieces, which calls `advance` for each that is done. @returns what the step returns. */
   step<T>(title: string, total: number, work: (advance: (pieces?: number) => void) => Promise<T>): Promise<T>;
 }
 
@@ -34,7 +34,7 @@ function withBar(): Progress {
   };
 }
 
-/** How often a step that takes long says how far it is, in milliseconds. */
+/** Milliseconds between two lines about the same step. */
 const silence = 5_000;
 
 function withLines(): Progress {
@@ -55,7 +55,7 @@ function withLines(): Progress {
   };
 }
 
-/** A bar on a terminal, lines anywhere else. */
+/** Creates a display: a bar on a terminal, lines anywhere else. */
 export function createProgress(terminal: boolean): Progress {
   return terminal ? withBar() : withLines();
 }

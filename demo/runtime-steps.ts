@@ -10,7 +10,7 @@ export interface RuntimeTour {
   runtime: Runtime;
   /** A repo whose builds run. */
   repo: string;
-  /** Number of the action that tells of environments that do not comply. */
+  /** Number of the action for environments that do not comply. */
   onCall: number;
 }
 
@@ -30,7 +30,7 @@ function previewCommand({ url, org, runtime }: RuntimeTour, curl: Curl): string 
   return `printf %s ${quoted(JSON.stringify(policy))} | ${curl(`/policies/${org}/preview`, { form })}`;
 }
 
-/** What can be asked about what runs. */
+/** Makes commands that ask about what runs. */
 export function runtimeSteps(tour: RuntimeTour, curl: Curl): NextStep[] {
   const { org, runtime, repo, onCall } = tour;
   const { prod, staging, next } = runtime;

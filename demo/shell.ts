@@ -4,23 +4,23 @@ export interface NextStep {
   command: string;
 }
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** What a request of the API is made with, beside its path. */
-export interface CurlOptions {
+/** What a request has beside its path. */
+interface CurlOptions {
   query?: Record<string, string>;
   method?: string;
   /** Parts of a form, as `-F` takes them. */
   form?: readonly string[];
 }
 
-/** Makes the command of a request below `/api/v2`. */
+/** A function that writes the `curl` command of a request below `/api/v2`. */
 export type Curl = (path: string, options?: CurlOptions) => string;
 
-/** @param url base address of the server. */
+/** Makes such a function for a server and a key. @param url base address of the server. */
 export function createCurl(url: string, key: string): Curl {
   return (path, { query = {}, method, form = [] } = {}) => {
     // Colons, slashes and tildes may stand in a query as they are, and read better so.

@@ -1,48 +1,44 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 import type { FastifyInstance } from "fastify";
 import type { TaskList } from "graphile-worker";
 import type { Logger } from "pino";
 
-import { type Config, loadSecretKey } from "./config.ts";
+import { type Config, loadSecretKey, packageRoot } from "./config.ts";
 import { endpoints } from "./contract/index.ts";
 import { connect, type Database } from "./db/connect.ts";
 import { startManagedPostgres } from "./db/managed/index.ts";
 import { migrate } from "./db/migrate.ts";
 import { checkSecretKey } from "./db/secret-key.ts";
+import { signInFailures } from "./domain/sessions.ts";
 import { createEvidenceStore } from "./evidence/create.ts";
 import type { AnyHandler } from "./http/mount.ts";
 import { createReadiness } from "./http/readiness.ts";
+import { listenAddress } from "./http/listen-address.ts";
 import { createServer } from "./http/server.ts";
+import { readWebFiles } from "./http/web.ts";
 import { startBackground } from "./jobs/background.ts";
 import { showStoppedJobs } from "./jobs/metrics.ts";
 import { inRightTime, runInRightTime } from "./jobs/right-time.ts";
 import { type JobRunner, migrateJobs } from "./jobs/runner.ts";
 import { deliveryTasks, jobTasks, schedule } from "./jobs/tasks.ts";
 import type { Clock } from "./lib/clock.ts";
+import { FailureLimit } from "./lib/failure-limit.ts";
 import { createIdSource, type IdSource } from "./lib/ids.ts";
 import { createLinks } from "./lib/links.ts";
 import type { Logger as ProgramLog } from "./lib/log.ts";
 import { createSandbox } from "./lib/sandbox/sandbox.ts";
 import { createSecretBox } from "./lib/secret-box.ts";
 import { createTimeGuard, type TimeGuard, type TimeSources, trustedTime } from "./lib/time-guard.ts";
-import { trackKeyUse } from "./modules/access/key-use.ts";
-import type { Deps } from "./modules/deps.ts";
-import { gates, handlers } from "./modules/handlers.ts";
-import { createMetrics } from "./modules/metrics.ts";
-import { timeDeliveriesBy } from "./modules/notifications/service.ts";
-import { showWaitingDeliveries } from "./modules/notifications/waiting-service.ts";
-import { showTime } from "./modules/time/service.ts";
-import { timeRecords } from "./modules/time/store.ts";
-
-/** The nearest folder, from here upwards, that holds a package. */
-function findPackage(folder: string): string {
-  return existsSync(join(folder, "package.json")) ? folder : findPackage(dirname(folder));
-}
-
-/** Where the package's own files are, from `src` and from `dist/src` alike. */
-export const packageRoot = findPackage(import.meta.dirname);
+import { trackKeyUse } from "./modules/kernel/access/use-service.ts";
+import type { Deps } from "./modules/kernel/deps.ts";
+import { csvHandlers, gates, handlers } from "./modules/handlers.ts";
+import { createMetrics } from "./modules/kernel/metrics.ts";
+import { timeDeliveriesBy } from "./modules/notices/notifications/service.ts";
+import { showWaitingDeliveries } from "./modules/notices/notifications/waiting-service.ts";
+import { showTime } from "./modules/kernel/time/service.ts";
+import { timeRecords } from "./modules/kernel/time/store.ts";
 
 /** The program's version, from its package. */
 export function programVersion(): string {
@@ -50,7 +46,7 @@ export function programVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-export const migrationsFolder = join(packageRoot, "migrations");
+const migrationsFolder = join(packageRoot, "migrations");
 
 /** The running program. */
 export interface App {
@@ -81,13 +77,13 @@ interface OpenDatabase {
 }
 
 /** So many keep two processors busy; the other connections are left to what takes longer. */
-const lanes = 2;
+const pipelinedConnections = 2;
 
 async function openDatabase(config: Config, options: AppOptions): Promise<OpenDatabase> {
   const onConnectionError = (err: Error): void => options.log.warn({ err }, "database connection lost");
   const onVaryingStatement = (name: string): void =>
     options.log.warn({ statement: name }, "statement varies under its name and is not prepared");
-  const pool = { max: config.databasePoolSize, lanes, onConnectionError, onVaryingStatement };
+  const pool = { max: config.databasePoolSize, pipelinedConnections, onConnectionError, onVaryingStatement };
   if (config.databaseUrl !== undefined) {
     const db = connect({ connection: config.databaseUrl, ...pool });
     return { db, close: () => db.close() };
@@ -110,7 +106,7 @@ async function openDatabase(config: Config, options: AppOptions): Promise<OpenDa
 function createTime(db: Database, { clock, timeSources: sources, log }: AppOptions): TimeGuard {
   if (clock !== undefined) return trustedTime(clock);
   return createTimeGuard({
-    records: timeRecords(db.query),
+    records: timeRecords(db),
     log,
     ...(sources === undefined ? {} : { sources }),
   });
@@ -131,6 +127,7 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
     evidence: createEvidenceStore(config.evidence),
     sandbox: createSandbox(),
     metrics: createMetrics(),
+    signInFailures: new FailureLimit(signInFailures),
   };
 }
 
@@ -147,7 +144,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   try {
     await prepareDatabase(db, options.log);
     const deps = createDeps(config, db, options);
-    await checkSecretKey(db.pool, deps.secrets.fingerprint);
+    await checkSecretKey(db, deps.secrets.fingerprint);
     return await assembleApp(deps, close, options.log, options.tasks);
   } catch (error) {
     await close();
@@ -169,6 +166,22 @@ async function closeServer(server: FastifyInstance): Promise<void> {
   }
 }
 
+/** Begins the background work of a server. */
+function startJobs(deps: Deps, moreTasks: TaskList): JobRunner {
+  return startBackground({
+    db: deps.db,
+    log: deps.log,
+    // A data directory has one server.
+    alone: deps.config.databaseUrl === undefined,
+    crews: [
+      { tasks: inRightTime(deps.time, { ...jobTasks(deps), ...moreTasks }), schedule },
+      // Targets that do not answer keep nothing but other targets waiting.
+      { tasks: inRightTime(deps.time, deliveryTasks(deps)), concurrency: concurrentDeliveries },
+    ],
+    keepUp: (start) => runInRightTime(deps, start),
+  });
+}
+
 /** Wires modules, jobs and server around an open, migrated database. */
 export async function assembleApp(
   deps: Deps,
@@ -187,7 +200,13 @@ export async function assembleApp(
   let state: "starting" | "ready" | "stopping" = "starting";
   const server = await createServer(deps, {
     log,
-    mounted: { endpoints, handlers: handlers as unknown as Record<string, AnyHandler>, gates, keyUse },
+    mounted: {
+      endpoints,
+      handlers: handlers as unknown as Record<string, AnyHandler>,
+      csv: csvHandlers,
+      gates,
+      keyUse,
+    },
     health: {
       problem: async () => {
         if (state !== "ready") return `The server is ${state}`;
@@ -197,26 +216,17 @@ export async function assembleApp(
       },
     },
     version: programVersion(),
+    web: deps.config.web === undefined ? undefined : readWebFiles(deps.config.web),
   });
   return {
     deps,
     server,
     listen: async () => {
       state = "ready";
-      const address = await server.listen({ port: deps.config.port, host: deps.config.host });
+      const { port, host } = deps.config;
+      const address = await server.listen({ port, host: await listenAddress(host) });
       // After that, so that no job can keep a server from starting.
-      jobs = startBackground({
-        pool: deps.db.pool,
-        log: deps.log,
-        // A data directory has one server.
-        alone: deps.config.databaseUrl === undefined,
-        crews: [
-          { tasks: inRightTime(deps.time, { ...jobTasks(deps), ...moreTasks }), schedule },
-          // Targets that do not answer keep nothing but other targets waiting.
-          { tasks: inRightTime(deps.time, deliveryTasks(deps)), concurrency: concurrentDeliveries },
-        ],
-        keepUp: (start) => runInRightTime(deps, start),
-      });
+      jobs = startJobs(deps, moreTasks);
       return address;
     },
     stop: async () => {

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { ConfigError, loadSecretKey, readConfig } from "./config.ts";
+import { ConfigError, loadSecretKey, packageRoot, readConfig } from "./config.ts";
 
 function mistakesOf(environment: Record<string, string>): string[] {
   try {
@@ -46,6 +46,7 @@ describe("readConfig without any variable", () => {
       allowPrivateTargets: false,
       smtp: undefined,
       sendStallSeconds: 30,
+      web: join(packageRoot, "dist", "web"),
       secretKey: undefined,
       rateLimitPerKey: undefined,
       rateLimitPerAddress: undefined,

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { isIP } from "node:net";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { randomBytes } from "node:crypto";
 
 import { z } from "zod";
@@ -50,6 +50,21 @@ export interface Config {
   sendStallSeconds: number;
   /** What callers may take of connections, time and memory. */
   intake: IntakeLimits;
+  /** Folder of the built web app: the program's own, or another; undefined when none is to be served. */
+  web: string | undefined;
+}
+
+/** Where the package's own files are, from `src` and from `dist/src` alike: the nearest folder upwards that holds a package. */
+export const packageRoot = findPackage(import.meta.dirname);
+
+function findPackage(folder: string): string {
+  return existsSync(join(folder, "package.json")) ? folder : findPackage(dirname(folder));
+}
+
+/** Reads which web app to serve: none for `0`, the program's own for `1`, else that of this folder. */
+function webFolder(setting = "1"): string | undefined {
+  if (setting === "0") return undefined;
+  return setting === "1" ? join(packageRoot, "dist", "web") : resolve(setting);
 }
 
 /** The operator's mail server. */
@@ -136,6 +151,7 @@ const Environment = z.object({
   WAYBILL_METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
   WAYBILL_EVIDENCE_DIR: z.string().min(1).optional(),
   WAYBILL_MAX_EVIDENCE_BYTES: whole(1024, 999_999_999).optional(),
+  WAYBILL_WEB: z.string().min(1).optional(),
   WAYBILL_SEND_STALL_SECONDS: whole(1, 3600).optional(),
   ...s3,
   ...limitVariables,
@@ -164,14 +180,14 @@ const standardEvidenceBytes = 10 * 1024 * 1024;
 /** The bucket is what decides between files and S3; the other settings mean nothing without it, and it needs the keys. */
 function s3Mistakes(set: Settings): string[] {
   const names = Object.keys(s3) as (keyof typeof s3)[];
-  const given = names.filter((name) => set[name] !== undefined);
-  if (given.length === 0) return [];
+  const given = names.find((name) => set[name] !== undefined);
+  if (given === undefined) return [];
   const required = ["BUCKET", "ACCESS_KEY", "SECRET_KEY"].map(
     (name) => `WAYBILL_EVIDENCE_S3_${name}` as keyof typeof s3,
   );
   return required
     .filter((name) => set[name] === undefined)
-    .map((name) => `${name} must be set, because ${given[0]!} is`);
+    .map((name) => `${name} must be set, because ${given} is`);
 }
 
 function evidenceSettings(set: Settings, dataDir: string): EvidenceSettings {
@@ -275,6 +291,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     metricsToken: set.WAYBILL_METRICS_TOKEN,
     evidence: evidenceSettings(set, dataDir),
     sendStallSeconds: set.WAYBILL_SEND_STALL_SECONDS ?? 30,
+    web: webFolder(set.WAYBILL_WEB),
     intake: intakeLimits(set, isLoopback(host)),
   };
 }

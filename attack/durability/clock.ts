@@ -3,20 +3,20 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { Client, emptyTally } from "../client.ts";
-import { busily, type Ground, onGround, type Plan, restart } from "./ground.ts";
+import { fullSpeed, type TestBed, onTestBed, type Plan, restart } from "./test-bed.ts";
 import type { Survival } from "./survival.ts";
 
 const day = 24 * 3600 * 1000;
 
-/** How far clocks jump, in milliseconds, and what people say to that. */
+/** The jumps of the clock, in words and in milliseconds. */
 const jumps: [string, number][] = [
   ["a hundred years ahead", 100 * 365 * day],
   ["an hour ahead", day / 24],
   ["a day back", -day],
 ];
 
-/** How many builds of so many are listed in the window that ends now. */
-async function listed({ target, server }: Ground): Promise<{ listed: number; all: number }> {
+/** Counts the builds that are listed in the last hour, and all of them. */
+async function listed({ target, server }: TestBed): Promise<{ listed: number; all: number }> {
   const client = new Client({ ...target, url: server.url }, emptyTally());
   const window = `start_ts=${Math.floor(Date.now() / 1000) - 3600}&end_ts=${Math.floor(Date.now() / 1000) + 60}`;
   const countOf = async (query: string): Promise<number> => {
@@ -28,18 +28,18 @@ async function listed({ target, server }: Ground): Promise<{ listed: number; all
   return found;
 }
 
-/** The clock of the server's process jumps and comes back, while pipelines write. */
+/** Lets the clock of the server's process jump and come back, while pipelines write. */
 export function clockJumps(plan: Plan): Promise<Survival> {
-  return onGround(plan, async (ground) => {
-    const file = join(ground.dataDir, "clock-shift");
+  return onTestBed(plan, async (bed) => {
+    const file = join(bed.dataDir, "clock-shift");
     const preload = new URL("shifted-clock.mjs", import.meta.url).href;
     const env = { NODE_OPTIONS: `--import ${preload}`, WAYBILL_ATTACK_CLOCK: file };
     await writeFile(file, "0");
-    await ground.server.stop();
-    await restart(ground, { env });
-    const { writer, survival } = ground;
+    await bed.server.stop();
+    await restart(bed, { env });
+    const { writer, survival } = bed;
     for (const [what, shift] of jumps) {
-      writer.start(busily);
+      writer.start(fullSpeed);
       await writer.untilMore(20);
       const before = writer.acknowledged;
       await writeFile(file, String(shift));
@@ -51,10 +51,10 @@ export function clockJumps(plan: Plan): Promise<Survival> {
       survival.notes.push(`${what}: ${during} writes acknowledged meanwhile`);
       survival.cycles += 1;
     }
-    const { listed: now, all } = await listed(ground);
+    const { listed: now, all } = await listed(bed);
     if (now !== all) survival.broken.push(`${now} of ${all} builds are listed`);
     // Without the shift, as the next start would be.
-    await ground.server.stop();
-    await restart(ground);
+    await bed.server.stop();
+    await restart(bed);
   });
 }

@@ -1,19 +1,19 @@
 import { clockJumps } from "./clock.ts";
-import type { Plan } from "./ground.ts";
+import type { Plan } from "./test-bed.ts";
 import { killBoth, killDatabase, killFirstStart, killServer, killStart } from "./kills.ts";
 import { machineClockJumps } from "./machine-clock.ts";
 import { fullDisk, noDescriptors } from "./shortage.ts";
-import { brokenOf, Skipped, type Survival, untouched } from "./survival.ts";
+import { brokenOf, Skipped, type Survival, emptySurvival } from "./survival.ts";
 import { killOneOfTwo } from "./two-servers.ts";
 
-/** Something a server has to survive. */
+/** An incident that a server has to survive. */
 export interface Hardship {
   name: string;
   what: string;
   run(plan: Plan): Promise<Survival>;
 }
 
-/** All of them. */
+/** All hardships. */
 export const hardships: Hardship[] = [
   { name: "kill-server", what: "kill -9 of the server", run: killServer },
   { name: "kill-postgres", what: "kill -9 of PostgreSQL", run: killDatabase },
@@ -31,7 +31,7 @@ export const hardships: Hardship[] = [
   },
 ];
 
-/** A hardship, and what became of it. */
+/** A hardship, and how the server survived it. */
 export interface Endured extends Survival {
   name: string;
   what: string;
@@ -43,7 +43,7 @@ export async function endure({ name, what, run }: Hardship, plan: Plan): Promise
     const survival = await run(plan);
     return { name, what, ...survival, broken: brokenOf(survival) };
   } catch (error) {
-    if (error instanceof Skipped) return { name, what, ...untouched(), skipped: error.message };
-    return { name, what, ...untouched(), broken: [`did not end: ${(error as Error).message}`] };
+    if (error instanceof Skipped) return { name, what, ...emptySurvival(), skipped: error.message };
+    return { name, what, ...emptySurvival(), broken: [`did not end: ${(error as Error).message}`] };
   }
 }

@@ -2,47 +2,52 @@ import { randomInt } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { launchServer } from "../../bench/processes.ts";
-import { killPostgres, settle, startOwn, withDataDir } from "../target.ts";
-import { everything, Writer } from "../writer.ts";
-import { busily, type Ground, onGround, type Plan, restart, settleWrites } from "./ground.ts";
-import { inspectManaged, type Survival, untouched } from "./survival.ts";
+import { killPostgres, createOrganizations, startOwn, withDataDir } from "../target.ts";
+import { allKinds, Writer } from "../writer.ts";
+import { fullSpeed, type TestBed, onTestBed, type Plan, restart, checkWrites } from "./test-bed.ts";
+import { inspectManaged, type Survival, emptySurvival } from "./survival.ts";
 
-/** Strikes while pipelines write, and waits until the server is back; as often as planned. */
-function underWrites(strike: (ground: Ground, cycle: number) => Promise<void>) {
+/** Makes a hardship that strikes while pipelines write, as often as planned. */
+function underWrites(strike: (bed: TestBed, cycle: number) => Promise<void>) {
   return (plan: Plan): Promise<Survival> =>
-    onGround(plan, async (ground) => {
+    onTestBed(plan, async (bed) => {
       for (let cycle = 0; cycle < plan.cycles; cycle += 1) {
-        ground.writer.start(busily);
-        await ground.writer.untilMore(20);
+        bed.writer.start(fullSpeed);
+        await bed.writer.untilMore(20);
         await sleep(randomInt(0, 300));
-        await strike(ground, cycle);
-        await ground.writer.stop();
-        ground.survival.cycles += 1;
+        await strike(bed, cycle);
+        await bed.writer.stop();
+        bed.survival.cycles += 1;
       }
     });
 }
 
-/** The server alone. */
-export const killServer = underWrites(async (ground) => {
-  await ground.server.kill();
-  await ground.writer.stop();
-  await restart(ground);
+/** Kills the server alone. */
+export const killServer = underWrites(async (bed) => {
+  await bed.server.kill();
+  await bed.writer.stop();
+  await restart(bed);
 });
 
-/** PostgreSQL alone: the server starts it again. */
-export const killDatabase = underWrites(async (ground) => {
-  await killPostgres(ground.dataDir, "SIGKILL");
-  await ground.writer.stop();
-  ground.survival.readyMs.push(await ground.writer.untilWritten());
+/** How often PostgreSQL may die within a minute: a server gives up after the fifth time. */
+const killsInARow = 4;
+const healthyMs = 61_000;
+
+/** Kills PostgreSQL alone: the server starts it again. */
+export const killDatabase = underWrites(async (bed, cycle) => {
+  if (cycle > 0 && cycle % killsInARow === 0) await sleep(healthyMs);
+  await killPostgres(bed.dataDir, "SIGKILL");
+  await bed.writer.stop();
+  bed.survival.readyMs.push(await bed.writer.untilWritten());
 });
 
-/** Both, in either order. */
-export const killBoth = underWrites(async (ground, cycle) => {
-  if (cycle % 2 === 0) await killPostgres(ground.dataDir, "SIGKILL");
-  await ground.server.kill();
-  if (cycle % 2 === 1) await killPostgres(ground.dataDir, "SIGKILL");
-  await ground.writer.stop();
-  await restart(ground);
+/** Kills both, in either order. */
+export const killBoth = underWrites(async (bed, cycle) => {
+  if (cycle % 2 === 0) await killPostgres(bed.dataDir, "SIGKILL");
+  await bed.server.kill();
+  if (cycle % 2 === 1) await killPostgres(bed.dataDir, "SIGKILL");
+  await bed.writer.stop();
+  await restart(bed);
 });
 
 /** Starts a server and kills it at some moment of its start, every second time with its PostgreSQL. */
@@ -55,25 +60,25 @@ async function killStarting(dataDir: string, plan: Plan, latestMs: number, cycle
     await new Promise((resolve) => child.once("exit", resolve));
 }
 
-/** During a start on data that are there, three times before each that may end. */
+/** Kills starts on existing data, three times before each that may end. */
 export function killStart(plan: Plan): Promise<Survival> {
-  return onGround(plan, async (ground) => {
-    const usual = ground.server.startMs;
+  return onTestBed(plan, async (bed) => {
+    const usual = bed.server.startMs;
     for (let cycle = 0; cycle < plan.cycles; cycle += 1) {
-      ground.writer.start(busily);
-      await ground.writer.untilMore(20);
-      await ground.server.kill();
-      await ground.writer.stop();
-      for (let time = 0; time < 3; time += 1) await killStarting(ground.dataDir, plan, usual, cycle + time);
-      await restart(ground);
-      ground.survival.cycles += 1;
+      bed.writer.start(fullSpeed);
+      await bed.writer.untilMore(20);
+      await bed.server.kill();
+      await bed.writer.stop();
+      for (let time = 0; time < 3; time += 1) await killStarting(bed.dataDir, plan, usual, cycle + time);
+      await restart(bed);
+      bed.survival.cycles += 1;
     }
   });
 }
 
-/** During the first start: while the database is made, while it is migrated, while the first key is written. */
+/** Kills first starts: while the database is made, while it is migrated, while the first key is written. */
 export async function killFirstStart(plan: Plan): Promise<Survival> {
-  const survival = untouched();
+  const survival = emptySurvival();
   for (let cycle = 0; cycle < plan.cycles; cycle += 1)
     await withDataDir(async (dataDir) => {
       // Spread over the whole of it: a first start takes some seconds.
@@ -81,11 +86,11 @@ export async function killFirstStart(plan: Plan): Promise<Survival> {
       await killStarting(dataDir, plan, latest, cycle);
       const server = await startOwn(dataDir, plan);
       survival.readyMs.push(server.startMs);
-      const target = await settle(server.url, server.key);
-      const writer = new Writer(target, "written", everything);
+      const target = await createOrganizations(server.url, server.key);
+      const writer = new Writer(target, "written", allKinds);
       await writer.untilWritten();
-      await settleWrites({ writer, survival });
-      const after = untouched();
+      await checkWrites({ writer, survival });
+      const after = emptySurvival();
       await inspectManaged(dataDir, after);
       survival.gaps += after.gaps;
       writer.close();

@@ -9,13 +9,13 @@ import { postmasterOf } from "../../bench/processes.ts";
 import { connect, type Database } from "../../src/db/connect.ts";
 import { type ManagedConnection, startManagedPostgres } from "../../src/db/managed/index.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { settle, startOwn, withDataDir } from "../target.ts";
-import { everything, Writer } from "../writer.ts";
-import { busily, type Plan, settleWrites } from "./ground.ts";
-import { inspect, Skipped, type Survival, untouched } from "./survival.ts";
+import { createOrganizations, startOwn, withDataDir } from "../target.ts";
+import { allKinds, Writer } from "../writer.ts";
+import { fullSpeed, type Plan, checkWrites } from "./test-bed.ts";
+import { inspect, Skipped, type Survival, emptySurvival } from "./survival.ts";
 import { asUrl } from "./two-servers.ts";
 
-/** Where distributions put libfaketime. `LIBFAKETIME` names another place. */
+/** Paths at which distributions install libfaketime. `LIBFAKETIME` names another one. */
 const places = [
   process.env["LIBFAKETIME"] ?? "",
   ...["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"].map(
@@ -36,7 +36,7 @@ async function findLibrary(): Promise<string> {
   throw new Skipped("there is no libfaketime");
 }
 
-/** What makes programs read the time that a file says. */
+/** Makes the environment in which programs take the time from a file. */
 function fakedBy(library: string, file: string): Record<string, string> {
   return {
     LD_PRELOAD: library,
@@ -48,7 +48,7 @@ function fakedBy(library: string, file: string): Record<string, string> {
   };
 }
 
-/** Makes a database, then starts its PostgreSQL again by the very same command with another environment. */
+/** Creates a database, then starts its PostgreSQL again by the same command in another environment. */
 async function startFaked(
   dataDir: string,
   env: Record<string, string>,
@@ -76,7 +76,7 @@ async function answers(db: Database): Promise<void> {
   throw new Error("The PostgreSQL with another clock does not answer");
 }
 
-/** The clock of the machine: that of the server and that of its database jump together. */
+/** Lets the clocks of server and database jump together, as when the machine's clock is set. */
 export function machineClockJumps(plan: Plan): Promise<Survival> {
   return withDataDir(async (dataDir) => {
     const file = join(dataDir, "faketime");
@@ -85,7 +85,7 @@ export function machineClockJumps(plan: Plan): Promise<Survival> {
     const faked = fakedBy(await findLibrary(), file);
     const { postgres, connection } = await startFaked(dataDir, faked);
     const db = connect({ connection, max: 1 });
-    const survival = untouched();
+    const survival = emptySurvival();
     try {
       await answers(db);
       const folder = join(dataDir, "server");
@@ -96,9 +96,9 @@ export function machineClockJumps(plan: Plan): Promise<Survival> {
         WAYBILL_SECRET_KEY: randomBytes(32).toString("hex"),
       };
       const server = await startOwn(folder, { source: plan.source, env });
-      const writer = new Writer(await settle(server.url, server.key), "written", everything);
+      const writer = new Writer(await createOrganizations(server.url, server.key), "written", allKinds);
       try {
-        writer.start(busily);
+        writer.start(fullSpeed);
         await writer.untilMore(20);
         const before = writer.acknowledged;
         await writeFile(file, "+36500d\n");
@@ -108,7 +108,7 @@ export function machineClockJumps(plan: Plan): Promise<Survival> {
         await writer.stop();
         survival.readyMs.push(await writer.untilWritten(180_000));
         survival.cycles = 1;
-        await settleWrites({ writer, survival });
+        await checkWrites({ writer, survival });
         await inspect(db, survival);
       } finally {
         writer.close();

@@ -7,7 +7,7 @@ import { mountSmallDisk, type SmallDisk } from "../../test/support/small-disk.ts
 import { Client, emptyTally, form } from "../client.ts";
 import { each, numbers } from "../scene.ts";
 import { startOwn } from "../target.ts";
-import { busily, type Ground, onGround, type Plan, restart } from "./ground.ts";
+import { fullSpeed, type TestBed, onTestBed, type Plan, restart } from "./test-bed.ts";
 import { Skipped, type Survival } from "./survival.ts";
 
 const run = promisify(execFile);
@@ -19,7 +19,10 @@ async function statusOf(url: string, path: string): Promise<number> {
   );
 }
 
-/** Waits until a path is answered with a status. @returns how long that took, in milliseconds. */
+/**
+ * Waits until a path is answered with a status.
+ * @returns how long that took, in milliseconds; undefined when it took too long.
+ */
 async function untilStatus(
   url: string,
   path: string,
@@ -34,10 +37,10 @@ async function untilStatus(
   return undefined;
 }
 
-/** Fills the disk under a writing server, makes room again, and waits until it writes again. */
-async function fillWhileWriting(ground: Ground, disk: SmallDisk): Promise<void> {
-  const { writer, survival, server } = ground;
-  writer.start(busily);
+/** Fills the disk while pipelines write, makes room again, and waits until writes succeed. */
+async function fillWhileWriting(bed: TestBed, disk: SmallDisk): Promise<void> {
+  const { writer, survival, server } = bed;
+  writer.start(fullSpeed);
   await writer.untilMore(20);
   disk.fill();
   // What PostgreSQL had reserved is used up first.
@@ -51,33 +54,33 @@ async function fillWhileWriting(ground: Ground, disk: SmallDisk): Promise<void> 
     survival.broken.push("/ready stays 503 though there is room again");
 }
 
-/** Starts on a full disk, which cannot go well and has to say why; then with room. */
-async function startOnFull(ground: Ground, disk: SmallDisk): Promise<void> {
-  await ground.server.stop();
+/** Starts a server on a full disk, then with room. */
+async function startOnFull(bed: TestBed, disk: SmallDisk): Promise<void> {
+  await bed.server.stop();
   disk.fill();
-  const started = await startOwn(ground.dataDir, { source: ground.plan.source, patience: 15_000 }).catch(
+  const started = await startOwn(bed.dataDir, { source: bed.plan.source, patience: 15_000 }).catch(
     () => undefined,
   );
-  ground.survival.notes.push(started === undefined ? "does not start while full" : "starts while full");
+  bed.survival.notes.push(started === undefined ? "does not start while full" : "starts while full");
   await started?.stop();
   disk.clear();
-  await restart(ground);
+  await restart(bed);
 }
 
-/** No room on the disk, several times. */
+/** Fills the disk several times while pipelines write, and once before a start. */
 export async function fullDisk(plan: Plan): Promise<Survival> {
   const disk = mountSmallDisk(500);
   if (disk === undefined) throw new Skipped("no file system may be mounted here");
-  const hardship = async (ground: Ground): Promise<void> => {
+  const hardship = async (bed: TestBed): Promise<void> => {
     for (let cycle = 0; cycle < Math.min(plan.cycles, 3); cycle += 1) {
-      await fillWhileWriting(ground, disk);
-      ground.survival.cycles += 1;
+      await fillWhileWriting(bed, disk);
+      bed.survival.cycles += 1;
     }
-    await startOnFull(ground, disk);
-    await ground.writer.untilWritten();
+    await startOnFull(bed, disk);
+    await bed.writer.untilWritten();
   };
   try {
-    return await onGround(plan, hardship, { parent: disk.path });
+    return await onTestBed(plan, hardship, { parent: disk.path });
   } finally {
     disk.remove();
   }
@@ -93,7 +96,7 @@ async function filesOf(pid: number): Promise<number> {
   return (await readdir(`/proc/${pid}/fd`)).length;
 }
 
-/** Asks for what needs descriptors over connections that are there already. */
+/** Uploads files, which needs descriptors, over existing connections. */
 async function uploadMany(client: Client): Promise<void> {
   const body = form(
     { data_json: JSON.stringify({ attestation_name: "file", is_compliant: true }) },
@@ -103,13 +106,13 @@ async function uploadMany(client: Client): Promise<void> {
   await each(numbers(40), 4, () => client.poke("POST", path, { body, timeoutMs: 20_000 }));
 }
 
-/** No descriptors left, several times. */
+/** Takes away all free file descriptors, several times. */
 export function noDescriptors(plan: Plan): Promise<Survival> {
-  return onGround(plan, async (ground) => {
-    const { pid } = ground.server;
-    const client = new Client(ground.target, emptyTally());
+  return onTestBed(plan, async (bed) => {
+    const { pid } = bed.server;
+    const client = new Client(bed.target, emptyTally());
     for (let cycle = 0; cycle < Math.min(plan.cycles, 3); cycle += 1) {
-      ground.writer.start(busily);
+      bed.writer.start(fullSpeed);
       await uploadMany(client);
       const used = await filesOf(pid).catch(() => {
         throw new Skipped("descriptors of processes cannot be counted here");
@@ -118,13 +121,13 @@ export function noDescriptors(plan: Plan): Promise<Survival> {
       await uploadMany(client);
       await sleep(1000);
       await limitFiles(pid, 20_000);
-      await ground.writer.stop();
-      ground.survival.readyMs.push(await ground.writer.untilWritten());
-      ground.survival.cycles += 1;
+      await bed.writer.stop();
+      bed.survival.readyMs.push(await bed.writer.untilWritten());
+      bed.survival.cycles += 1;
     }
     client.close();
     const { statuses, faults, broken } = client.tally;
-    ground.survival.broken.push(...new Set(faults));
-    ground.survival.notes.push(`files: ${JSON.stringify({ ...statuses, ...broken })}`);
+    bed.survival.broken.push(...new Set(faults));
+    bed.survival.notes.push(`files: ${JSON.stringify({ ...statuses, ...broken })}`);
   });
 }

@@ -2,28 +2,28 @@ import { withDatabase } from "../../bench/data.ts";
 import type { Database } from "../../src/db/connect.ts";
 import type { Kept } from "../writer.ts";
 
-/** What became of a server's data in some hardship. */
+/** What became of a server's data in a hardship. */
 export interface Survival extends Kept {
   cycles: number;
-  /** Numbers that are missing in what is numbered without gaps. */
+  /** Missing numbers in what is numbered without gaps. */
   gaps: number;
-  /** Rows with a time that has not come yet. */
+  /** Rows with a time in the future. */
   ahead: number;
   /** From each strike or start until requests are served, in milliseconds. */
   readyMs: number[];
-  /** What else came out, for the table. */
+  /** Remarks for the table. */
   notes: string[];
-  /** What was promised otherwise. */
+  /** Broken promises, in words. */
   broken: string[];
-  /** Why there was nothing to see on this machine. */
+  /** Why it could not be run on this machine. */
   skipped?: string;
 }
 
-/** A hardship that this machine does not allow. */
+/** The failure to run a hardship that this machine does not allow. */
 export class Skipped extends Error {}
 
-/** Nothing seen yet. */
-export function untouched(): Survival {
+/** Makes a survival of which nothing is known yet. */
+export function emptySurvival(): Survival {
   return {
     cycles: 0,
     acknowledged: 0,
@@ -37,7 +37,7 @@ export function untouched(): Survival {
   };
 }
 
-/** Everything that is numbered from 1 without gaps: the highest number less how many there are. */
+/** Queries of everything that is numbered from 1 without gaps: the highest number less the count. */
 const numbered = [
   "select max(number) - count(*) as missing from builds group by org_id",
   "select max(repo_number) - count(*) from builds where repo_id is not null group by org_id, repo_id",
@@ -57,18 +57,18 @@ async function countOf(db: Database, statement: string): Promise<number> {
   return rows[0]!.count;
 }
 
-/** Looks into the tables for gaps in numbers and for times that have not come yet. */
+/** Looks for gaps in numbers and for times in the future. */
 export async function inspect(db: Database, survival: Survival): Promise<void> {
   survival.gaps = await countOf(db, missing);
   survival.ahead = await countOf(db, ahead);
 }
 
-/** The same, in the managed database of a running server. */
+/** Looks for them in the managed database of a running server. */
 export function inspectManaged(dataDir: string, survival: Survival): Promise<void> {
   return withDatabase(dataDir, (db) => inspect(db, survival));
 }
 
-/** Which promises were broken, in words. */
+/** Lists the broken promises, in words. */
 export function brokenOf(survival: Survival): string[] {
   const { lost, changed, gaps, ahead, broken } = survival;
   return [

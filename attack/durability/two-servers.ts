@@ -7,12 +7,12 @@ import { connect } from "../../src/db/connect.ts";
 import { type ManagedConnection, startManagedPostgres } from "../../src/db/managed/index.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import type { Server } from "../../bench/processes.ts";
-import { settle, startOwn, withDataDir } from "../target.ts";
-import { everything, Writer } from "../writer.ts";
-import { busily, type Plan } from "./ground.ts";
-import { inspect, type Survival, untouched } from "./survival.ts";
+import { createOrganizations, startOwn, withDataDir } from "../target.ts";
+import { allKinds, Writer } from "../writer.ts";
+import { fullSpeed, type Plan } from "./test-bed.ts";
+import { inspect, type Survival, emptySurvival } from "./survival.ts";
 
-/** A connection as servers of their own are told it. */
+/** Writes a connection as a `DATABASE_URL`. */
 export function asUrl({ host, port, user, database }: ManagedConnection): string {
   const url = new URL(`postgres://localhost/${database}`);
   url.port = String(port);
@@ -21,10 +21,8 @@ export function asUrl({ host, port, user, database }: ManagedConnection): string
   return url.href;
 }
 
-/** Runs a PostgreSQL that belongs to no server, for the time of `work`. */
-export function withPostgres<T>(
-  work: (folder: string, connection: ManagedConnection) => Promise<T>,
-): Promise<T> {
+/** Runs a PostgreSQL that belongs to no server while `work` goes on. */
+function withPostgres<T>(work: (folder: string, connection: ManagedConnection) => Promise<T>): Promise<T> {
   return withDataDir(async (dataDir) => {
     const managed = await startManagedPostgres({ dataDir, log: silentLog });
     try {
@@ -35,10 +33,10 @@ export function withPostgres<T>(
   });
 }
 
-/** Two servers on one database, both written to; each is killed in turn while the other goes on. */
+/** Writes to two servers on one database, and kills each in turn while the other goes on. */
 export function killOneOfTwo(plan: Plan): Promise<Survival> {
   return withPostgres(async (folder, connection) => {
-    const survival = untouched();
+    const survival = emptySurvival();
     const env = {
       DATABASE_URL: asUrl(connection),
       WAYBILL_SECRET_KEY: randomBytes(32).toString("hex"),
@@ -51,12 +49,12 @@ export function killOneOfTwo(plan: Plan): Promise<Survival> {
     }
     const start = (index: number): Promise<Server> => startOwn(dirs[index]!, { source: plan.source, env });
     const servers = [await start(0), await start(1)];
-    const target = await settle(servers[0]!.url, servers[0]!.key);
+    const target = await createOrganizations(servers[0]!.url, servers[0]!.key);
     const writers = servers.map(
-      ({ url }, index) => new Writer({ ...target, url }, `written-${index}`, everything),
+      ({ url }, index) => new Writer({ ...target, url }, `written-${index}`, allKinds),
     );
     try {
-      for (const writer of writers) writer.start(busily);
+      for (const writer of writers) writer.start(fullSpeed);
       for (let cycle = 0; cycle < plan.cycles; cycle += 1) {
         const struck = cycle % 2;
         await writers[struck]!.untilMore(20);
@@ -66,7 +64,7 @@ export function killOneOfTwo(plan: Plan): Promise<Survival> {
         servers[struck] = await start(struck);
         survival.readyMs.push(servers[struck].startMs);
         writers[struck]!.move(servers[struck].url);
-        writers[struck]!.start(busily);
+        writers[struck]!.start(fullSpeed);
         survival.cycles += 1;
       }
       for (const writer of writers) await writer.stop();

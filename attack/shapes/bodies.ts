@@ -1,7 +1,7 @@
 import { type Body, form } from "../client.ts";
 import { each, numbers, type Shape } from "../scene.ts";
 
-/** A text that is made of pieces until it has so many bytes. */
+/** Repeats a piece until the text has so many bytes. */
 function filled(head: string, piece: string, tail: string, bytes: number): string {
   return head + piece.repeat(Math.floor((bytes - head.length - tail.length) / piece.length)) + tail;
 }
@@ -16,7 +16,7 @@ function wide(bytes: number): string {
   return `{${keys.join(",")}}`;
 }
 
-/** Bodies of JSON that cost their readers much, of so many bytes. */
+/** Makes JSON bodies of so many bytes that are expensive to read. */
 function hostileJson(bytes: number): Record<string, string> {
   return {
     deep: filled("", "[", "", bytes),
@@ -81,7 +81,7 @@ const freeJson: Shape = {
 
 const boundary = "waybill-parts";
 
-/** A form of as many parts as fit into so many bytes. */
+/** Makes a form of as many parts as fit into so many bytes. */
 function manyParts(bytes: number, part: string): Body {
   const piece = `--${boundary}\r\n${part}\r\n`;
   const text = piece.repeat(Math.floor(bytes / piece.length));
@@ -116,7 +116,7 @@ const parts: Shape = {
   },
 };
 
-/** Query strings as long as a head may be. */
+/** Makes expensive query strings, as long as a head may be. */
 function hostileQueries(org: string): string[] {
   const many = (piece: string): string => piece.repeat(Math.floor(14_000 / piece.length));
   return [
@@ -154,5 +154,5 @@ const queries: Shape = {
   },
 };
 
-/** What bodies and query strings make expensive. */
+/** Shapes of bodies and query strings. */
 export const bodyShapes: Shape[] = [largeJson, freeJson, parts, queries];

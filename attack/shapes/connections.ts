@@ -13,12 +13,12 @@ function countAnswers(scene: Scene, socket: Socket, what: string): void {
   });
 }
 
-/** Says how many of so many connections the server has closed. */
+/** Notes how many connections the server has closed. */
 function noteCut(scene: Scene, opened: number): void {
   scene.note(`${opened} connections, ${opened - scene.held} of them closed by the server`);
 }
 
-/** A shape of many bodies that stop ten bytes before their end. */
+/** Makes a shape of many bodies that stop ten bytes before their end. */
 function stalling(
   { name, what, peakLimit, long = false }: Omit<Shape, "prepare">,
   { method, path, megabytes, most }: { method: string; path: string; megabytes: number; most: number },
@@ -106,7 +106,7 @@ const idleMany: Shape = {
   },
 };
 
-/** Connections that ask and never read what comes. */
+/** Sends requests on many connections and never reads the answers. */
 async function askDeafly(scene: Scene, count: number, path: string): Promise<void> {
   const sockets = await scene.openMany(count);
   for (const socket of sockets) {
@@ -154,7 +154,7 @@ const downloads: Shape = {
   },
 };
 
-/** Twenty connections with a flood of requests each, written at once. */
+/** Writes a flood of requests at once on each of twenty connections. @returns how many were opened. */
 async function flood(scene: Scene, begin: (socket: Socket) => void): Promise<number> {
   const sockets = await scene.openMany(20);
   const request = scene.client.head("GET", `/environments/${scene.org}?per_page=50`);
@@ -203,7 +203,7 @@ const wrongKeys: Shape = {
   },
 };
 
-/** A server that takes connections and never answers; counts them. */
+/** Starts a server that accepts and counts connections and never answers. */
 async function startSilent(scene: Scene): Promise<{ port: number; taken(): number; stop(): void }> {
   let taken = 0;
   const server = createServer((socket) => {
@@ -249,7 +249,7 @@ const notifications: Shape = {
   },
 };
 
-/** What connections make expensive. */
+/** Shapes of connections. */
 export const connectionShapes: Shape[] = [
   stalled,
   stalledReports,

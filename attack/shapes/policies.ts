@@ -1,14 +1,14 @@
 import { form, json } from "../client.ts";
 import { digest, each, numbers, policyOf, policyOfText, reportOf, type Scene, type Shape } from "../scene.ts";
 
-/** Rules that one text of 12 KB stands for. */
+/** Number of rules that the aliases of a 12 KB file stand for. */
 const aliases = 3900;
 const aliasPolicy = policyOfText(`[&r {name: a, type: generic}${",*r".repeat(aliases - 1)}]`);
 
-/** Numbers of rules, the greatest first, to find out how many a policy may have. */
+/** Numbers of rules to try, greatest first, to find out how many a policy may have. */
 const tries = [1000, 500, 250, 200, 150, 100, 75, 50, 25];
 
-/** Reports as many artifacts as a policy of so many rules may judge. */
+/** Reports as many artifacts as the environment's policy allows. */
 async function reportMost(scene: Scene, environment: string, salt: string): Promise<void> {
   for (let { artifacts } = scene.scale; artifacts >= 50; artifacts = Math.floor(artifacts / 2)) {
     const answer = await scene.report(environment, reportOf(artifacts, salt));
@@ -154,7 +154,7 @@ const plainReport: Shape = {
   },
 };
 
-/** What policies make expensive. */
+/** Shapes of policies and reports. */
 export const policyShapes: Shape[] = [
   aliased,
   biggestPolicy,

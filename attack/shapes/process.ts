@@ -3,7 +3,7 @@ import { digest, each, numbers, type Scene, type Shape } from "../scene.ts";
 
 const mostYaml = 128 * 1024;
 
-/** Repeats a text until it is as long as a file may be. */
+/** Repeats a piece until the text is as long as a file may be. */
 function fill(head: string, piece: string, tail = "", length = mostYaml): string {
   return head + piece.repeat(Math.floor((length - head.length - tail.length) / piece.length)) + tail;
 }
@@ -14,8 +14,8 @@ function counted(head: string, piece: (index: number) => string, tail = "", leng
   return text + tail;
 }
 
-/** YAML that costs its readers much, each as long as a file may be. */
-export const hostileYaml: Record<string, string> = {
+/** YAML files that are expensive to read, as long as they may be. */
+const hostileYaml: Record<string, string> = {
   "flow collections, one in the other": fill("a: ", "["),
   "block mappings, one in the other": numbers(480)
     .map((depth) => `${" ".repeat(depth)}a:`)
@@ -63,7 +63,7 @@ const yaml: Shape = {
   },
 };
 
-/** A template that expects so many attestations of so many artifacts. */
+/** Writes a template that expects so many attestations of so many artifacts. */
 function templateOf(artifacts: number, attestations: number): string {
   const expected = numbers(attestations).map((index) => `{name: c${index}, type: generic}`);
   return [
@@ -101,7 +101,7 @@ const template: Shape = {
   },
 };
 
-/** Types that never end, or cost much: rules, or a schema. */
+/** Attestation types whose rules or schemas never end, or are expensive. */
 const hostileTypes: { rules?: string[]; schema?: unknown; data: unknown }[] = [
   { rules: ["def f: f; f"], data: {} },
   { rules: ["[range(1e9)] | length > 0"], data: {} },
@@ -127,7 +127,7 @@ async function postType(scene: Scene, name: string, rules?: string[], schema?: u
 
 const honestData = { coverage: 92, list: numbers(500) };
 
-/** Posts data that comply, of a type whose rule takes its time, while others use up everybody's. */
+/** Attests compliant data, of a type whose rule takes a second, while the others use up the sandbox. */
 async function postHonest(scene: Scene, index: number): Promise<void> {
   const data = {
     type_name: "honest",
@@ -199,5 +199,5 @@ const uploads: Shape = {
   },
 };
 
-/** What pipelines report that is expensive. */
+/** Shapes of what pipelines report. */
 export const processShapes: Shape[] = [yaml, template, types, uploads];

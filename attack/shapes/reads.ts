@@ -1,6 +1,6 @@
 import { each, numbers, policyOf, type Scene, type Shape } from "../scene.ts";
 
-/** Reads an address several times at once, and says how long the longest answer was. */
+/** Reads a path several times at once, and notes the size of the longest answer. */
 async function readAtOnce(scene: Scene, readers: number, path: string, anonymous = false): Promise<void> {
   let most = 0;
   await each(numbers(readers), readers, async () => {
@@ -10,7 +10,7 @@ async function readAtOnce(scene: Scene, readers: number, path: string, anonymous
   if (most > 1024 * 1024) scene.note(`${Math.round(most / 1024 / 1024)} MB each`);
 }
 
-/** A shape of one address, read by several at once. */
+/** Makes a shape of several readers of one path. */
 function reading(
   name: string,
   what: string,
@@ -40,7 +40,7 @@ const ofTrail =
   async (scene: Scene): Promise<string> =>
     path(scene.org, await scene.largeTrail());
 
-/** Makes many small things, so that lists without pages are long. */
+/** Makes many trails, so that a list without pages is long. @returns the list's path. */
 async function manyTrails(scene: Scene): Promise<string> {
   await scene.largeTrail();
   await each(numbers(scene.scale.attestations), 64, (index) =>
@@ -73,7 +73,7 @@ async function manyFlows(scene: Scene): Promise<string> {
 const diff = (org: string, environment: string): string =>
   `/env-diff/${org}?snappish1=${environment}%231&snappish2=${environment}%232`;
 
-/** What readers make expensive. */
+/** Shapes of reads. */
 export const readingShapes: Shape[] = [
   reading(
     "explain",

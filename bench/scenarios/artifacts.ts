@@ -4,7 +4,7 @@ import { atLeast, figureOf, type Scenario } from "../scenario.ts";
 
 const reports = "artifacts: new ones reported, each durable";
 
-/** Reports of artifacts as pipelines send them: new fingerprints, new trails, commits, repos. */
+/** The scenario of reporting artifacts: new fingerprints, trails and commits, as pipelines send them. */
 export const artifactsScenario: Scenario = {
   name: "artifacts",
   run: async (setting) => {

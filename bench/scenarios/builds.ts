@@ -15,7 +15,7 @@ const ofRepoOfFew = "builds: the same of 10,000, of a repo";
 const deep = "builds: 28 days, page 1,000";
 const year = "builds: a window half a year ago";
 
-/** Lists of builds. */
+/** The scenario of lists of builds. */
 export const buildsScenario: Scenario = {
   name: "builds",
   run: async (setting) => {

@@ -15,6 +15,20 @@ const variants: [title: string, query: string][] = [
   ["with a tag that a fifth has", "tag=stage:prod&page=1"],
   ["with a part of the name that few have", "name=west-0421&page=1"],
   ["with a part of the name that a sixth has", "name=eu-west&page=1"],
+  [
+    "with a part of the name that a sixth has, page 300, by last_changed_at",
+    "name=eu-west&sort=last_changed_at&page=300",
+  ],
+  ["page 2,000", "sort=name&page=2000"],
+  ["silent ones", "stale=true&page=1"],
+  ["those that report, page 1,000", "stale=false&page=1000"],
+  [
+    "non-compliant ones, by last_modified_at",
+    "state=NON-COMPLIANT&sort=last_modified_at&sort_direction=desc&page=1",
+  ],
+  ["by state, page 1,000", "sort=state&page=1000"],
+  ["by last_reported_at, page 1,000", "sort=last_reported_at&sort_direction=desc&page=1000"],
+  ["with summary", "include=summary&page=1"],
 ];
 
 function subject(org: string, scenario: string, query: string): Subject {
@@ -24,7 +38,7 @@ function subject(org: string, scenario: string, query: string): Subject {
 const headline = "environments: 50 of 100,000, of a type, by last_modified_at";
 const ofFew = "environments: the same of 1,000";
 
-/** Lists of environments. */
+/** The scenario of lists of environments. */
 export const environmentsScenario: Scenario = {
   name: "environments",
   run: async (setting) => {
@@ -38,6 +52,11 @@ export const environmentsScenario: Scenario = {
     const growth = figureOf(figures, ofFew, 16).own.throughput / at16.own.throughput;
     for (const [title, query] of variants)
       figures.push(...(await measure(setting, subject(orgs.large, `environments ${title}`, query), [16])));
+    const overview = {
+      scenario: "overview of 100,000 environments",
+      path: `/api/v2/organizations/${orgs.large}/overview`,
+    };
+    figures.push(...(await measure(setting, overview, [16])));
     return {
       figures,
       verdicts: [

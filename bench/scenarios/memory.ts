@@ -11,7 +11,7 @@ const reads = [
   `/api/v2/organizations`,
 ];
 
-/** Memory of a server that was just started, has answered a few requests and then been left alone. */
+/** Measures the memory of a server that has just started, answered a few requests and then been idle. */
 export async function measureMemoryAtRest({ server, url, key }: Setting): Promise<Verdict[]> {
   for (const path of reads)
     for (let time = 0; time < 10; time += 1)
@@ -24,7 +24,7 @@ export async function measureMemoryAtRest({ server, url, key }: Setting): Promis
   ];
 }
 
-/** The same after all scenarios: for information, nothing is promised. */
+/** Describes the memory after all scenarios: for information, there is no target. */
 export async function describeMemoryAfterLoad({ server }: Pick<Setting, "server">): Promise<string> {
   const { node, postgres } = await memoryOf(server);
   const megabytes = (value: number | undefined): string =>

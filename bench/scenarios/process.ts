@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 
+import { form, send } from "../api.ts";
 import { type Figure, measure, type Setting } from "../measure.ts";
 import { attestedArtifact, processOrgs } from "../process-data.ts";
 import { atLeast, below, figureOf, ratioOf, type Scenario } from "../scenario.ts";
@@ -16,26 +17,6 @@ const byCommit = "attestations: of a commit, of 2,000,000";
 const names = Array.from({ length: 20 }, (_, index) => `part-${index + 1}`);
 const fingerprintOf = (name: string): string => createHash("sha256").update(`bench ${name}`).digest("hex");
 
-async function send(setting: Setting, method: string, path: string, body: FormData | object): Promise<void> {
-  const isForm = body instanceof FormData;
-  const response = await fetch(`${setting.url}/api/v2${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${setting.key}`,
-      ...(isForm ? {} : { "content-type": "application/json" }),
-    },
-    body: isForm ? body : JSON.stringify(body),
-  });
-  if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
-}
-
-function form(data: object, files: Record<string, string> = {}): FormData {
-  const parts = new FormData();
-  parts.set("data_json", JSON.stringify(data));
-  for (const [name, text] of Object.entries(files)) parts.set(name, new Blob([text]), name);
-  return parts;
-}
-
 const template = `version: 1
 trail:
   attestations:
@@ -47,8 +28,8 @@ ${names.map((name) => `    - {name: ${name}, attestations: [{name: unit, type: g
 /** Reports a whole release: everything its template expects. @returns the trail's path. */
 async function reportRelease(setting: Setting): Promise<string> {
   const [org, flow, run] = [processOrgs.reports, "release", `run-${Date.now()}`];
-  const flowData = form({ name: flow, description: "Many parts" }, { template_file: template });
-  await send(setting, "PUT", `/flows/${org}/template_file`, flowData);
+  const flowData = form("data_json", { name: flow, description: "Many parts" }, { template_file: template });
+  await send(setting, "PUT", `/api/v2/flows/${org}/template_file`, flowData);
   const sha1 = createHash("sha1").update(run).digest("hex");
   const git_commit_info = { sha1, message: "Release", author: "Ines Falk", branch: "main", timestamp: 1.7e9 };
   const repo_info = { name: "harborlight/release", url: "https://git.harborlight.example/release" };
@@ -62,11 +43,13 @@ async function reportRelease(setting: Setting): Promise<string> {
       build_url: "https://ci.harborlight.example/1",
       commit_url: `https://git.harborlight.example/release/${sha1}`,
     };
-    await send(setting, "POST", `/artifacts/${org}/${flow}`, { ...artifact, git_commit_info, repo_info });
+    const body = JSON.stringify({ ...artifact, git_commit_info, repo_info });
+    await send(setting, "POST", `/api/v2/artifacts/${org}/${flow}`, body);
   }
-  const attest = (attestation_name: string, more: object): Promise<void> => {
+  const attest = (attestation_name: string, more: object): Promise<number> => {
     const data = { attestation_name, is_compliant: true, git_commit_info, repo_info, user_data: {}, ...more };
-    return send(setting, "POST", `/attestations/${org}/${flow}/trail/${run}/generic`, form(data));
+    const path = `/api/v2/attestations/${org}/${flow}/trail/${run}/generic`;
+    return send(setting, "POST", path, form("data_json", data));
   };
   for (let number = 1; number <= 10; number += 1) await attest(`gate-${number}`, {});
   for (const name of names)
@@ -100,7 +83,7 @@ async function measureReads(setting: Setting): Promise<Figure[]> {
   return figures;
 }
 
-/** What pipelines report and what people look at afterwards. */
+/** The scenario of attestations, trails and flows: what pipelines report, and what people read. */
 export const processScenario: Scenario = {
   name: "process",
   run: async (setting) => {

@@ -1,3 +1,4 @@
+import { send } from "../api.ts";
 import { type Figure, measureAlone, type Setting, type Subject } from "../measure.ts";
 import {
   builtArtifact,
@@ -7,7 +8,6 @@ import {
   large,
   replacingReports,
   runtimeOrgs,
-  send,
   steadyReport,
 } from "../runtime-data.ts";
 import { atLeast, below, figureOf, type Scenario, type Verdict } from "../scenario.ts";
@@ -21,7 +21,7 @@ const byFlows = "assert: by flows";
 const byEnvironment = "assert: by the policies of an environment";
 const clusters = "report: 500 clusters of 50 pods, unchanged";
 
-/** What is read of a history, and where. */
+/** A read of a history: its name, and its path. */
 interface HistoryRead {
   name: string;
   path: (environment: string, middle: string) => string;
@@ -54,7 +54,7 @@ function titleOf({ name }: HistoryRead, snapshots: string): string {
   return `history: ${name}, of ${snapshots} snapshots`;
 }
 
-/** A moment in the middle of a history, as expressions have it. */
+/** Finds a moment in the middle of a history, as snapshot expressions write it. */
 async function middleOf({ url, key }: Setting, environment: string): Promise<string> {
   const path = `${url}/api/v2/snapshots/${org}/${environment}?per_page=1&interval=`;
   const headers = { authorization: `Bearer ${key}` };
@@ -103,7 +103,7 @@ function historyVerdicts(figures: Figure[]): Verdict[] {
   ];
 }
 
-/** Makes sure that reports do what they are named for. */
+/** Checks that reports are answered with the expected status, which says whether they change something. */
 async function expectStatus(setting: Setting, subject: Subject, status: number): Promise<void> {
   // Whatever an earlier run left, the first report below is another one than this, where they differ.
   const puts = subject.puts!;
@@ -144,13 +144,13 @@ async function measureAsserts(setting: Setting): Promise<Figure[]> {
   ];
 }
 
-/** Processor time of Node and PostgreSQL together that 500 reports a minute take, in percent of a core. */
+/** Computes the processor time of Node and PostgreSQL for one report of each cluster a minute, in percent of a core. */
 function shareOfCore({ own }: Figure): number {
   const microseconds = own.cost.node + own.cost.postgres;
   return ((microseconds * clusterReports.length) / 60e6) * 100;
 }
 
-/** What runs: reports of it, what is looked at, and what pipelines ask. */
+/** The scenario of environments: reports, snapshots, histories and asserts. */
 export const runtimeScenario: Scenario = {
   name: "runtime",
   run: async (setting) => {

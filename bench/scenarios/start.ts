@@ -27,7 +27,7 @@ async function coldStartMs(): Promise<number> {
   }
 }
 
-/** Starts the server several times with no data and with all of it, until it is ready; medians. */
+/** Measures the start until ready, with no data and with all of it: the median of several. */
 export async function measureStart(dataDir: string): Promise<Verdict[]> {
   const cold: number[] = [];
   const warm: number[] = [];

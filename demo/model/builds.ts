@@ -1,12 +1,15 @@
 import { createHash } from "node:crypto";
 
+import { reasons, things, verbs } from "../data/commits.ts";
+import { companyDomain } from "../data/company.ts";
+import { type Component, type Flow, flows } from "../data/flows.ts";
 import type { Calendar } from "./calendar.ts";
-import { companyDomain, type Person } from "./people.ts";
-import { type Component, type Flow, flows, repoOf } from "./company.ts";
+import { repoOf } from "./flows.ts";
+import type { Person } from "./people.ts";
 import { createRandom, type Random } from "./random.ts";
 
 /** A commit, as `git_commit_info` describes it. */
-export interface Commit {
+interface Commit {
   sha1: string;
   message: string;
   author: string;
@@ -38,15 +41,7 @@ export interface Run {
   at: number;
 }
 
-const verbs = ["Add", "Fix", "Speed up", "Simplify", "Remove", "Rework", "Test", "Log", "Retry", "Cache"];
-const things = (
-  "address form,basket total,retry of payments,session timeout,image sizes,search index,import of prices,error page," +
-  "health check,rate limit,receipt mail,password reset,stock levels,feature flags,product filter,tax rules,order export," +
-  "login page,audit trail,connection pool"
-).split(",");
-const reasons = ["", "", "", " for guests", " on slow networks", " in the evening peak", " after the audit"];
-
-/** Hex digits that belong to this text and to no other. */
+/** Computes hexadecimal digits of a text's SHA-256. */
 function digest(text: string, length: number): string {
   return createHash("sha256").update(text).digest("hex").slice(0, length);
 }
@@ -69,21 +64,21 @@ function makeCommit(random: Random, flow: Flow, author: Person, id: string): Omi
   };
 }
 
-/** What decides about runs. */
+/** What runs are made from. */
 export interface RunsOptions {
   seed: string;
   people: readonly Person[];
   /** When the work is done. */
   calendar: Calendar;
-  /** How many artifacts there are to be, in all runs together: exactly this many. */
+  /** The number of artifacts of all runs together. */
   builds: number;
   /** Number of each flow's first job; they count up from there. */
   firstJob: number;
 }
 
 /**
- * The runs of all flows in order of time, one at a time, with exactly as many artifacts as asked for and no fingerprint
- * twice. The calendar moves only the times.
+ * Makes the runs of all flows, in order of time, with exactly as many artifacts as asked for and no fingerprint twice.
+ * The calendar changes nothing but the times.
  */
 export function* makeRuns(options: RunsOptions): Generator<Run> {
   const { seed, people, calendar, builds, firstJob } = options;

@@ -1,7 +1,7 @@
 const hour = 3600;
 const day = 24 * hour;
 
-/** How busy an hour is: weekdays between 7 and 19 o'clock UTC, hardly ever at night, a little at weekends. */
+/** Says how busy an hour is, from 0 to 1: busiest on weekdays between 7 and 19 o'clock UTC. */
 function busyness(at: number): number {
   const date = new Date(at * 1000);
   const weekend = date.getUTCDay() === 0 || date.getUTCDay() === 6;
@@ -11,11 +11,12 @@ function busyness(at: number): number {
   return working ? 1 : 0.05;
 }
 
-/** Maps 0…1, the share of all work done, to the moment when that share was reached. */
+/** A function from a share of all work, 0 to 1, to the moment when that share was done, in Unix seconds. */
 export type Calendar = (share: number) => number;
 
 /**
- * Spreads work over a span of time the way people work: by day, on weekdays, and a little more every month.
+ * Makes a calendar that spreads work over a span of time as people work: by day, on weekdays, and a little more every
+ * month.
  * @param end Unix seconds; every moment is before it.
  */
 export function createCalendar(end: number, days: number): Calendar {

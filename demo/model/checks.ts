@@ -1,14 +1,14 @@
 import type { Run } from "./builds.ts";
 import { createRandom } from "./random.ts";
 
-/** What a pipeline found out about a run, beside what it built. */
+/** What a pipeline checked in a run. */
 export interface Checks {
   tests: { total: number; failures: number; skipped: number; duration: number };
-  /** Number of the pull request it came with; undefined when it was pushed past everybody. */
+  /** Number of its pull request; undefined when it was pushed without one. */
   pullRequest: number | undefined;
 }
 
-/** The checks of a run, the same whenever they are asked for. */
+/** Makes the checks of a run, the same at each call. */
 export function checksOf(seed: string, run: Run): Checks {
   const random = createRandom(`${seed}/checks of ${run.trail}`);
   const total = random.int(180, 900);
@@ -23,7 +23,7 @@ export function checksOf(seed: string, run: Run): Checks {
   };
 }
 
-/** Whether nothing speaks against bringing it to production. */
+/** Says whether all checks passed, so that the run may go to production. */
 export function passed({ tests, pullRequest }: Checks): boolean {
   return tests.failures === 0 && pullRequest !== undefined;
 }

@@ -1,4 +1,12 @@
 import type { EnvironmentType } from "../../src/domain/environments.ts";
+import {
+  archivedNames,
+  physicalTypes,
+  products,
+  regions,
+  renamedEnvironment,
+  stages,
+} from "../data/environments.ts";
 import { createRandom, type Random } from "./random.ts";
 
 /** One environment to be made. */
@@ -14,40 +22,6 @@ export interface Environment {
   /** What happens to it after it was made. */
   fate: { kind: "lives" } | { kind: "archived" } | { kind: "renamed"; to: string };
 }
-
-const products: { name: string; space: string; team: string; weight: number }[] = [
-  { name: "storefront", space: "shop", team: "shop", weight: 5 },
-  { name: "checkout", space: "shop", team: "shop", weight: 5 },
-  { name: "notifications", space: "shop", team: "shop", weight: 2 },
-  { name: "gateway", space: "platform", team: "platform", weight: 3 },
-  { name: "identity", space: "platform", team: "platform", weight: 3 },
-  { name: "warehouse", space: "data", team: "data", weight: 2 },
-  { name: "recommendations", space: "data", team: "data", weight: 2 },
-  { name: "pocket", space: "mobile", team: "mobile", weight: 1 },
-  { name: "landscape", space: "networks", team: "operations", weight: 1 },
-  { name: "erp-sync", space: "back-office", team: "back-office", weight: 1 },
-];
-
-const stages = [
-  { name: "prod", weight: 4 },
-  { name: "staging", weight: 3 },
-  { name: "test", weight: 3 },
-  { name: "preview", weight: 6 },
-  { name: "dev", weight: 4 },
-];
-
-const regions = ["eu-west", "eu-north", "us-east", "us-west", "ap-south", "sa-east"];
-
-const physicalTypes: { name: EnvironmentType; weight: number }[] = [
-  { name: "K8S", weight: 8 },
-  { name: "ECS", weight: 3 },
-  { name: "S3", weight: 2 },
-  { name: "lambda", weight: 3 },
-  { name: "server", weight: 2 },
-  { name: "docker", weight: 3 },
-  { name: "azure-apps", weight: 1 },
-  { name: "cloud-run", weight: 2 },
-];
 
 function physical(random: Random, index: number): Environment {
   const product = random.weighted(products);
@@ -91,10 +65,7 @@ function logical(random: Random, recent: readonly Environment[], index: number):
 /** How many of the latest environments a logical one chooses its members from. */
 const neighbourhood = 40;
 
-/**
- * Live environments, one at a time, without end: every ninth to thirtieth is logical and combines earlier ones. Names
- * never repeat.
- */
+/** Makes live environments without end. About one of 25 is logical and combines earlier ones. Names never repeat. */
 export function* makeEnvironments(seed: string): Generator<Environment> {
   const random = createRandom(`${seed}/environments`);
   const recent: Environment[] = [];
@@ -107,18 +78,18 @@ export function* makeEnvironments(seed: string): Generator<Environment> {
   }
 }
 
-/** A few more that did not stay: archived ones, and one that got a better name (it is live under that one). */
+/** Makes a few environments of the past: archived ones, and one that is live under another name. */
 export function makeFormerEnvironments(seed: string): { archived: Environment[]; renamed: Environment } {
   const random = createRandom(`${seed}/former environments`);
-  const archived = ["black-friday", "datacenter-old", "load-test"].map((name, index): Environment => ({
+  const archived = archivedNames.map((name, index): Environment => ({
     ...physical(random, index),
     name: `${name}-${random.int(2023, 2025)}`,
     fate: { kind: "archived" },
   }));
   const renamed: Environment = {
     ...physical(random, 0),
-    name: "cluster-7",
-    fate: { kind: "renamed", to: "gateway-prod-eu-central" },
+    name: renamedEnvironment.from,
+    fate: { kind: "renamed", to: renamedEnvironment.to },
   };
   return { archived, renamed };
 }

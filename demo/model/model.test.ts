@@ -11,10 +11,13 @@ import {
   templateReferenceNamePattern,
   trailNamePattern,
 } from "../../src/domain/names.ts";
+import { flows, releaseFlow } from "../data/flows.ts";
+import { repos } from "../data/repos.ts";
+import { spaces } from "../data/spaces.ts";
 import { makeRuns, type Run } from "./builds.ts";
 import { createCalendar } from "./calendar.ts";
-import { flows, releaseFlow, repoOf, repos, spaces, templateOf } from "./company.ts";
 import { type Environment, makeEnvironments, makeFormerEnvironments } from "./environments.ts";
+import { namespaceOf, repoOf, templateOf } from "./flows.ts";
 import { makePeople } from "./people.ts";
 import { makeAnalyses } from "./quality.ts";
 
@@ -128,7 +131,7 @@ describe("the company", () => {
     expect([...flows, releaseFlow]).toHaveLength(12);
     for (const flow of [...flows, releaseFlow]) expect(repos).toContain(repoOf(flow));
     expect(new Set(repos.map((repo) => repo.provider)).size).toBeGreaterThanOrEqual(5);
-    expect(new Set(repos.map((repo) => repo.namespace_path.join("/"))).size).toBeGreaterThanOrEqual(5);
+    expect(new Set(repos.map((repo) => namespaceOf(repo.name).join("/"))).size).toBeGreaterThanOrEqual(5);
   });
 
   it("has a tree of spaces, parents first, and everything lies in one of them", () => {

@@ -1,7 +1,9 @@
 import type { Role } from "../../src/domain/roles.ts";
+import { companyDomain } from "../data/company.ts";
+import { firstNames, lastNames, leadingRoles } from "../data/people.ts";
 import { createRandom } from "./random.ts";
 
-/** Somebody who works there. */
+/** An employee of the company. */
 export interface Person {
   /** Login name, without the organization's prefix. */
   name: string;
@@ -10,22 +12,7 @@ export interface Person {
   role: Role;
 }
 
-/** Reserved for examples (RFC 2606): no mail and no request ever reaches anybody. */
-export const companyDomain = "harborlight.example";
-
-const firstNames = (
-  "Ada Amir Anouk Bela Bruno Carla Chidi Dana Dmitri Elif Emeka Esther Farah Felix Greta Hiro Ines Ivan " +
-  "Jonas Julia Kemal Lena Liam Mei Milan Nadia Noor Olga Omar Paula Priya Quentin Rosa Ruben Saskia Tariq Una Vera Wei Yusuf Zoe"
-).split(" ");
-
-const lastNames = (
-  "Adeyemi Bauer Berg Castro Diaz Eriksen Fischer Garcia Haddad Ito Jansen Kaya Kowalski Laurent Lindqvist " +
-  "Marin Mensah Nakamura Novak Okafor Petrov Quist Rossi Sato Silva Tanaka Varga Weber Yilmaz Zhang"
-).split(" ");
-
-const roles: Role[] = ["admin", "admin", "snapshotter", "reader", "reader"];
-
-/** People with different names; the first few run the place, watch or audit, everybody else delivers. */
+/** Makes people, each of another name. */
 export function makePeople(seed: string, count: number): Person[] {
   const random = createRandom(`${seed}/people`);
   const first = random.shuffled(firstNames);
@@ -36,7 +23,7 @@ export function makePeople(seed: string, count: number): Person[] {
       name: given.toLowerCase(),
       display_name: `${given} ${family}`,
       email: `${given}.${family}@${companyDomain}`.toLowerCase(),
-      role: roles[index] ?? "member",
+      role: leadingRoles[index] ?? "member",
     };
   });
 }

@@ -1,15 +1,13 @@
 import { createHash } from "node:crypto";
 
+import { quality } from "../data/company.ts";
 import type { Run } from "./builds.ts";
-import { companyDomain } from "./people.ts";
 import { createRandom, type Random } from "./random.ts";
 
 /** What a code-quality server sends after an analysis. */
 export type QualityPayload = Record<string, unknown>;
 
-const server = `https://quality.${companyDomain}`;
-
-/** `2026-08-01T10:00:00+0000`, the way scanners write a moment. */
+/** Writes a moment as scanners do: `2026-08-01T10:00:00+0000`. */
 function scannerTime(at: number): string {
   return `${new Date(at * 1000).toISOString().slice(0, 19)}+0000`;
 }
@@ -17,7 +15,7 @@ function scannerTime(at: number): string {
 function gate(random: Random, passed: boolean): Record<string, unknown> {
   const coverage = passed ? random.int(80, 97) : random.int(41, 79);
   return {
-    name: "Harborlight way",
+    name: quality.gate,
     status: passed ? "OK" : "ERROR",
     conditions: [
       {
@@ -40,9 +38,9 @@ interface Analysis {
 }
 
 function payload(random: Random, { run, taskId, status, properties }: Analysis): QualityPayload {
-  const dashboard = `${server}/dashboard?id=${run.flow.name}`;
+  const dashboard = `${quality.server}/dashboard?id=${run.flow.name}`;
   return {
-    serverUrl: server,
+    serverUrl: quality.server,
     taskId,
     status,
     analysedAt: scannerTime(run.at),
@@ -55,14 +53,14 @@ function payload(random: Random, { run, taskId, status, properties }: Analysis):
   };
 }
 
-/** Id of an analysis, the same for the same text. */
+/** Makes the id of an analysis from a text. */
 function taskIdOf(text: string): string {
   return `AZ${createHash("sha256").update(text).digest("hex").slice(0, 18)}`;
 }
 
 /**
- * Analyses of runs, and what goes wrong in practice: one sent twice, one of a scanner that failed, and one that names an
- * artifact nobody has reported.
+ * Makes analyses of runs, and what goes wrong in practice: one sent twice, one of a scanner that failed, and one that
+ * names an unknown artifact.
  */
 export function makeAnalyses(seed: string, runs: readonly Run[]): QualityPayload[] {
   const random = createRandom(`${seed}/quality`);

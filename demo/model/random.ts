@@ -1,19 +1,19 @@
-/** Numbers that look random and are the same whenever the seed is. Not for secrets. */
+/** A source of pseudo-random choices, the same for the same seed. Not for secrets. */
 export interface Random {
-  /** From 0 (included) to 1 (excluded). */
+  /** Gives a number from 0 (included) to 1 (excluded). */
   next(): number;
-  /** A whole number from `min` to `max`, both included. */
+  /** Gives a whole number from `min` to `max`, both included. */
   int(min: number, max: number): number;
   pick<T>(items: readonly T[]): T;
-  /** True with this probability. */
+  /** Gives true with this probability. */
   chance(probability: number): boolean;
-  /** One of the items, each as likely as its weight says. */
+  /** Picks one of the items, each as likely as its weight says. */
   weighted<T extends { weight: number }>(items: readonly T[]): T;
-  /** The items in another order. */
+  /** Gives the items in another order. */
   shuffled<T>(items: readonly T[]): T[];
 }
 
-/** 32 bits of a text (FNV-1a). */
+/** Hashes a text to 32 bits (FNV-1a). */
 function hash32(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1)
@@ -21,7 +21,7 @@ function hash32(text: string): number {
   return hash >>> 0;
 }
 
-/** Generator `mulberry32`: 32 bits of state, good enough to make things up. */
+/** Makes a generator of numbers from 0 to 1, `mulberry32`: 32 bits of state are enough to make things up. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {
@@ -32,7 +32,10 @@ function mulberry32(seed: number): () => number {
   };
 }
 
-/** @param seed any text. Give each purpose its own, so that a change in one leaves the others alone. */
+/**
+ * Creates a source.
+ * @param seed any text. Give each purpose its own, so that a change of one leaves the others alone.
+ */
 export function createRandom(seed: string): Random {
   const next = mulberry32(hash32(seed));
   const int = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));

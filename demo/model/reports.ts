@@ -1,16 +1,17 @@
 import { createHash } from "node:crypto";
 
 import type { Report } from "../../src/domain/snapshot/report.ts";
-import { rounds, type Site } from "./sites.ts";
+import { rounds } from "../data/sites.ts";
 import type { Running, SiteReport } from "./rollout.ts";
+import type { Site } from "./sites.ts";
 
 /** One instance of something that runs. */
 interface Instance {
   digests: Record<string, string>;
   creationTimestamp: number;
-  /** What orchestrators would call the thing, without version and registry. */
+  /** The name orchestrators have for it: without registry and version. */
   service: string;
-  /** Tells versions, and instances of one, apart. */
+  /** Tells versions apart. */
   version: string;
   id: string;
 }
@@ -38,10 +39,7 @@ function instancesOf(running: Running, now: number): Instance[] {
   }));
 }
 
-/**
- * A report of everything that runs at a site, as the reporter of its kind sends it.
- * @param now Unix seconds.
- */
+/** Makes a report of everything that runs at a site, as the reporter of its type sends it. @param now Unix seconds. */
 export function reportOf({ site, running }: SiteReport, now: number): Report {
   const instances = running.flatMap((each) => instancesOf(each, now));
   const each = <T>(more: (instance: Instance) => T) =>

@@ -4,15 +4,17 @@ import { environmentTypes } from "../../src/domain/environments.ts";
 import { environmentNamePattern, fingerprintPattern, policyNamePattern } from "../../src/domain/names.ts";
 import { flattenReport } from "../../src/domain/snapshot/flatten.ts";
 import { finish } from "../../src/lib/steps.ts";
+import { flows } from "../data/flows.ts";
+import { policies } from "../data/policies.ts";
+import { rounds, shown } from "../data/sites.ts";
+import { spaces } from "../data/spaces.ts";
 import { makeRuns, type Run } from "./builds.ts";
 import { createCalendar } from "./calendar.ts";
-import { flows, spaces } from "./company.ts";
 import { makeEnvironments, makeFormerEnvironments } from "./environments.ts";
 import { makePeople } from "./people.ts";
-import { policies } from "./policies.ts";
 import { reportOf } from "./reports.ts";
 import { candidatesOf, type LatestRuns, makeRollout, remembering, type SiteReport } from "./rollout.ts";
-import { images, makeSiteEnvironments, rounds, shown, sites } from "./sites.ts";
+import { images, makeSiteEnvironments, sites } from "./sites.ts";
 
 const now = 1_790_000_000.5;
 

@@ -1,16 +1,17 @@
+import { rounds, type Service } from "../data/sites.ts";
 import type { Build, Run } from "./builds.ts";
 import { checksOf, passed } from "./checks.ts";
 import { createRandom, type Random } from "./random.ts";
-import { rounds, type Service, type Site, sites } from "./sites.ts";
+import { type Site, sites } from "./sites.ts";
 
 /** A run whose builds may be deployed. */
-export interface Candidate {
+interface Candidate {
   run: Run;
-  /** Whether its pipeline has reported that nothing speaks against it. */
+  /** Whether its pipeline reported checks that passed. */
   passed: boolean;
 }
 
-/** Those of each flow, the oldest first. */
+/** Candidates by flow, oldest first. */
 export type Candidates = ReadonlyMap<string, readonly Candidate[]>;
 
 /** How many of a flow's latest runs are remembered. */
@@ -20,7 +21,7 @@ function isCandidate(run: Run): boolean {
   return run.builds.length > 0 && run.commit.branch === "main";
 }
 
-/** Runs by flow. */
+/** The latest runs of each flow, oldest first. */
 export type LatestRuns = Map<string, Run[]>;
 
 function remember(latest: LatestRuns, run: Run): void {
@@ -28,7 +29,7 @@ function remember(latest: LatestRuns, run: Run): void {
     latest.set(run.flow.name, [...(latest.get(run.flow.name) ?? []), run].slice(-remembered));
 }
 
-/** Passes runs on, and remembers the latest of each flow that may be deployed. */
+/** Passes runs on, and notes in `latest` the last of each flow that may be deployed. */
 export function* remembering(runs: Iterable<Run>, latest: LatestRuns): Generator<Run> {
   for (const run of runs) {
     remember(latest, run);
@@ -37,9 +38,9 @@ export function* remembering(runs: Iterable<Run>, latest: LatestRuns): Generator
 }
 
 /**
- * What may be deployed.
- * @param past of the year: nothing but the builds was reported.
- * @param recent reported by pipelines, with their checks.
+ * Lists what may be deployed.
+ * @param past runs of the year, of which only the builds were reported.
+ * @param recent runs that pipelines reported with their checks.
  */
 export function candidatesOf(seed: string, past: LatestRuns, recent: readonly Run[]): Candidates {
   const latest: LatestRuns = new Map();
@@ -59,26 +60,26 @@ export function candidatesOf(seed: string, past: LatestRuns, recent: readonly Ru
 export interface Running {
   name: string;
   fingerprint: string;
-  /** The round it first ran in without interruption. */
+  /** The round since which it runs without interruption. */
   since: number;
   /** When it was built, Unix seconds; 0 when nobody knows. */
   built: number;
   instances: number;
 }
 
-/** One report: everything that runs at a site. */
+/** Everything that runs at a site in one round. */
 export interface SiteReport {
   site: Site;
   running: Running[];
 }
 
-/** Which of a flow's candidates runs in each round. */
+/** The index of the candidate that runs in each round, by stage. */
 interface Versions {
   staging: number[];
   prod: number[];
 }
 
-/** Staging gets one after the other, and has the newest a round before the end. */
+/** Spreads candidates over the rounds of staging, which has the newest a round before the end. */
 function stagingVersions(count: number): number[] {
   const last = rounds.total - 2;
   return Array.from({ length: rounds.total }, (_, round) =>
@@ -86,7 +87,10 @@ function stagingVersions(count: number): number[] {
   );
 }
 
-/** Production gets what was in staging before, mostly; once it goes back to what it had before that. */
+/**
+ * Chooses the candidates of production: mostly what staging had a round before, with one rollback, and `best` at the
+ * end.
+ */
 function prodVersions(random: Random, staging: readonly number[], best: number): number[] {
   const rollback = random.int(3, rounds.total - 3);
   const versions = [0];
@@ -107,7 +111,7 @@ function versionsOf(seed: string, flow: string, candidates: readonly Candidate[]
   return { staging, prod: prodVersions(random, staging, best === -1 ? candidates.length - 1 : best) };
 }
 
-/** The round in which what runs in this one began to. */
+/** Finds the round since which the candidate of this round runs. */
 function sinceOf(versions: readonly number[], round: number): number {
   let since = round;
   while (since > 0 && versions[since - 1] === versions[round]) since -= 1;
@@ -159,8 +163,9 @@ function reportOf(plan: Plan, place: Place): SiteReport {
 }
 
 /**
- * What the sites report, round by round: builds come to staging first and to production later, one of each flow goes
- * back once, numbers of instances change, and images of others run beside them. The same for the same candidates.
+ * Makes what the sites report, round by round. Builds come to staging first and to production later, each flow is
+ * rolled back once, numbers of instances change, and third parties' images run beside them. The same candidates give
+ * the same reports.
  */
 export function makeRollout(seed: string, candidates: Candidates): SiteReport[][] {
   const versions = new Map(

@@ -1,6 +1,6 @@
 import { actionEndpoints } from "../../src/contract/actions.ts";
+import { companyDomain } from "../data/company.ts";
 import type { Environment } from "../model/environments.ts";
-import { companyDomain } from "../model/people.ts";
 import type { Demo } from "../plan.ts";
 
 function webhook(path: string) {
@@ -15,15 +15,15 @@ function email(...emails: string[]) {
   return { type: "EMAIL" as const, emails };
 }
 
-/** Numbers of rules the reader may want to look at. */
+/** Numbers of actions that the printed commands refer to. */
 export interface ActionNumbers {
-  /** Tells of environments that do not comply. */
+  /** The one for environments that do not comply. */
   onCall: number;
   /** One that nobody will miss. */
   unneeded: number;
 }
 
-/** Creates notification rules for environments and flows. */
+/** Creates actions on environments and flows. */
 export function createActions(demo: Demo, environments: readonly Environment[]): Promise<ActionNumbers> {
   const { api, org } = demo;
   // Those that report come first.

@@ -25,7 +25,7 @@ async function createEnvironment(demo: Demo, environment: Environment, spaceIds:
     await api.call(environmentEndpoints.rename_environment, { params, body: { new_name: fate.to } });
 }
 
-/** The first so many environments of the demo. Those that report and the renamed one count, archived ones do not. */
+/** Plans the environments to make one by one. `count` includes the sites and the renamed one, but not archived ones. */
 function plannedEnvironments(seed: string, count: number): { live: Environment[]; archived: Environment[] } {
   const { archived, renamed } = makeFormerEnvironments(seed);
   const live: Environment[] = [...makeSiteEnvironments(), renamed];

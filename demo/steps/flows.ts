@@ -1,6 +1,7 @@
 import { flowEndpoints } from "../../src/contract/flows.ts";
 import { tagEndpoints } from "../../src/contract/tags.ts";
-import { type Flow, flows, releaseFlow, templateOf } from "../model/company.ts";
+import { type Flow, flows, releaseFlow } from "../data/flows.ts";
+import { templateOf } from "../model/flows.ts";
 import type { Demo } from "../plan.ts";
 import type { SpaceIds } from "./spaces.ts";
 
@@ -19,7 +20,7 @@ async function createFlow({ api, org }: Demo, flow: Flow, spaceId: string | unde
   });
 }
 
-/** Creates the flows with templates and tags, in their spaces; one that was given up is archived again. */
+/** Creates the flows with templates and tags, in their spaces, and one more that is archived. */
 export function createFlows(demo: Demo, spaceIds: SpaceIds): Promise<void> {
   const { api, org } = demo;
   const all = [...flows, releaseFlow];

@@ -1,12 +1,12 @@
 import type { Actor } from "../../src/domain/principal.ts";
-import { type ArtifactReport, reportArtifacts } from "../../src/modules/artifacts/service.ts";
-import { recorded } from "../../src/modules/audit/service.ts";
+import { type ReportedArtifact, reportArtifacts } from "../../src/modules/process/artifacts/service.ts";
+import { recorded } from "../../src/modules/kernel/audit/service.ts";
 import { type BesideServer, learnTables } from "../database.ts";
 import type { Run } from "../model/builds.ts";
 import type { Demo } from "../plan.ts";
 import { reportOf } from "./runs.ts";
 
-/** Who loads records that were not reported when they happened. */
+/** The actor of records that are loaded past the API. */
 export const loader: Actor = {
   kind: "system",
   id: null,
@@ -22,8 +22,8 @@ const batchSize = 5_000;
 
 const tables = ["artifacts", "builds", "trails", "repos", "flows"] as const;
 
-function* inBatches(runs: Iterable<Run>): Generator<ArtifactReport[]> {
-  let batch: ArtifactReport[] = [];
+function* inBatches(runs: Iterable<Run>): Generator<ReportedArtifact[]> {
+  let batch: ReportedArtifact[] = [];
   for (const run of runs) {
     for (const build of run.builds)
       batch.push({
@@ -40,8 +40,8 @@ function* inBatches(runs: Iterable<Run>): Generator<ArtifactReport[]> {
 }
 
 /**
- * Loads what was built before today, with the times it was built at. The API dates every report itself, so this goes to
- * the service behind it, with all its rules. Not idempotent: reports add up.
+ * Loads what was built before today, with its own times. The API dates reports by the clock, so this calls the service
+ * behind it, with all its rules. Not idempotent: reports add up.
  * @param runs in order of time.
  */
 export function loadHistory(demo: Demo, beside: BesideServer, runs: Iterable<Run>): Promise<void> {

@@ -1,6 +1,9 @@
 import { parseWireId } from "../../src/lib/ids.ts";
-import { recorded } from "../../src/modules/audit/service.ts";
-import { type LoadedEnvironment, loadEnvironments } from "../../src/modules/environments/load-service.ts";
+import { recorded } from "../../src/modules/kernel/audit/service.ts";
+import {
+  type LoadedEnvironment,
+  loadEnvironments,
+} from "../../src/modules/runtime/environments/load-service.ts";
 import { type BesideServer, learnTables } from "../database.ts";
 import { type Environment, makeEnvironments } from "../model/environments.ts";
 import { createRandom, type Random } from "../model/random.ts";
@@ -13,7 +16,7 @@ const batchSize = 5_000;
 
 const day = 24 * 3600;
 
-/** Gives an environment a past: made some time in the last year, and seen lately unless nothing reports on it. */
+/** Makes up the past of an environment: created in the last year, and reported on lately, if at all. */
 function aged(random: Random, now: number): Omit<LoadedEnvironment, keyof Environment | "space_id"> {
   const created_at = now - random.next() * 365 * day;
   if (random.chance(0.05))
@@ -30,7 +33,7 @@ function aged(random: Random, now: number): Omit<LoadedEnvironment, keyof Enviro
   return { state, created_at, last_modified_at: last_reported_at, last_reported_at, last_changed_at };
 }
 
-/** What was made one by one, and the spaces to put the rest in. */
+/** The environments made one by one, and the ids of spaces. */
 interface Before {
   made: readonly Environment[];
   spaceIds: SpaceIds;
@@ -65,8 +68,8 @@ function* inBatches<T>(items: Iterable<T>, size: number): Generator<T[]> {
 }
 
 /**
- * Loads the environments that are too many to be made one by one, with the past that reports would have given them.
- * Not idempotent: names are taken afterwards.
+ * Loads the environments that are too many to be made one by one, with the state that reports would have given them.
+ * Not idempotent: the names are taken afterwards.
  */
 export async function loadMoreEnvironments(demo: Demo, beside: BesideServer, before: Before): Promise<void> {
   const total = demo.amounts.environments - before.made.length;

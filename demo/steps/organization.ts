@@ -1,18 +1,17 @@
 import { organizationEndpoints } from "../../src/contract/organizations.ts";
 import { CliError } from "../../src/cli/output.ts";
 import { type Api, ApiError } from "../api.ts";
+import { company } from "../data/company.ts";
 import type { DemoOrg } from "../database.ts";
 
-const defaultName = "harborlight";
 const attempts = 50;
 
 async function tryToCreate(api: Api, name: string): Promise<DemoOrg | undefined> {
   try {
     return await api.call(organizationEndpoints.create_organization, {
       body: {
+        ...company,
         name,
-        display_name: "Harborlight",
-        description: "A made-up company that sells lamps",
       },
     });
   } catch (error) {
@@ -32,7 +31,7 @@ async function exists(api: Api, name: string): Promise<boolean> {
 }
 
 /**
- * Makes the organization to be filled: always a new one, so that nothing is ever mixed with real records.
+ * Creates the organization to fill: always a new one, so that nothing is mixed with real records.
  * @param wanted the name to have; without one, the first free one of `harborlight`, `harborlight-2`, …
  * @throws CliError when the name is taken, or cannot be a name.
  */
@@ -47,7 +46,7 @@ export async function createOrganization(api: Api, wanted: string | undefined): 
     );
   }
   for (let number = 1; number <= attempts; number += 1) {
-    const made = await tryToCreate(api, number === 1 ? defaultName : `${defaultName}-${number}`);
+    const made = await tryToCreate(api, number === 1 ? company.name : `${company.name}-${number}`);
     if (made !== undefined) return made;
   }
   throw new CliError(`${attempts} demo organizations are enough: give a name with --org.`);

@@ -1,11 +1,11 @@
 import { memberEndpoints } from "../../src/contract/members.ts";
-import { registerUser } from "../../src/modules/users/service.ts";
+import { registerUser } from "../../src/modules/identity/users/service.ts";
 import type { Demo } from "../plan.ts";
 import { loader } from "./history.ts";
 
 /**
- * Creates the company's people, whose login names begin with the organization's so that they are nobody else's, and
- * gives them their roles. Users are made beside the server, as `waybill admin` does: the API has no way to.
+ * Creates the company's people and gives them their roles. Their login names begin with the organization's, so that
+ * they clash with nobody's. Users are made in the database, as `waybill admin` does: the API cannot create them.
  */
 export async function createPeople(demo: Demo): Promise<void> {
   const { api, beside, org, people } = demo;

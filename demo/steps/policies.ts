@@ -1,10 +1,14 @@
 import { allowlistEndpoints } from "../../src/contract/allowlists.ts";
 import { policyEndpoints } from "../../src/contract/policies.ts";
-import { policies } from "../model/policies.ts";
-import { images, shown, sites } from "../model/sites.ts";
+import { policies } from "../data/policies.ts";
+import { shown } from "../data/sites.ts";
+import { images, sites } from "../model/sites.ts";
 import type { Demo } from "../plan.ts";
 
-/** Writes the company's policies, attaches them to production, and allows for a reason what they would refuse there. */
+/**
+ * Creates the company's policies, attaches them to production, and puts an image that they would refuse on the
+ * allow-list.
+ */
 export function createPolicies({ api, org, progress }: Demo): Promise<void> {
   const watched = sites.filter((site) => site.policies.length > 0);
   return progress.step("Policies", policies.length + watched.length + 1, async (advance) => {

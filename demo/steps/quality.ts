@@ -7,7 +7,7 @@ import type { Run } from "../model/builds.ts";
 import { makeAnalyses } from "../model/quality.ts";
 import { concurrency, type Demo } from "../plan.ts";
 
-/** What the reader needs to send a delivery, and to have one sent again. */
+/** What the printed commands need to send a delivery, and to replay one. */
 export interface QualityHook {
   url: string;
   secret: string;
@@ -17,10 +17,10 @@ export interface QualityHook {
 /** Name of the header that carries a delivery's signature. */
 export const signatureHeader = "X-Quality-Webhook-HMAC-SHA256";
 
-/** How long deliveries may take to be processed, and how long to wait before looking again, in milliseconds. */
+/** Milliseconds to wait until deliveries are processed: in all, and between two looks. */
 const patience = { total: 60_000, step: 50 };
 
-/** Waits until all deliveries have been processed, so that what is reported next is judged by them. */
+/** Waits until all deliveries have been processed, so that they count for what is reported next. */
 async function untilProcessed({ api, org }: Demo): Promise<void> {
   for (let waited = 0; waited < patience.total; waited += patience.step) {
     const { total_count } = await api.call(qualityEndpoints.list_quality_deliveries, {
@@ -32,7 +32,7 @@ async function untilProcessed({ api, org }: Demo): Promise<void> {
   }
 }
 
-/** Switches the code-quality webhook on and calls it as a code-quality server does, signature included. */
+/** Switches the code-quality webhook on and calls it with signed deliveries, as a code-quality server does. */
 export function deliverAnalyses(demo: Demo, runs: readonly Run[]): Promise<QualityHook> {
   const { api, org } = demo;
   const analyses = makeAnalyses(

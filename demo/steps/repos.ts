@@ -1,9 +1,9 @@
 import { repoEndpoints } from "../../src/contract/repos.ts";
 import { tagEndpoints } from "../../src/contract/tags.ts";
-import { repos } from "../model/company.ts";
+import { repos } from "../data/repos.ts";
 import type { Demo } from "../plan.ts";
 
-/** Tags the repos that the reports brought along. */
+/** Tags the repos that reports have created. */
 export function tagRepos({ api, org, progress }: Demo): Promise<void> {
   return progress.step("Tags of repos", repos.length, async (advance) => {
     const { repos: found } = await api.call(repoEndpoints.list_repos, {

@@ -2,26 +2,27 @@ import { artifactEndpoints, type CreateArtifact } from "../../src/contract/artif
 import { attestationEndpoints } from "../../src/contract/attestations.ts";
 import { trailEndpoints } from "../../src/contract/trails.ts";
 import { eachInParallel } from "../../src/lib/parallel.ts";
+import { companyDomain } from "../data/company.ts";
+import { releaseFlow } from "../data/flows.ts";
 import type { Build, Run } from "../model/builds.ts";
 import { checksOf } from "../model/checks.ts";
-import { releaseFlow, repoOf } from "../model/company.ts";
-import { companyDomain } from "../model/people.ts";
+import { namespaceOf, repoOf } from "../model/flows.ts";
 import { concurrency, type Demo } from "../plan.ts";
 
-/** `repo_info` of the run's repo. */
-export function repoInfoOf(run: Run) {
-  const { id, name, provider, url, namespace_path, description } = repoOf(run.flow);
+/** Makes the `repo_info` of the run's repo. */
+function repoInfoOf(run: Run) {
+  const { id, name, provider, url, description } = repoOf(run.flow);
   return {
     name,
     url,
     provider: provider as "github",
-    namespace_path,
+    namespace_path: namespaceOf(name),
     description,
     ...(id === null ? {} : { id }),
   };
 }
 
-/** What a pipeline reports about one artifact of a run. */
+/** Makes what a pipeline reports about one artifact of a run. */
 export function reportOf(run: Run, build: Build): CreateArtifact {
   return {
     fingerprint: build.fingerprint,
@@ -92,7 +93,7 @@ async function reportRun(demo: Demo, run: Run): Promise<void> {
   if (run.builds.length > 0) await reportChecks(demo, run);
 }
 
-/** Reports the latest runs the way pipelines do: a trail begins, artifacts and checks follow. */
+/** Reports the latest runs as pipelines do: a trail, then artifacts and checks. */
 export function reportRuns(demo: Demo, runs: readonly Run[]): Promise<void> {
   return demo.progress.step("Trails and artifacts of today", runs.length, (advance) =>
     eachInParallel(runs, concurrency, async (run) => {
@@ -102,8 +103,8 @@ export function reportRuns(demo: Demo, runs: readonly Run[]): Promise<void> {
   );
 }
 
-/** Brings some of what was built to production: known fingerprints, reported again by another flow. */
-export function reportReleases(demo: Demo, runs: readonly Run[]): Promise<void> {
+/** Reports releases of some builds: known fingerprints, reported by another flow. @returns how many. */
+export function reportReleases(demo: Demo, runs: readonly Run[]): Promise<number> {
   const { api, org } = demo;
   const released = runs.filter((run) => run.builds.length > 0 && run.commit.branch === "main").slice(-6);
   return demo.progress.step("Releases", released.length, async (advance) => {
@@ -121,5 +122,6 @@ export function reportReleases(demo: Demo, runs: readonly Run[]): Promise<void> 
         });
       advance();
     }
+    return released.length;
   });
 }

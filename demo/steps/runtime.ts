@@ -1,19 +1,20 @@
+import { rounds, shown } from "../data/sites.ts";
 import { type Candidates, makeRollout } from "../model/rollout.ts";
-import { images, rounds, shown } from "../model/sites.ts";
+import { images } from "../model/sites.ts";
 import type { Demo } from "../plan.ts";
 import { createPolicies } from "./policies.ts";
 import { reportSites } from "./reports.ts";
 
-/** What the reader needs to look at what runs. */
+/** What the printed commands need to ask about what runs. */
 export interface Runtime {
   prod: string;
   staging: string;
-  /** Something that runs in staging and may want to go to production. */
+  /** Fingerprint of a build that runs in staging and may go to production. */
   next: string;
 }
 
 /**
- * Has the sites report what runs there, and brings the policies into force in the middle of it.
+ * Reports what runs at the sites, and creates the policies in the middle of that.
  * @param reporterKey key of the sites' reporters.
  */
 export async function fillRuntime(demo: Demo, candidates: Candidates, reporterKey: string): Promise<Runtime> {

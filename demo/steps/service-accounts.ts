@@ -1,22 +1,16 @@
 import { serviceAccountEndpoints } from "../../src/contract/service-accounts.ts";
+import { serviceAccounts } from "../data/service-accounts.ts";
 import type { Demo } from "../plan.ts";
 
-/** What later steps and the reader need of the service accounts. */
+/** Keys of service accounts that later steps and the printed commands use. */
 export interface Robots {
-  /** Key that pipelines report with. */
+  /** Key that pipelines use. */
   pipelineKey: string;
-  /** Key that what runs is reported with. */
+  /** Key that reporters of environments use. */
   reporterKey: string;
-  /** Key for trying things out, which may do everything in this organization and nothing elsewhere. */
+  /** Key of the printed commands, which may do everything in this organization and nothing elsewhere. */
   explorer: { account: string; keyId: string; key: string };
 }
-
-const accounts = [
-  { name: "pipeline", privilege: "member", description: "Reports what is built" },
-  { name: "cluster-reporter", privilege: "snapshotter", description: "Reports what runs" },
-  { name: "dashboard", privilege: "reader", description: "Shows it on the wall" },
-  { name: "explorer", privilege: "admin", description: "For trying things out" },
-] as const;
 
 const year = 365 * 24 * 3600;
 
@@ -28,8 +22,8 @@ export async function createServiceAccounts(demo: Demo): Promise<Robots> {
       params: { org, name },
       body: { description, ...(expires_at === undefined ? {} : { expires_at }) },
     });
-  return demo.progress.step("Service accounts and keys", accounts.length, async (advance) => {
-    for (const account of accounts) {
+  return demo.progress.step("Service accounts and keys", serviceAccounts.length, async (advance) => {
+    for (const account of serviceAccounts) {
       await api.call(serviceAccountEndpoints.create_service_account, { params: { org }, body: account });
       advance();
     }

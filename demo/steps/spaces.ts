@@ -1,8 +1,8 @@
 import { spaceEndpoints } from "../../src/contract/spaces.ts";
-import { spaces } from "../model/company.ts";
+import { spaces } from "../data/spaces.ts";
 import type { Demo } from "../plan.ts";
 
-/** Ids of spaces by their key in the model. */
+/** Ids of spaces, by their key in the data. */
 export type SpaceIds = ReadonlyMap<string, string>;
 
 /** Creates the tree of spaces, from the root down. */

@@ -1,5 +1,5 @@
 import { invalid } from "../domain/errors.ts";
-import { findOrphans, removeOrphan, verifyContents } from "../modules/evidence/verify-service.ts";
+import { findOrphans, removeOrphan, verifyContents } from "../modules/process/evidence/verify-service.ts";
 import type { CommandDeps } from "./command-deps.ts";
 import { CliError, print } from "./output.ts";
 

@@ -3,14 +3,14 @@ import { z } from "zod";
 import { invalid, notFound } from "../domain/errors.ts";
 import { displayNameLength, organizationNameLength, organizationNamePattern } from "../domain/names.ts";
 import { type Role, roles } from "../domain/roles.ts";
-import { setMember } from "../modules/members/service.ts";
-import { createSharedOrganization } from "../modules/organizations/service.ts";
-import { findOrganization } from "../modules/organizations/store.ts";
-import { registerUser, setUserDisabled } from "../modules/users/service.ts";
+import { setMember } from "../modules/identity/members/service.ts";
+import { createSharedOrganization } from "../modules/identity/organizations/service.ts";
+import { findOrganization } from "../modules/identity/organizations/store.ts";
+import { registerUser, setUserDisabled } from "../modules/identity/users/service.ts";
 import { type CommandDeps, commandActor } from "./command-deps.ts";
 import { print } from "./output.ts";
 
-/** Names of organizations and users. @throws AppError invalid. */
+/** Checks the name of an organization or a user. @throws AppError invalid. */
 function requireName(name: string): string {
   const { min, max } = organizationNameLength;
   if (name.length >= min && name.length <= max && organizationNamePattern.test(name)) return name;
@@ -29,7 +29,7 @@ function requireEmail(email: string | undefined): string | undefined {
   throw invalid(`'${email}' is not a valid mail address`);
 }
 
-/** `waybill admin create-org`: a shared organization with a first admin. */
+/** `waybill admin create-org`: creates a shared organization with a first admin. */
 export async function createOrg(
   deps: CommandDeps,
   name: string,
@@ -42,10 +42,10 @@ export async function createOrg(
     public: options.public ?? false,
     source: "script",
   });
-  print.line(`Organization ${name} is there, ${options.owner} is its admin.`);
+  print.line(`Created organization ${name} with admin ${options.owner}`);
 }
 
-/** `waybill admin create-user`: a user and their personal organization, without a key. */
+/** `waybill admin create-user`: creates a user and their personal organization, without a key. */
 export async function createUserCommand(
   deps: CommandDeps,
   name: string,
@@ -59,7 +59,7 @@ export async function createUserCommand(
     instance_admin: options.instanceAdmin ?? false,
     by: { changed_by: actor.name, source: "script" },
   });
-  print.line(`User ${name} is there. Make a key with: waybill admin create-key --user ${name}`);
+  print.line(`Created user ${name}. Create a key with: waybill admin create-key --user ${name}`);
 }
 
 function requireRole(role: string): Role {
@@ -75,14 +75,14 @@ export async function setRole(
   change: { user: string; role: string },
 ): Promise<void> {
   const role = requireRole(change.role);
-  const org = await findOrganization(deps.db.query, orgName);
+  const org = await findOrganization(deps.db, orgName);
   if (org === undefined) throw notFound(`Organization '${orgName}' does not exist`);
   const scope = { org, actor: commandActor("admin set-role") };
   await setMember(deps, scope, { user: change.user, role, source: "script" });
-  print.line(`${change.user} is ${role} of ${orgName}.`);
+  print.line(`Gave ${change.user} the role ${role} in ${orgName}`);
 }
 
-/** `waybill admin disable-user` and `enable-user`. */
+/** `waybill admin disable-user` and `enable-user`: makes all keys of a user stop working, or work again. */
 export async function switchUser(
   deps: CommandDeps,
   user: string,
@@ -91,6 +91,8 @@ export async function switchUser(
   const command = change.disabled ? "admin disable-user" : "admin enable-user";
   await setUserDisabled(deps, commandActor(command), { user, ...change });
   print.line(
-    change.disabled ? `${user} is shut out: no key of theirs works.` : `${user} is in: their keys work.`,
+    change.disabled
+      ? `Disabled user ${user}: their keys no longer work`
+      : `Enabled user ${user}: their keys work again`,
   );
 }

@@ -1,14 +1,14 @@
 import { invalid, notFound } from "../domain/errors.ts";
 import { apiKeyDescriptionLength, chosenKeyPattern, latestExpiry } from "../domain/names.ts";
-import type { IssuedKey, KeyInput } from "../modules/access/key-service.ts";
-import { findOrganization } from "../modules/organizations/store.ts";
-import { issueAccountKeyByName } from "../modules/service-accounts/key-service.ts";
-import { getUserByName, issueUserKey } from "../modules/users/service.ts";
+import type { IssuedKey, KeyInput } from "../modules/kernel/access/key-service.ts";
+import { findOrganization } from "../modules/identity/organizations/store.ts";
+import { issueAccountKeyByName } from "../modules/identity/service-accounts/key-service.ts";
+import { getUserByName, issueUserKey } from "../modules/identity/users/service.ts";
 import { type CommandDeps, commandActor } from "./command-deps.ts";
 import { print } from "./output.ts";
 
-/** Whose key: a user's, or a service account's of an organization. */
-export interface KeyOwnerOptions {
+/** The owner of a key: a user, or a service account of an organization. */
+interface KeyOwnerOptions {
   user?: string;
   org?: string;
   serviceAccount?: string;
@@ -16,7 +16,7 @@ export interface KeyOwnerOptions {
 
 export interface KeyOptions extends KeyOwnerOptions {
   description: string;
-  /** Unix seconds, or a date as ISO 8601; never without. */
+  /** Unix seconds, or a date as ISO 8601; the key never expires unless given. */
   expiresAt?: string;
 }
 
@@ -55,7 +55,7 @@ async function issue(
   }
   if (user !== undefined || orgName === undefined || serviceAccount === undefined)
     throw invalid("Say whose key: either --user NAME, or --org NAME with --service-account NAME");
-  const org = await findOrganization(deps.db.query, orgName);
+  const org = await findOrganization(deps.db, orgName);
   if (org === undefined) throw notFound(`Organization '${orgName}' does not exist`);
   return issueAccountKeyByName(deps, { org, actor }, { ...input, name: serviceAccount });
 }
@@ -66,10 +66,10 @@ export async function createKey(deps: CommandDeps, options: KeyOptions): Promise
   print.line(issued.key);
 }
 
-/** `waybill admin import-key`: a key with a value brought from elsewhere. The value is not repeated. */
+/** `waybill admin import-key`: makes a key with a value brought from elsewhere. The value is not printed. */
 export async function importKey(deps: CommandDeps, value: string, options: KeyOptions): Promise<void> {
   if (!chosenKeyPattern.test(value))
     throw invalid("A key's value has 20 to 512 printable ASCII characters and no blanks");
   const issued = await issue(deps, options, { command: "admin import-key", value });
-  print.line(`The key works now; its id is ${issued.id}.`);
+  print.line(`Imported the key; its id is ${issued.id}`);
 }

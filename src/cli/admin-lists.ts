@@ -1,8 +1,8 @@
 import { invalid } from "../domain/errors.ts";
 import { wireId } from "../lib/ids.ts";
-import { listAllKeys } from "../modules/access/key-store.ts";
-import { listAllOrganizations } from "../modules/organizations/store.ts";
-import { listUsers } from "../modules/users/store.ts";
+import { listAllKeys } from "../modules/kernel/access/key-store.ts";
+import { listAllOrganizations } from "../modules/identity/organizations/store.ts";
+import { listUsers } from "../modules/identity/users/store.ts";
 import type { CommandDeps } from "./command-deps.ts";
 import { print } from "./output.ts";
 
@@ -12,7 +12,7 @@ function cell(value: Row[number]): string {
   return value === null || value === "" ? "-" : String(value);
 }
 
-/** Lines of columns as wide as their widest cell. */
+/** Lays out lines of columns, each as wide as its widest cell. */
 export function table(heading: string[], rows: Row[]): string[] {
   const lines = [heading, ...rows.map((row) => row.map(cell))];
   const widths = heading.map((_title, column) =>
@@ -26,14 +26,14 @@ export function table(heading: string[], rows: Row[]): string[] {
   );
 }
 
-/** A moment as people read it, in UTC. */
+/** Writes a moment as people read it, in UTC. */
 export function date(seconds: number | null): string | null {
   return seconds === null ? null : new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ");
 }
 
 const lists: Record<string, (deps: CommandDeps) => Promise<string[]>> = {
   users: async (deps) => {
-    const users = await listUsers(deps.db.query);
+    const users = await listUsers(deps.db);
     const rows = users.map((user) => [
       user.name,
       user.display_name,
@@ -45,7 +45,7 @@ const lists: Record<string, (deps: CommandDeps) => Promise<string[]>> = {
     return table(["NAME", "DISPLAY NAME", "MAIL", "RIGHTS", "STATE", "CREATED"], rows);
   },
   organizations: async (deps) => {
-    const organizations = await listAllOrganizations(deps.db.query);
+    const organizations = await listAllOrganizations(deps.db);
     const rows = organizations.map((org) => [
       org.name,
       org.kind,
@@ -56,7 +56,7 @@ const lists: Record<string, (deps: CommandDeps) => Promise<string[]>> = {
     return table(["NAME", "KIND", "VISIBILITY", "MEMBERS", "CREATED"], rows);
   },
   keys: async (deps) => {
-    const keys = await listAllKeys(deps.db.query, deps.clock.now());
+    const keys = await listAllKeys(deps.db, deps.clock.now());
     const rows = keys.map((key) => [
       wireId(key.id),
       key.owner,
@@ -72,7 +72,7 @@ const lists: Record<string, (deps: CommandDeps) => Promise<string[]>> = {
 /** What `waybill admin list` can list. */
 export const listed = Object.keys(lists);
 
-/** `waybill admin list users|organizations|keys`: what there is. Of keys, those that work; never a value. */
+/** `waybill admin list users|organizations|keys`: prints all of them. Of keys, those that work; never a value. */
 export async function list(deps: CommandDeps, what: string): Promise<void> {
   const lines = lists[what];
   if (lines === undefined) throw invalid(`'${what}' cannot be listed; say one of ${listed.join(", ")}`);

@@ -2,8 +2,8 @@ import { mendQueueTimes } from "../jobs/right-time.ts";
 import { systemClock } from "../lib/clock.ts";
 import { describeSpan } from "../lib/time-doubt.ts";
 import { tolerance } from "../lib/time-guard.ts";
-import { type Damage, findDamage, repairTimes } from "../modules/time/repair-service.ts";
-import { acceptDatabaseTime, timeRecords } from "../modules/time/store.ts";
+import { type Damage, findDamage, repairTimes } from "../modules/maintenance/time-repair/service.ts";
+import { acceptDatabaseTime, timeRecords } from "../modules/kernel/time/store.ts";
 import { table } from "./admin-lists.ts";
 import { type CommandDeps, commandActor } from "./command-deps.ts";
 import { CliError, print } from "./output.ts";
@@ -12,7 +12,7 @@ function shown(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19).replace("T", " ")} UTC`;
 }
 
-/** @throws CliError when this machine's clock and the database's are apart. */
+/** Compares this machine's clock with the database's. @throws CliError when they are apart. */
 function requireAgreement(wall: number, database: number): void {
   const apart = Math.abs(wall - database);
   if (apart > tolerance)
@@ -26,16 +26,14 @@ function requireAgreement(wall: number, database: number): void {
  * @throws CliError when this machine and the database do not agree, and when records are ahead of both.
  */
 export async function acceptTime({ db }: Pick<CommandDeps, "db">, wall = systemClock.now()): Promise<void> {
-  const { database, recorded } = await timeRecords(db.query).exchange(undefined);
+  const { database, recorded } = await timeRecords(db).exchange(undefined);
   requireAgreement(wall, database);
   const ahead = (recorded ?? database) - database;
   if (ahead > tolerance)
     throw new CliError(
-      `Records are ${describeSpan(ahead)} ahead of the clock. If it is right, mend them with: waybill admin repair-times`,
+      `Records are ${describeSpan(ahead)} ahead of the clock. If the clock is right, repair them with: waybill admin repair-times`,
     );
-  print.line(
-    `It is ${shown(await acceptDatabaseTime(db.query))}: servers take that for right within a quarter of a minute.`,
-  );
+  print.line(`Accepted the time ${shown(await acceptDatabaseTime(db))}. Servers go by it within 15 seconds.`);
 }
 
 /** What `repair-times` is asked for. */
@@ -89,17 +87,17 @@ export async function repairTimesCommand(
   wall = systemClock.now(),
 ): Promise<void> {
   const after = readAfter(text);
-  requireAgreement(wall, (await timeRecords(deps.db.query).exchange(undefined)).database);
+  requireAgreement(wall, (await timeRecords(deps.db).exchange(undefined)).database);
   const damage =
     apply === true
       ? await repairTimes(deps, commandActor("admin repair-times"), after)
       : await findDamage(deps, after);
-  if (apply === true) await mendQueueTimes(deps.db.pool);
-  if (damage.columns.length === 0) return print.line("Nothing has a time that has not come yet.");
+  if (apply === true) await mendQueueTimes(deps.db);
+  if (damage.columns.length === 0) return print.line("No record has a time in the future.");
   describeDamage(damage);
   print.line(
     apply === true
-      ? "All of it is repaired. Servers record again within a quarter of a minute."
+      ? "Repaired these times. Servers accept reports again within 15 seconds."
       : "Nothing was changed. Make a backup, then repair it with: waybill admin repair-times --apply",
   );
 }

@@ -8,6 +8,7 @@ import { createKey, importKey, type KeyOptions } from "./admin-keys.ts";
 import { dropJob, listJobs, retryJob } from "./admin-jobs.ts";
 import { list, listed } from "./admin-lists.ts";
 import { acceptTime, type RepairOptions, repairTimesCommand } from "./admin-time.ts";
+import { signInLink } from "./sign-in.ts";
 import { withDatabase, withRunningServer } from "./command-deps.ts";
 
 function organizationCommands(admin: Command): void {
@@ -40,26 +41,36 @@ function userCommands(admin: Command): void {
   ] as const)
     admin
       .command(`${name} <name>`)
-      .description(disabled ? "let none of a user's keys work" : "let a disabled user in again")
+      .description(
+        disabled ? "make all keys of a user stop working" : "make the keys of a disabled user work again",
+      )
       .action((user: string) => withRunningServer((deps) => switchUser(deps, user, { disabled })));
+}
+
+function signInCommand(admin: Command): void {
+  admin
+    .command("sign-in-link")
+    .description("print a link that signs in once, from this machine, within ten minutes")
+    .option("--user <name>", "whom it signs in; the first instance administrator unless given")
+    .action((options: { user?: string }) => withRunningServer((deps) => signInLink(deps, options)));
 }
 
 function keyCommand(admin: Command, name: string, description: string): Command {
   return admin
     .command(name)
-    .option("--user <name>", "whose key: a user's")
-    .option("--org <name>", "whose key: a service account's of this organization")
-    .option("--service-account <name>", "the service account")
+    .option("--user <name>", "the user who owns it")
+    .option("--org <name>", "the organization of the service account that owns it")
+    .option("--service-account <name>", "the service account that owns it")
     .option("--description <text>", "what it is for", "made on the command line")
-    .option("--expires-at <time>", "Unix seconds or a date; never unless given")
+    .option("--expires-at <time>", "Unix seconds or a date; the key never expires unless given")
     .description(description);
 }
 
 function keyCommands(admin: Command): void {
-  keyCommand(admin, "create-key", "make an API key and print it").action((options: KeyOptions) =>
+  keyCommand(admin, "create-key", "create an API key and print it").action((options: KeyOptions) =>
     withRunningServer((deps) => createKey(deps, options)),
   );
-  keyCommand(admin, "import-key", "take over an API key with a value of yours")
+  keyCommand(admin, "import-key", "create an API key with a value of yours")
     .argument(
       "[value]",
       "20 to 512 printable ASCII characters without blanks; read from standard input unless given",
@@ -87,11 +98,11 @@ function evidenceCommands(admin: Command): void {
 function timeCommands(admin: Command): void {
   admin
     .command("accept-time")
-    .description("say that the machine's clock is right, when the server does not believe it")
+    .description("tell servers that the clock is right, when they doubt it")
     .action(() => withRunningServer((deps) => acceptTime(deps), { anyTime: true }));
   admin
     .command("repair-times")
-    .description("show what was written while the clock was ahead, or give it the right times")
+    .description("show what was written while the clock was ahead, or correct its times")
     .option("--apply", "change it, not only show it")
     .option(
       "--after <time>",
@@ -105,7 +116,7 @@ function timeCommands(admin: Command): void {
 function jobCommands(admin: Command): void {
   const jobs = admin
     .command("jobs")
-    .description("look after background jobs that are tried no more, with the server running or not");
+    .description("look after background jobs that are no longer tried, with the server running or not");
   jobs
     .command("list")
     .description(
@@ -114,20 +125,21 @@ function jobCommands(admin: Command): void {
     .action(() => withDatabase(listJobs));
   jobs
     .command("retry <job>")
-    .description("have one of them tried again")
+    .description("try one of them again")
     .action((job: string) => withDatabase((deps) => retryJob(deps, job)));
   jobs
     .command("drop <job>")
-    .description("remove one of them; what it was to do is not done")
+    .description("remove one of them without doing its work")
     .action((job: string) => withDatabase((deps) => dropJob(deps, job)));
 }
 
-/** `waybill admin …`: what those who run the installation do beside the running server. */
+/** Builds `waybill admin …`: what those who run the installation do beside the running server. */
 export function adminCommand(): Command {
   const admin = new Command("admin").description("manage the running server's users, organizations and keys");
   organizationCommands(admin);
   userCommands(admin);
   keyCommands(admin);
+  signInCommand(admin);
   evidenceCommands(admin);
   timeCommands(admin);
   jobCommands(admin);

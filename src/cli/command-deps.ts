@@ -11,8 +11,8 @@ import type { Actor } from "../domain/principal.ts";
 import { createIdSource } from "../lib/ids.ts";
 import { createLogger, silentLog } from "../lib/log.ts";
 import { createTimeGuard, type TimeGuard } from "../lib/time-guard.ts";
-import { timeRecords } from "../modules/time/store.ts";
-import type { Deps } from "../modules/deps.ts";
+import { timeRecords } from "../modules/kernel/time/store.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
 import { CliError } from "./output.ts";
 
 /** What commands beside a running server work with. */
@@ -20,7 +20,7 @@ export type CommandDeps = Pick<Deps, "config" | "db" | "clock" | "ids" | "eviden
 
 const pool = { max: 2 };
 
-/** The database of a running server; undefined when its own PostgreSQL does not run. */
+/** Connects to the database of a running server; undefined when its own PostgreSQL does not run. */
 async function findRunning(config: Config): Promise<Database | undefined> {
   if (config.databaseUrl !== undefined) return connect({ connection: config.databaseUrl, ...pool });
   const connection = await findManagedPostgres(config.dataDir);
@@ -41,7 +41,7 @@ interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/** The database of a server that may be stopped: its PostgreSQL runs for as long as the command, then. */
+/** Connects to the database of a server that may be stopped. Then PostgreSQL is started for as long as the command runs. */
 async function openAny(config: Config): Promise<OpenDatabase> {
   const isSetUp = existsSync(join(config.dataDir, "postgres", "PG_VERSION"));
   const running = (await findRunning(config)) ?? (isSetUp ? undefined : await openRunning(config));
@@ -57,9 +57,9 @@ async function openAny(config: Config): Promise<OpenDatabase> {
   };
 }
 
-/** The time as servers on this database would take it. */
+/** Reads the time as servers on this database would. */
 export async function commandTime(db: Database): Promise<TimeGuard> {
-  const time = createTimeGuard({ records: timeRecords(db.query), log: createLogger("silent") });
+  const time = createTimeGuard({ records: timeRecords(db), log: createLogger("silent") });
   await time.start();
   time.stop();
   return time;
@@ -89,7 +89,7 @@ export async function withRunningServer<T>(
   return workOn({ db, close: () => db.close() }, work, { config, ...options });
 }
 
-/** The same with the server running or not, for what is needed when it does not start. */
+/** Runs a command's work with the server running or not, for what is needed when it does not start. */
 export async function withDatabase<T>(work: (deps: CommandDeps) => Promise<T>): Promise<T> {
   const config = readConfig();
   return workOn(await openAny(config), work, { config, anyTime: true });
@@ -114,7 +114,7 @@ async function workOn<T>(
   }
 }
 
-/** On whose behalf the command line writes. */
+/** Says on whose behalf the command line writes. */
 export function commandActor(command: string): Actor {
   return {
     kind: "system",

@@ -6,8 +6,7 @@ import { readConfig } from "../config.ts";
 import { inputErrors } from "../contract/input-errors.ts";
 import { emptyDatabase } from "../db/empty.ts";
 import { transaction } from "../db/transaction.ts";
-import { Seed } from "../modules/bootstrap/seed.ts";
-import { plantSeed } from "../modules/bootstrap/seed-service.ts";
+import { applySeed, Seed } from "../modules/identity/bootstrap/seed-service.ts";
 import { type CommandDeps, commandActor, withRunningServer } from "./command-deps.ts";
 import { initialKeyFile } from "./first-start.ts";
 import { CliError, print } from "./output.ts";
@@ -39,8 +38,8 @@ export async function readSeed(file: string): Promise<Seed> {
   throw new CliError([`The seed ${file} is not valid:`, ...mistakes].join("\n"));
 }
 
-/** @throws CliError unless development commands were asked for: this one destroys data. */
-export function requireDevelopment(dev: boolean): void {
+/** Lets development commands through only where they were asked for: this one destroys data. @throws CliError. */
+function requireDevelopment(dev: boolean): void {
   if (dev) return;
   throw new CliError(
     "This command destroys everything in the database. It works only when WAYBILL_DEV=1 is set.",
@@ -51,26 +50,26 @@ function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
-/** `waybill dev reset`: empties the running server's database and plants a seed, all or nothing. */
+/** `waybill dev reset`: empties the running server's database and applies a seed, all or nothing. */
 export async function reset(deps: CommandDeps, seed: Seed): Promise<void> {
   requireDevelopment(deps.config.dev);
-  const planted = await transaction(deps.db.query, async (tx) => {
+  const created = await transaction(deps.db, async (tx) => {
     await emptyDatabase(tx);
-    return plantSeed(deps, tx, { seed, actor: commandActor("dev reset") });
+    return applySeed(deps, tx, { seed, actor: commandActor("dev reset") });
   });
   // The key in it went with everything else.
   await rm(initialKeyFile(deps.config.dataDir), { force: true });
   print.line(
-    `Empty but for ${counted(planted.users, "user")}, ${counted(planted.organizations, "organization")} and ${counted(planted.keys, "key")}.`,
+    `Removed everything, then created ${counted(created.users, "user")}, ${counted(created.organizations, "organization")} and ${counted(created.keys, "key")}.`,
   );
 }
 
-/** `waybill dev …`: commands that are dangerous anywhere but on a developer's machine. */
+/** Builds `waybill dev …`: commands that are dangerous anywhere but on a developer's machine. */
 export function devCommand(): Command {
   const dev = new Command("dev").description("development only");
   dev
     .command("reset")
-    .description("remove everything from the running server's database, then plant a seed")
+    .description("remove everything from the running server's database, then create the users of a seed")
     .requiredOption("--seed <file>", "JSON file with the users to begin with")
     .action(async ({ seed: file }: { seed: string }) => {
       requireDevelopment(readConfig().dev);

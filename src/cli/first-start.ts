@@ -1,11 +1,11 @@
 import { join } from "node:path";
 
 import { writeSecretFile } from "../lib/secret-file.ts";
-import { bootstrap, type FirstStart } from "../modules/bootstrap/service.ts";
-import type { Deps } from "../modules/deps.ts";
+import { bootstrap, type FirstStart } from "../modules/identity/bootstrap/service.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
 import { CliError, print } from "./output.ts";
 
-/** Where the first administrator's key is kept. */
+/** Names the file in which the first administrator's key is kept. */
 export function initialKeyFile(dataDir: string): string {
   return join(dataDir, "initial-admin-key");
 }
@@ -21,7 +21,7 @@ async function keepKey(file: string, key: string): Promise<void> {
   }
 }
 
-/** The welcome. Only a terminal shows the key: other outputs end up in files that many can read. */
+/** Writes the welcome. Only a terminal shows the key: other outputs end up in files that many can read. */
 function welcome(made: FirstStart, file: string, terminal: boolean): string {
   const key = terminal ? [`  the administrator's key  ${made.key}`] : [];
   const kept = terminal
@@ -29,7 +29,7 @@ function welcome(made: FirstStart, file: string, terminal: boolean): string {
     : "The administrator's key is kept, readable for the owner alone, in";
   return [
     "",
-    "This is the first start. There is now",
+    "This is the first start. It created",
     `  an organization          ${made.organization}`,
     `  an administrator         ${made.user}`,
     ...key,

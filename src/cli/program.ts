@@ -24,7 +24,7 @@ function createProgram(): Command {
   return program;
 }
 
-/** What the person at the terminal should read about a failure: a sentence where we have one, else all we know. */
+/** Explains a failure to the person at the terminal: by a sentence where we have one, else by all we know. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError)
     return error.mistakes.map((mistake) => `Configuration: ${mistake}`).join("\n");

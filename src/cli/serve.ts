@@ -7,6 +7,7 @@ import { isConnectionFailure, sqlState, sqlStateOf } from "../db/sqlstate.ts";
 import { createLogger } from "../lib/log.ts";
 import { isDiskFull } from "../lib/shortage.ts";
 import { startFirstTime } from "./first-start.ts";
+import { tellHowToSignIn } from "./sign-in.ts";
 import { openLogOutput } from "./log-output.ts";
 import { CliError } from "./output.ts";
 
@@ -34,7 +35,7 @@ function explainStart(error: unknown, config: Config): unknown {
     return new CliError(
       `Port ${config.port} on ${config.host} is in use: stop the program that has it, or set PORT to another one.`,
     );
-  if (code === "EADDRNOTAVAIL")
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN")
     return new CliError(`This machine has no address ${config.host}: set HOST to one it has.`);
   if (code === "EACCES")
     return new CliError(`Port ${config.port} is not open to this user: set PORT to one above 1023.`);
@@ -43,7 +44,7 @@ function explainStart(error: unknown, config: Config): unknown {
   return error;
 }
 
-/** @throws CliError when no evidence could be received: reports would be refused one by one. */
+/** Checks that evidence can be stored. @throws CliError when no evidence could be received: reports would be refused one by one. */
 async function checkEvidenceFolder({ evidence, config }: App["deps"]): Promise<void> {
   await evidence.probeRoom().catch((error: unknown) => {
     const reason = systemReason(error) ?? messageOf(error);
@@ -77,6 +78,7 @@ async function serve(): Promise<void> {
       throw explainStart(error, config);
     });
     log.info({ address, public_url: config.publicUrl }, "waybill is ready");
+    await tellHowToSignIn(app.deps, address);
     const signal = await Promise.race([stopAsked, lost]);
     log.info({ signal }, "stopping");
   } finally {
@@ -84,7 +86,7 @@ async function serve(): Promise<void> {
   }
 }
 
-/** `waybill serve`: the server, until SIGINT or SIGTERM. */
+/** Builds `waybill serve`: the server, until SIGINT or SIGTERM. */
 export function serveCommand(): Command {
   return new Command("serve").description("start the server").action(serve);
 }

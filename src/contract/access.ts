@@ -1,19 +1,22 @@
 import type { Role } from "../domain/roles.ts";
 import type { Access } from "./endpoint.ts";
 
-/** Anybody may read it, credentials or not. */
+/** Anybody, with credentials or without. */
 export const publicAccess = { kind: "public" } as const satisfies Access;
 
-/** Any valid key. */
+/** Anybody, from a page of this server. */
+export const siteAccess = { kind: "site" } as const satisfies Access;
+
+/** Any valid key, or a session. */
 export const anyUser = { kind: "user" } as const satisfies Access;
 
 /** Users who run the installation. */
 export const instanceAdmin = { kind: "instance_admin" } as const satisfies Access;
 
-/** The handler checks the request's signature itself. */
+/** Callers whose signature the handler checks. */
 export const signed = { kind: "signature" } as const satisfies Access;
 
-/** Reads of an organization's records: every role, and anybody when the organization is public. */
+/** Every role in the organization, and anybody when the organization is public: for reads of its records. */
 export const organizationReader = {
   kind: "organization",
   role: "reader",
@@ -21,12 +24,12 @@ export const organizationReader = {
   unknown: "denied",
 } as const satisfies Access;
 
-/** What needs a role in the organization even when the organization is public: writes, keys, members, secrets. */
+/** Requires a role in the organization even when that is public: for writes, keys, members, secrets. */
 export function organizationRole(role: Role) {
   return { kind: "organization", role, anonymous: false, unknown: "denied" } as const satisfies Access;
 }
 
-/** As `organizationRole`, with the endpoint's own text for members whose role is too low. */
+/** Requires a role as `organizationRole` does, with the endpoint's own text for members whose role is too low. */
 export function organizationRoleOr(role: Role, denied: string) {
   return {
     kind: "organization",

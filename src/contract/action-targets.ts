@@ -4,7 +4,7 @@ import { actionLimits } from "../domain/actions.ts";
 import { indexedText } from "./common.ts";
 import { distinctList, listOf } from "./lists.ts";
 
-/** Written by the server alone; accepted so that what was read can be sent back, and ignored. */
+/** Times that only the server writes: accepted and ignored, so that what was read can be sent back. */
 const deliveryTimes = {
   last_success_at: z.number().nullable().optional(),
   last_failure_at: z.number().nullable().optional(),
@@ -12,7 +12,7 @@ const deliveryTimes = {
 
 const webhook = z.string().max(actionLimits.webhookLength);
 
-/** Where the Slack app posts. */
+/** The channel that the Slack app posts to. */
 const SlackAppContext = z
   .strictObject({ channel_id: indexedText(), channel_name: indexedText(), team_id: indexedText() })
   .meta({ id: "SlackAppContext" });
@@ -35,6 +35,7 @@ const WebhookActionTarget = z
   })
   .meta({ id: "WebhookActionTarget" });
 
+/** An e-mail address. */
 const email = z.string().max(actionLimits.emailLength, { abort: true }).check(z.email());
 
 const EmailActionTarget = z
@@ -45,7 +46,7 @@ const EmailActionTarget = z
   })
   .meta({ id: "EmailActionTarget" });
 
-/** Whom an action tells: told apart by `type`, other keys refused. Webhook addresses are secrets. */
+/** Targets of an action, discriminated by `type`. Other keys are refused. Webhook addresses are secrets. */
 export const ActionTargets = listOf(
   z.discriminatedUnion("type", [WebhookActionTarget, SlackActionTarget, EmailActionTarget]),
   { min: 1, max: actionLimits.targets },
@@ -53,7 +54,7 @@ export const ActionTargets = listOf(
 
 const shownTimes = { last_success_at: z.number().nullable(), last_failure_at: z.number().nullable() };
 
-/** Always empty: the address is a secret and never given out again. */
+/** A webhook address as it is shown: always empty, because it is a secret. */
 const hiddenWebhook = z.string();
 
 const SlackTargetResponse = z

@@ -11,7 +11,9 @@ import { distinctList } from "./lists.ts";
 
 const subjects = distinctList(indexedText(), { min: 1, max: actionLimits.subjects });
 
-/** Everything but what may hold a webhook address, in the right place or in a wrong one. */
+/**
+ * Fields that error texts may quote: all but those that may hold a webhook address, in the right place or a wrong one.
+ */
 const quotable = [
   "name",
   "type",
@@ -23,7 +25,7 @@ const quotable = [
   "context",
 ];
 
-/** An environment action in full. Environments are given by name, current or former. */
+/** Body of an environment action. Environments are given by name, current or former. */
 export const EnvActionPutInput = hidingInput(
   z
     .strictObject({
@@ -37,8 +39,8 @@ export const EnvActionPutInput = hidingInput(
   quotable,
 );
 
-/** A flow action in full. Flows are given by name, current or former. */
-export const FlowActionPutInput = hidingInput(
+/** Body of a flow action. Flows are given by name, current or former. */
+const FlowActionPutInput = hidingInput(
   z
     .strictObject({
       name: nameText(actionNamePattern),
@@ -56,7 +58,7 @@ const shownAction = {
   number: z.int(),
   targets: z.array(TargetResponse),
   created_by: z.string(),
-  /** The Slack app is not part of this server; always false. */
+  /** Always false: the Slack app is not part of this server. */
   is_created_from_slack_app: z.boolean(),
   is_failing: z.boolean().nullable(),
   last_success_timestamp: Timestamp.nullable(),
@@ -97,8 +99,8 @@ const putResponses = {
   201: { description: "Created", schema: Ok },
 } as const;
 
-/** A number in a path. It is read as text: what is no number is no action's. */
-const actionNumber = z.string().meta({ type: "integer" });
+/** An action's number in a path, read as text: what is no number is an unknown action. */
+export const actionNumber = z.string().meta({ type: "integer" });
 
 const notifications = "/organizations/{org}/environments_notifications";
 

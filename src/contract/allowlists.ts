@@ -3,20 +3,25 @@ import { z } from "zod";
 import { fingerprintPattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
 import { indexedText, json, okResponse, Timestamp } from "./common.ts";
+import { time, withCsv } from "./csv.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { listParameter, textParameter } from "./parameters.ts";
 
-/** An artifact to trust in an environment, whatever is known about it (contract environments 10.1). */
-export const AllowArtifact = z
+/**
+ * Body of an allow-list entry: an artifact to trust in an environment, whatever is known about it (contract
+ * environments 10.1).
+ */
+const AllowArtifact = z
   .strictObject({
     artifact_name: indexedText().min(1),
     artifact_fingerprint: z.string().regex(fingerprintPattern),
-    /** Why. */
+    /** Why it is trusted. */
     description: z.string().max(10_000),
   })
   .meta({ id: "AllowlistPutInput" });
 
 /** An artifact that is trusted in an environment. */
-export const AllowlistEntry = z
+const AllowlistEntry = z
   .object({
     artifact_name: z.string(),
     fingerprint: z.string(),
@@ -35,9 +40,21 @@ export const allowlistEndpoints = {
     path: "/allowlists/{org}",
     tag,
     summary: "List allow-listed artifacts",
-    description: "Of all environments, newest first. Those of archived environments are left out.",
+    description:
+      "Of all environments, newest first. Those of archived environments are left out. `environment` is a name, present or former, " +
+      "and may be repeated: any of them will do, unknown ones have nothing.",
     access: organizationReader,
-    responses: { 200: json("The entries", z.array(AllowlistEntry)) },
+    query: z.object({ environment: listParameter(textParameter()).optional() }),
+    responses: {
+      200: withCsv(json("The entries", z.array(AllowlistEntry)), "allowlist", [
+        time("timestamp"),
+        "environment_name",
+        "artifact_name",
+        "fingerprint",
+        "user_name",
+        "description",
+      ]),
+    },
   }),
   allow_artifact_for_env: endpoint({
     method: "PUT",

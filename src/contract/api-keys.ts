@@ -3,12 +3,12 @@ import { z } from "zod";
 import { apiKeyDescriptionLength, latestExpiry } from "../domain/names.ts";
 import { integer, Timestamp } from "./common.ts";
 
-/** Unix seconds; 0 for a key that never expires. That it is not past is checked against the clock. */
+/** When a key expires, in Unix seconds; 0 for never. The handler refuses times in the past. */
 const ExpiresAt = integer().max(latestExpiry).nullish();
 
 /**
- * A working key (interface spec 2). `expires_at` and `last_used_at` are 0 for never. The last two are there once it was
- * rotated: when that was last, and when the last of its former secrets ends.
+ * A working key (interface spec 2). `expires_at` and `last_used_at` are 0 for never. A rotated key also says when it
+ * was last rotated, and when the last of its former secrets ends.
  */
 export const ApiKey = z
   .object({
@@ -38,6 +38,7 @@ export const RotatedApiKey = CreatedApiKey.extend({ grace_period_expires_at: Tim
   id: "ApiKeyRotatedResponse",
 });
 
+/** Body of a new key. */
 export const ApiKeyPostInput = z
   .object({
     description: z.string().min(apiKeyDescriptionLength.min).max(apiKeyDescriptionLength.max),
@@ -45,6 +46,7 @@ export const ApiKeyPostInput = z
   })
   .meta({ id: "ApiKeyPostInput" });
 
+/** Body of a rotation. Without `expires_at` the key keeps its end. */
 export const ApiKeyRotateInput = z
   .object({
     grace_period_hours: integer().min(1).max(720).default(24),

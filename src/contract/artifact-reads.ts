@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-import { fingerprintPrefixPattern, flowNamePattern } from "../domain/names.ts";
+import { flowNamePattern } from "../domain/names.ts";
 import { organizationReader } from "./access.ts";
-import { json, Timestamp } from "./common.ts";
+import { fingerprintParams, json, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { integerParameter, pageParameter, patternParameter, textParameter } from "./parameters.ts";
 import { ComplianceState, EventGitCommitInfo, ExternalUrl, FlowInfo } from "./trails.ts";
 
 /** A repo as artifacts show it. `id` is the provider's own. */
-export const RepoInfoResponse = z
+const RepoInfoResponse = z
   .object({
     name: z.string(),
     id: z.string().nullable(),
@@ -20,15 +20,15 @@ export const RepoInfoResponse = z
   })
   .meta({ id: "RepoInfoResponse" });
 
-/** The attestation that counts under a name on an artifact. */
-export const ArtifactEvidence = z
+/** The latest attestation of a name on an artifact, which is the one that counts. */
+const ArtifactEvidence = z
   .object({
     attestation_id: z.string(),
     evidence_type: z.string(),
     is_compliant: z.boolean(),
     created_at: Timestamp,
     description: z.string().nullable(),
-    /** Where it was made, if the reporter said. */
+    /** Its origin, if the reporter named one. */
     build_url: z.string().nullable(),
     /** SHA-256 of the file that came with it. */
     evidence_archive_fingerprint: z.string().nullable(),
@@ -39,7 +39,7 @@ export const ArtifactEvidence = z
 /** An artifact in a list, by its newest report in its flow (contract catalog 4.9, contract flows 5.2). */
 export const ArtifactListItemResponse = z
   .object({
-    /** Of the report. */
+    /** Id of the report. */
     id: z.string(),
     flow_name: z.string(),
     flow: FlowInfo,
@@ -48,7 +48,7 @@ export const ArtifactListItemResponse = z
     fingerprint: z.string(),
     filename: z.string(),
     description: z.string().nullable(),
-    /** Forty zeros when it is not known: clients cut it to its first seven characters. */
+    /** Forty zeros when the commit is unknown: clients show its first seven characters. */
     git_commit: z.string(),
     git_commit_info: EventGitCommitInfo.nullable(),
     repo_info: RepoInfoResponse.nullable(),
@@ -64,16 +64,16 @@ export const ArtifactListItemResponse = z
     user_data: z.unknown(),
     external_urls: z.record(z.string(), ExternalUrl).nullable(),
     annotations: z.record(z.string(), z.unknown()).nullable(),
-    /** Of the artifact's own attestations and of its trail's, together. */
+    /** The verdict on the attestations of the artifact and of its trail together. */
     state: ComplianceState,
-    /** By attestation name. */
+    /** The attestations that count, by name. */
     evidence: z.record(z.string(), ArtifactEvidence),
   })
   .meta({ id: "ArtifactListItemResponse" });
 export type ArtifactListItemResponse = z.output<typeof ArtifactListItemResponse>;
 
-/** An environment, with the snapshot in which an artifact began or ceased to run there. */
-export const ArtifactPresence = z
+/** An environment, with the snapshot in which an artifact started or exited there. */
+const ArtifactPresence = z
   .object({ environment_name: z.string(), snapshot_index: z.int() })
   .meta({ id: "ArtifactPresence" });
 
@@ -83,12 +83,12 @@ export const ArtifactHistoryEvent = z
   .meta({ id: "ArtifactHistoryEvent" });
 export type ArtifactHistoryEvent = z.output<typeof ArtifactHistoryEvent>;
 
-/** Seconds by environment, up to the first time an artifact ran there. */
+/** Seconds until an artifact first ran in an environment, by environment. */
 const LeadTimes = z.record(z.string(), z.number());
 
 /** An artifact in full, by its newest report (contract flows 5.5). */
 export const ArtifactResponse = ArtifactListItemResponse.extend({
-  /** Empty when it is not known. */
+  /** Empty when the commit is unknown. */
   git_commit: z.string(),
   /** Names of the attestations that the trail's template asks of it. */
   template: z.array(z.string()),
@@ -98,22 +98,24 @@ export const ArtifactResponse = ArtifactListItemResponse.extend({
   exited: z.array(ArtifactPresence),
   /** Oldest first. */
   history: z.array(ArtifactHistoryEvent),
-  /** From the commit's own time; empty when that is not known. */
+  /** Counted from the commit's own time; empty when that is unknown. */
   commit_lead_times: LeadTimes,
-  /** From the report. */
+  /** Counted from the report. */
   build_lead_times: LeadTimes,
 }).meta({ id: "ArtifactResponse" });
 export type ArtifactResponse = z.output<typeof ArtifactResponse>;
 
-/** The beginning of a commit id, as long as a person would type. */
+/** The beginning of a commit id, of five digits at least. */
 const commitPrefixPattern = /^[a-f0-9]{5,40}$/;
 
-const attestationIdPattern = /^[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{8}$/;
+const wireIdPattern = /^[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{8}$/;
 
-/** Which report of an artifact is meant. */
+/** Query that chooses a report of an artifact. */
 export const artifactReportQuery = z.object({
   trail: textParameter().optional(),
-  attestation_id: z.string().regex(attestationIdPattern).optional(),
+  attestation_id: z.string().regex(wireIdPattern).optional(),
+  /** Id of the report itself (an extension of the public interface). */
+  artifact_id: z.string().regex(wireIdPattern).optional(),
 });
 
 export const artifactReadEndpoints = {
@@ -142,9 +144,10 @@ export const artifactReadEndpoints = {
     summary: "Get an artifact",
     description:
       "The beginning of a fingerprint is enough; the newest report that fits is answered. `trail` or the id of an " +
-      "attestation of a trail asks for the report on that trail, and limits the history to it.",
+      "attestation of a trail asks for the report on that trail, and limits the history to it. `artifact_id`, the `id` of an " +
+      "answer, asks for that very report, also when there are newer ones; the history stays whole.",
     access: organizationReader,
-    params: z.object({ fingerprint: z.string().regex(fingerprintPrefixPattern) }),
+    params: fingerprintParams,
     query: artifactReportQuery,
     responses: { 200: json("The artifact", ArtifactResponse) },
   }),

@@ -2,18 +2,15 @@ import { z } from "zod";
 
 import {
   fingerprintPattern,
-  fingerprintPrefixPattern,
-  flowNamePattern,
   gitCommitPattern,
   templateReferenceNamePattern,
   trailNamePattern,
 } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
-import { auditPackageResponse, packageForm } from "./audit-package.ts";
 import { artifactReadEndpoints } from "./artifact-reads.ts";
-import { json, nameText } from "./common.ts";
+import { fingerprintParams, flowParams, json, nameText } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
-import { exactWhole } from "./exact.ts";
+import { exactOpaque } from "./exact.ts";
 import { listOf } from "./lists.ts";
 import { textParameter } from "./parameters.ts";
 import { ExternalUrls, GitCommit, GivenUserData, RepoInfoPostInput } from "./reports.ts";
@@ -40,17 +37,17 @@ export const CreateArtifact = z
     is_compliant: z.boolean().nullish(),
     template: z.union([z.string(), listOf(z.string())]).nullish(),
     external_urls: ExternalUrls.nullish(),
-    annotations: exactWhole(z.record(z.string(), z.unknown())).nullish(),
+    annotations: exactOpaque(z.record(z.string(), z.unknown())).nullish(),
     user_data: GivenUserData.nullish(),
   })
   .meta({ id: "CreateArtifact" });
 export type CreateArtifact = z.output<typeof CreateArtifact>;
 
 /** The body of a report that was stored. */
-export const ReportedArtifact = z.object({ message: z.literal("OK") }).meta({ id: "ArtifactPostResponse" });
+const ReportedArtifact = z.object({ message: z.literal("OK") }).meta({ id: "ArtifactPostResponse" });
 
 /** The commit of the newest artifact before the one about to be reported; null when there is none. */
-export const LatestCommit = z.object({ latest_commit: z.string().nullable() }).meta({ id: "LatestCommit" });
+const LatestCommit = z.object({ latest_commit: z.string().nullable() }).meta({ id: "LatestCommit" });
 
 export const artifactEndpoints = {
   ...artifactReadEndpoints,
@@ -62,7 +59,7 @@ export const artifactEndpoints = {
     description:
       "Creates the flow and the trail when they do not exist, with an empty template. Without `trail_name` the trail is named after the commit, without a commit after the fingerprint. Without `template_reference_name` the artifact is called `artifact`. Each call is a report of its own; the first one of a fingerprint in the organization is its build.",
     access: organizationRole("member"),
-    params: z.object({ flow_name: nameText(flowNamePattern) }),
+    params: flowParams,
     body: { kind: "json", schema: CreateArtifact },
     responses: { 201: json("Reported", ReportedArtifact) },
   }),
@@ -74,24 +71,8 @@ export const artifactEndpoints = {
     description:
       "Looks at the newest 5000 artifacts of the flow that have a commit and not this fingerprint. Null when none of them fits, and when the flow does not exist.",
     access: organizationReader,
-    params: z.object({
-      flow_name: nameText(flowNamePattern),
-      fingerprint: z.string().regex(fingerprintPrefixPattern),
-    }),
+    params: flowParams.extend(fingerprintParams.shape),
     query: z.object({ branch: textParameter().optional() }),
     responses: { 200: json("The commit", LatestCommit) },
-  }),
-  get_audit_package: endpoint({
-    method: "GET",
-    path: "/artifacts/{org}/{flow_name}/{fingerprint}/audit_package",
-    tag: "Artifacts",
-    summary: "Download the audit package of an artifact",
-    description: `Its reports on all trails of the flow, what was attested of it there, and the files that came with that. The beginning of a fingerprint is enough: the artifact reported last is meant. ${packageForm}`,
-    access: organizationReader,
-    params: z.object({
-      flow_name: nameText(flowNamePattern),
-      fingerprint: z.string().regex(fingerprintPrefixPattern),
-    }),
-    responses: auditPackageResponse,
   }),
 } satisfies Endpoints;

@@ -5,8 +5,8 @@ import { json, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listParameter, textParameter } from "./parameters.ts";
 
-/** What became of one attestation name that an artifact's verdict rests on. */
-export const AttestationComplianceStatusResponse = z
+/** The state of one attestation name in an artifact's verdict. */
+const AttestationComplianceStatusResponse = z
   .object({
     attestation_name: z.string(),
     attestation_type: z.string().nullable(),
@@ -16,14 +16,14 @@ export const AttestationComplianceStatusResponse = z
   })
   .meta({ id: "AttestationComplianceStatusResponse" });
 
-/** What an artifact is worth on its trail, with everything that rests on: attestations of the trail, then its own. */
+/** The verdict on an artifact on its trail, with all attestations it rests on: those of the trail, then its own. */
 export const ArtifactComplianceResult = z
   .object({
     artifact_fingerprint: z.string().nullable(),
     status: z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE", "MISSING"]),
     is_compliant: z.boolean().nullable(),
     attestations_statuses: z.array(AttestationComplianceStatusResponse),
-    /** The time of the report that led to it. */
+    /** The time of the report that led to this verdict. */
     evaluated_at: Timestamp.nullable(),
     /** Not in the trail's template. */
     unexpected: z.boolean(),
@@ -31,7 +31,7 @@ export const ArtifactComplianceResult = z
   .meta({ id: "ArtifactComplianceResultResponse" });
 
 /** A flow that knows the artifact, by its latest trail there. */
-export const AssertedFlow = z
+const AssertedFlow = z
   .object({
     flow: z.string(),
     trail: z.string().nullable(),
@@ -41,9 +41,10 @@ export const AssertedFlow = z
   })
   .meta({ id: "AssertArtifactFlowResponse" });
 
+/** A condition under which a rule does not apply. */
 const Exception = z.object({ if: z.object({ text: z.string() }).nullable() });
 
-/** A rule with its verdict, for each flow. */
+/** A rule of a policy with its verdict, in all and for each flow. */
 export const RuleEvaluation = z
   .object({
     rule: z.object({
@@ -59,7 +60,7 @@ export const RuleEvaluation = z
         }),
       ]),
     }),
-    /** Null when ignored. */
+    /** Null when the rule is ignored. */
     satisfied: z.boolean().nullable(),
     ignored: z.boolean(),
     /** One for each flow, in their order; one without a flow when no flow knows the artifact. */
@@ -78,7 +79,7 @@ export const RuleEvaluation = z
   .meta({ id: "RuleEvaluationResponse" });
 
 /** The verdict of one policy on an artifact (contract environments 4.4). */
-export const PolicyEvaluation = z
+const PolicyEvaluation = z
   .object({
     policy_name: z.string(),
     policy_version: z.int(),
@@ -88,7 +89,7 @@ export const PolicyEvaluation = z
   .meta({ id: "PolicyEvaluationResponse" });
 
 /** Who trusts an artifact in an environment, and why. */
-export const AllowlistInformation = z
+const AllowlistInformation = z
   .object({
     allowlist_id: z.string(),
     allowed_by_user_id: z.string(),
@@ -101,13 +102,13 @@ export const AllowlistInformation = z
 export const AssertArtifact = z
   .object({
     fingerprint: z.string(),
-    /** Of the first flow; empty for what is on the allow-list without any flow knowing it, like `trail`. */
+    /** Name of the first flow; empty, like `trail`, for an allow-listed artifact that no flow knows. */
     flow: z.string(),
     trail: z.string(),
     compliant: z.boolean(),
     compliance_status: ArtifactComplianceResult.nullable(),
     html_url: z.string(),
-    /** Which knew it first comes first. */
+    /** The flows in the order in which they first knew it. */
     flows: z.array(AssertedFlow),
     scope: z.enum(["flow", "environment", "policy"]),
     environment: z.string().nullable(),
@@ -119,7 +120,7 @@ export const AssertArtifact = z
 export type AssertArtifact = z.output<typeof AssertArtifact>;
 export type ArtifactComplianceResult = z.output<typeof ArtifactComplianceResult>;
 
-/** What to judge by. Empty values count as left out. */
+/** Query that chooses what to judge by. Empty values count as left out. */
 export const AssertQuery = z.object({
   flow_name: textParameter().optional(),
   environment_name: textParameter().optional(),

@@ -12,13 +12,11 @@ import {
   SonarResults,
 } from "./attestation-results.ts";
 import { indexedText, nameText } from "./common.ts";
-import { exact, exactUnpacked, exactUnpackedWhole } from "./exact.ts";
+import { exact, exactUnpacked, exactUnpackedOpaque } from "./exact.ts";
 import { Annotations, ExternalUrls, GitCommit, GivenUserData, RepoInfoPostInput } from "./reports.ts";
 import { urlText } from "./url-text.ts";
 
-/** Bodies of attestations, by kind (contract flows 7.2, catalog 2.3). */
-
-/** What attestations of every kind may say. */
+/** Fields that attestations of every kind may have (contract flows 7.2, catalog 2.3). */
 const commonFields = {
   attestation_name: nameText(attestationNamePattern),
   origin_url: urlText().nullish(),
@@ -35,26 +33,32 @@ const commonFields = {
 const CommonFields = z.object(commonFields);
 export type CommonAttestationInput = z.output<typeof CommonFields>;
 
+/** Body of an attestation whose verdict the reporter gives. */
 export const GenericAttestationPostInput = z
   .strictObject({ ...commonFields, is_compliant: z.boolean() })
   .meta({ id: "GenericAttestationPostInput" });
 
+/** Body of test results. */
 export const JUnitAttestationPostInput = z
   .strictObject({ ...commonFields, junit_results: exact(listOf(JUnitResult)) })
   .meta({ id: "JUnitAttestationPostInput" });
 
+/** Body of a vulnerability scan. */
 export const SnykAttestationPostInput = z
   .strictObject({ ...commonFields, snyk_results: exact(SnykResultsSummary) })
   .meta({ id: "SnykAttestationPostInput" });
 
+/** Body of a code-quality analysis. */
 export const SonarAttestationPostInput = z
   .strictObject({ ...commonFields, sonar_results: exact(SonarResults) })
   .meta({ id: "SonarAttestationPostInput" });
 
+/** Body of references to issues. */
 export const JiraAttestationPostInput = z
   .strictObject({ ...commonFields, jira_results: exact(listOf(JiraItem)) })
   .meta({ id: "JiraAttestationPostInput" });
 
+/** Body of pull requests, each in the older or the current form. */
 export const PullRequestAttestationPostInput = z
   .strictObject({
     ...commonFields,
@@ -63,12 +67,12 @@ export const PullRequestAttestationPostInput = z
   })
   .meta({ id: "PullRequestAttestationPostInput" });
 
-/** Any JSON value, but there has to be one. */
-const AttestationData = exactUnpackedWhole(
+/** Required data of any JSON type. */
+export const AttestationData = exactUnpackedOpaque(
   z.unknown().refine((value) => value !== undefined, { error: "Field required" }),
 );
 
-/** `type_name` may name a version: `coverage@v2`. */
+/** Body of an attestation of a custom type. `type_name` may name a version: `coverage@v2`. */
 export const CustomAttestationPostInput = z
   .strictObject({
     ...commonFields,
@@ -77,13 +81,13 @@ export const CustomAttestationPostInput = z
   })
   .meta({ id: "CustomAttestationPostInput" });
 
-/** What a decision says. Other keys are kept. */
+/** Data of a decision. Other keys are kept. */
 const DecisionData = z.looseObject({ is_compliant: z.boolean() });
 
-/** The types that are built in for the system's own use, with what their data have to be, oldest version first. */
+/** The system's own attestation types, with the schemas of their data, oldest version first. */
 export const systemAttestationTypes = { decision: [DecisionData] };
 
-/** A decision about a control, which need not exist. Other keys are ignored. */
+/** Body of a decision about a control, which need not exist. Other keys are ignored. */
 export const SystemAttestationPostInput = z
   .looseObject({
     ...commonFields,
@@ -93,7 +97,7 @@ export const SystemAttestationPostInput = z
   })
   .meta({ id: "SystemAttestationPostInput" });
 
-/** The verdict to take the place of the one that counts now, if there is one. */
+/** Body of an override: the verdict that replaces the one that counts now, if there is one. */
 export const OverrideAttestationPostInput = z
   .strictObject({
     ...commonFields,

@@ -1,6 +1,5 @@
-import { z } from "zod";
+import type { z } from "zod";
 
-import { flowNamePattern, trailNamePattern } from "../domain/names.ts";
 import { organizationRole } from "./access.ts";
 import {
   CustomAttestationPostInput,
@@ -13,89 +12,79 @@ import {
   SonarAttestationPostInput,
   SystemAttestationPostInput,
 } from "./attestation-inputs.ts";
-import { json, nameText, Ok } from "./common.ts";
+import { json, Ok, trailParams } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 
 const binding =
   "Creates the flow and the trail when they do not exist. With `artifact_fingerprint` it is bound to that artifact, which must have been reported on the trail; with `target_artifacts` and a commit it waits for artifacts of these names built from that commit; else it is bound to the trail. Each call is a report of its own, and the newest of a name counts.";
 
-/** What every kind has in common, but for path, summary and body. */
+/** What the operations of all kinds have in common. */
 const common = {
   method: "POST",
   tag: "Attestation",
   access: organizationRole("member"),
-  params: z.object({ flow_name: nameText(flowNamePattern), trail_name: nameText(trailNamePattern) }),
+  params: trailParams,
   responses: { 201: json("Reported", Ok) },
 } as const;
 
 const at = "/attestations/{org}/{flow_name}/trail/{trail_name}";
 
-function dataJson<S extends z.ZodType>(schema: S) {
-  return {
-    kind: "multipart",
-    field: "data_json",
-    schema,
-    files: { attachment_file: { kind: "evidence" } },
-  } as const;
+/** Declares the operation that reports one kind of attestation, perhaps with a file (contract flows 7.1). */
+function attestationOf<Kind extends string, Schema extends z.ZodType>(
+  kind: Kind,
+  { summary, verdict, schema }: { summary: string; verdict: string; schema: Schema },
+) {
+  return endpoint({
+    ...common,
+    path: `${at}/${kind}`,
+    summary,
+    description: `${verdict} ${binding}`,
+    body: { kind: "multipart", field: "data_json", schema, files: { attachment_file: { kind: "evidence" } } },
+  });
 }
 
-/** Reports of attestations, one operation for each kind (contract flows 7.1). */
+/** Reports of attestations, one operation for each kind. */
 export const attestationReportEndpoints = {
-  post_generic_attestation: endpoint({
-    ...common,
-    path: `${at}/generic`,
+  post_generic_attestation: attestationOf("generic", {
     summary: "Attest anything",
-    description: `The reporter says whether it complies. ${binding}`,
-    body: dataJson(GenericAttestationPostInput),
+    verdict: "The reporter says whether it complies.",
+    schema: GenericAttestationPostInput,
   }),
-  post_junit_attestation: endpoint({
-    ...common,
-    path: `${at}/junit`,
+  post_junit_attestation: attestationOf("junit", {
     summary: "Attest test results",
-    description: `Complies when no suite has failures or errors. ${binding}`,
-    body: dataJson(JUnitAttestationPostInput),
+    verdict: "Complies when no suite has failures or errors.",
+    schema: JUnitAttestationPostInput,
   }),
-  post_snyk_attestation: endpoint({
-    ...common,
-    path: `${at}/snyk`,
+  post_snyk_attestation: attestationOf("snyk", {
     summary: "Attest a vulnerability scan",
-    description: `Complies when nothing was found, whatever its severity. ${binding}`,
-    body: dataJson(SnykAttestationPostInput),
+    verdict: "Complies when nothing was found, whatever its severity.",
+    schema: SnykAttestationPostInput,
   }),
-  post_sonar_attestation: endpoint({
-    ...common,
-    path: `${at}/sonar`,
+  post_sonar_attestation: attestationOf("sonar", {
     summary: "Attest a code-quality scan",
-    description: `Complies when the quality gate's status is \`OK\`. ${binding}`,
-    body: dataJson(SonarAttestationPostInput),
+    verdict: "Complies when the quality gate's status is `OK`.",
+    schema: SonarAttestationPostInput,
   }),
-  post_jira_attestation: endpoint({
-    ...common,
-    path: `${at}/jira`,
+  post_jira_attestation: attestationOf("jira", {
     summary: "Attest references to issues",
-    description: `Complies when there is an issue and all of them exist. ${binding}`,
-    body: dataJson(JiraAttestationPostInput),
+    verdict: "Complies when there is an issue and all of them exist.",
+    schema: JiraAttestationPostInput,
   }),
-  post_pull_request_attestation: endpoint({
-    ...common,
-    path: `${at}/pull_request`,
+  post_pull_request_attestation: attestationOf("pull_request", {
     summary: "Attest pull requests",
-    description: `Complies when there is one, in whatever state. ${binding}`,
-    body: dataJson(PullRequestAttestationPostInput),
+    verdict: "Complies when there is one, in whatever state.",
+    schema: PullRequestAttestationPostInput,
   }),
-  post_custom_attestation: endpoint({
-    ...common,
-    path: `${at}/custom`,
+  post_custom_attestation: attestationOf("custom", {
     summary: "Attest data of a custom type",
-    description: `Data that do not fit the type's schema are refused; they comply when each rule yields true. The type's latest version judges, or the one that \`name@v2\` names. ${binding}`,
-    body: dataJson(CustomAttestationPostInput),
+    verdict:
+      "Data that do not fit the type's schema are refused; they comply when each rule yields true. The type's latest version judges, or the one that `name@v2` names.",
+    schema: CustomAttestationPostInput,
   }),
-  post_system_attestation: endpoint({
-    ...common,
-    path: `${at}/system`,
+  post_system_attestation: attestationOf("system", {
     summary: "Record a decision about a control",
-    description: `Complies when \`attestation_data.is_compliant\` is true. The control need not exist. ${binding}`,
-    body: dataJson(SystemAttestationPostInput),
+    verdict: "Complies when `attestation_data.is_compliant` is true. The control need not exist.",
+    schema: SystemAttestationPostInput,
   }),
   post_override_attestation: endpoint({
     ...common,

@@ -5,9 +5,7 @@ import { gitCommitPattern } from "../domain/names.ts";
 import { integer } from "./common.ts";
 import { GitCommit, ReportedTimestamp } from "./reports.ts";
 
-/** What scanners and services found, as attestations of the built-in types carry it (contract catalog 2.3). */
-
-/** One suite of tests. Other keys are refused. */
+/** Results of one test suite, as attestations of built-in types carry them (contract catalog 2.3). Other keys are refused. */
 export const JUnitResult = z
   .strictObject({
     name: z.string(),
@@ -21,12 +19,13 @@ export const JUnitResult = z
   })
   .meta({ id: "JUnitResult" });
 
-/** Where an issue is. Clients leave `lines` out when they do not know it. */
-export const IssueLocation = z
+/** The place of an issue. Clients leave `lines` out when they do not know it. */
+const IssueLocation = z
   .object({ uri: z.string(), lines: z.string().nullish() })
   .meta({ id: "IssueLocation" });
 
-export const FoundIssue = z
+/** A vulnerability that a scan found. */
+const FoundIssue = z
   .object({
     id: z.string(),
     message: z.string(),
@@ -35,8 +34,8 @@ export const FoundIssue = z
   })
   .meta({ id: "FoundIssue" });
 
-/** One scanned project. Counts decide; the lists explain them. */
-export const ProjectScanResult = z
+/** Results of one scanned project. The counts decide; the lists explain them. */
+const ProjectScanResult = z
   .strictObject({
     low_count: integer(),
     medium_count: integer(),
@@ -47,8 +46,9 @@ export const ProjectScanResult = z
   })
   .meta({ id: "ProjectScanResult" });
 
-export const SnykTool = z.strictObject({ name: z.string(), version: z.string() }).meta({ id: "SnykTool" });
+const SnykTool = z.strictObject({ name: z.string(), version: z.string() }).meta({ id: "SnykTool" });
 
+/** Results of a vulnerability scan, project by project. Other keys are refused. */
 export const SnykResultsSummary = z
   .strictObject({
     schema_version: integer().default(1),
@@ -57,11 +57,12 @@ export const SnykResultsSummary = z
   })
   .meta({ id: "SnykResultsSummary" });
 
-export const SonarProject = z
+const SonarProject = z
   .looseObject({ name: z.string().default(""), key: z.string(), url: z.string() })
   .meta({ id: "SonarProject" });
 
-export const QualityGateCondition = z
+/** A condition of a quality gate, with its verdict. */
+const QualityGateCondition = z
   .looseObject({
     metric: z.string(),
     errorThreshold: z.string(),
@@ -72,11 +73,12 @@ export const QualityGateCondition = z
   })
   .meta({ id: "QualityGateCondition" });
 
-export const QualityGate = z
+/** A quality gate; `status` is its verdict. */
+const QualityGate = z
   .looseObject({ name: z.string().nullish(), status: z.string(), conditions: listOf(QualityGateCondition) })
   .meta({ id: "QualityGate" });
 
-/** What a code-quality server says about one analysis. Other keys are kept, at every level. */
+/** Results of one code-quality analysis. Other keys are kept, at every level. */
 export const SonarResults = z
   .looseObject({
     serverUrl: z.string().nullish(),
@@ -103,7 +105,7 @@ export const JiraItem = z
 /** A commit id; unmerged pull requests have an empty one. */
 const mergeCommit = z.union([z.literal(""), z.string().regex(gitCommitPattern)]);
 
-/** The older form: approvers are names. */
+/** A pull request in the older form, in which approvers are names. */
 export const FoundPullRequestV1 = z
   .strictObject({
     url: z.string(),
@@ -113,7 +115,8 @@ export const FoundPullRequestV1 = z
   })
   .meta({ id: "FoundPullRequestV1" });
 
-export const PullRequestApprover = z
+/** Somebody who approved a pull request, and when. */
+const PullRequestApprover = z
   .strictObject({
     username: z.string(),
     state: z.string().nullish(),
@@ -121,7 +124,7 @@ export const PullRequestApprover = z
   })
   .meta({ id: "PullRequestApprover" });
 
-/** The current form. Clients leave out what is empty, so little is required. */
+/** A pull request in the current form. Clients leave out what is empty, so little is required. */
 export const FoundPullRequestV2 = z
   .strictObject({
     url: z.string(),

@@ -3,14 +3,17 @@ import { z } from "zod";
 import { definitionLimits } from "../domain/attestation-types/definition.ts";
 import { customAttestationTypeNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
-import { json, nameText, Ok, okResponse, Timestamp } from "./common.ts";
+import { AttestationData } from "./attestation-inputs.ts";
+import { json, nameText, Ok, okResponse, textFile, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { exactOpaque } from "./exact.ts";
 import { listOf } from "./lists.ts";
 import { integerParameter } from "./parameters.ts";
 
+/** A jq expression. */
 const expression = z.string().max(definitionLimits.expressionLength);
 
-/** Rules in jq; data comply when each rule yields true. */
+/** An evaluator with rules in jq: data comply when each rule yields true. */
 const JQEvaluator = z
   .object({
     content_type: z.literal("jq").default("jq"),
@@ -18,7 +21,7 @@ const JQEvaluator = z
   })
   .meta({ id: "JQEvaluator" });
 
-/** No rules: data comply when they fit the schema. */
+/** An evaluator without rules: data comply when they fit the schema. */
 const DefaultEvaluator = z
   .object({ content_type: z.literal("default").default("default") })
   .meta({ id: "DefaultEvaluator" });
@@ -29,7 +32,7 @@ const SummaryItem = z
   .meta({ id: "CustomAttestationTypeSummaryItem" });
 
 /** A custom attestation type as it is posted; the JSON Schema comes as a file beside it. */
-export const CustomAttestationTypePostInput = z
+const CustomAttestationTypePostInput = z
   .strictObject({
     name: nameText(customAttestationTypeNamePattern),
     description: z.string().max(definitionLimits.descriptionLength).nullish(),
@@ -38,6 +41,7 @@ export const CustomAttestationTypePostInput = z
   })
   .meta({ id: "CustomAttestationTypePostInput" });
 
+/** A version of a type. Its schema and its summary are null when it has none. */
 const CustomAttestationTypeVersion = z
   .object({
     version: z.int(),
@@ -57,7 +61,7 @@ const CustomAttestationType = z
   .object({
     name: z.string(),
     org: z.string(),
-    /** Of the newest version shown; absent when it has none. */
+    /** Description of the newest version shown; absent when it has none. */
     description: z.string().optional(),
     archived: z.boolean(),
     created_by: z.string(),
@@ -73,6 +77,53 @@ const CustomAttestationTypeAtVersion = CustomAttestationType.omit({
   created_at: true,
   last_modified_at: true,
 }).meta({ id: "CustomAttestationTypeAtVersion" });
+
+/** Body of a trial. What is left out or null is not asked. */
+const TryCustomAttestationType = z
+  .strictObject({
+    /** JSON Schema of the data. */
+    schema: exactOpaque(z.record(z.string(), z.unknown())).nullish(),
+    /** In jq, all of which have to yield true. */
+    rules: listOf(expression, { max: definitionLimits.rules }).nullish(),
+    summary: listOf(SummaryItem, { max: definitionLimits.summary }).nullish(),
+    /** The data, as they would be attested. */
+    payload: AttestationData,
+  })
+  .meta({ id: "CustomAttestationTypeTryPostInput" });
+
+/** What a type would make of data (an extension of the public interface). */
+const CustomAttestationTypeTrial = z
+  .object({
+    is_compliant: z.boolean(),
+    /** Where the data do not fit the schema, as JSON pointers: they would be refused, and no rule was tried. */
+    schema_errors: z.array(z.object({ path: z.string(), message: z.string() })),
+    /** One for each rule, in order. */
+    rule_results: z.array(
+      z.object({
+        rule: z.string(),
+        passed: z.boolean(),
+        /** Why it did not pass. */
+        error: z.string().optional(),
+      }),
+    ),
+    summary: z.object({
+      /** One group of rows for each element of a list, one group for anything else. */
+      groups: z.array(
+        z.array(
+          z.object({
+            name: z.string(),
+            /** What the expression yielded: null for nothing, a list for several values. */
+            value: z.unknown(),
+            /** Why there is no value. */
+            error: z.string().optional(),
+          }),
+        ),
+      ),
+      /** Why there are not as many groups as there are elements. */
+      incomplete: z.string().nullable(),
+    }),
+  })
+  .meta({ id: "CustomAttestationTypeTryResponse" });
 
 const one = "/custom-attestation-types/{org}/{custom_attestation_type_name}";
 
@@ -101,12 +152,7 @@ export const attestationTypeEndpoints = {
       kind: "multipart",
       field: "data_json",
       schema: CustomAttestationTypePostInput,
-      files: {
-        type_schema: {
-          maxBytes: 10 * 1024 * 1024,
-          tooLarge: "File size exceeds 10MB limit",
-        },
-      },
+      files: { type_schema: textFile },
     },
     responses: { 201: { description: "Stored, or stored before", schema: Ok } },
   }),
@@ -127,5 +173,18 @@ export const attestationTypeEndpoints = {
     description: "It takes no new attestations; what was attested stays. Archiving it again changes nothing.",
     access: organizationRole("member"),
     responses: { 200: okResponse },
+  }),
+  try_custom_attestation_type: endpoint({
+    method: "POST",
+    path: "/custom-attestation-types/{org}/try",
+    recordsNothing: true,
+    tag: "Custom Attestation Types",
+    summary: "Try a custom attestation type on data",
+    description:
+      "Judges the data as an attestation of a type with this schema and these rules would be judged, within the same limits, and " +
+      "works out the summary. A schema, rule or expression that cannot be used is a 400 that names it. Stores nothing.",
+    access: organizationRole("member"),
+    body: { kind: "json", schema: TryCustomAttestationType },
+    responses: { 200: json("The verdict, and what it rests on", CustomAttestationTypeTrial) },
   }),
 } satisfies Endpoints;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { LinksBody, Timestamp } from "./common.ts";
+import { commaListParameter } from "./parameters.ts";
 
 /** The commit an attestation was made for; what the reporter did not say is null. */
 const AttestedCommit = z.looseObject({
@@ -12,11 +13,25 @@ const AttestedCommit = z.looseObject({
   url: z.string().nullable(),
 });
 
+/** A file that came with an attestation. */
+const AttestedFile = z
+  .object({
+    filename: z.string(),
+    /** Bytes. */
+    size: z.int(),
+    content_type: z.string(),
+    sha256: z.string(),
+  })
+  .meta({ id: "AttestedFile" });
+
+/** What attestations show only when asked: a list with commas. */
+export const attestationIncludes = { include: commaListParameter(["evidence"]).optional() };
+
 /**
- * Evidence that a check was made, with its verdict. What is particular to the type stands under a key of its own, for
- * instance `sonar_results`.
+ * An attestation as it is read. What is particular to its type stands under a key of its own, for instance
+ * `sonar_results`.
  */
-export const Attestation = z
+const Attestation = z
   .looseObject({
     schema_version: z.literal(2),
     attestation_id: z.string(),
@@ -41,6 +56,8 @@ export const Attestation = z
     trail_name: z.string(),
     reported_by: z.string(),
     has_audit_package: z.boolean(),
+    /** The file that came with it; only with `include=evidence`. */
+    evidence: AttestedFile.nullable().optional(),
     _links: LinksBody,
   })
   .meta({ id: "Attestation" });

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { organizationRole } from "./access.ts";
 import { json, Timestamp } from "./common.ts";
+import { time, withCsv } from "./csv.ts";
 import { pageOfList } from "./pagination.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import {
@@ -12,8 +13,8 @@ import {
   timestampParameter,
 } from "./parameters.ts";
 
-/** One write: who did what to which resource, when. Nothing is ever changed or removed here. */
-export const AuditEntry = z
+/** One write: who did what to which resource, when. Entries are never changed or removed. */
+const AuditEntry = z
   .object({
     /** Counts up from 1 without gaps within the organization. */
     seq: z.int(),
@@ -33,13 +34,15 @@ export const AuditEntry = z
   })
   .meta({ id: "AuditLogEntry" });
 
-export const AuditLog = z
+/** A page of the audit log. */
+const AuditLog = z
   .object({
     ...pageOfList,
     entries: z.array(AuditEntry),
   })
   .meta({ id: "AuditLog" });
 
+/** Filters, order and page of the audit log. */
 const AuditLogQuery = z.object({
   page: pageParameter().default(1),
   per_page: integerParameter({ min: 1, max: 100 }).default(15),
@@ -61,6 +64,20 @@ export const auditEndpoints = {
     description: "Filters match exactly and combine with AND; the time bounds are inclusive.",
     access: organizationRole("admin"),
     query: AuditLogQuery,
-    responses: { 200: json("A page of entries", AuditLog) },
+    responses: {
+      200: withCsv(json("A page of entries", AuditLog), "audit-log", [
+        "seq",
+        time("occurred_at"),
+        "actor",
+        "actor_kind",
+        "actor_id",
+        "api_key_id",
+        "action",
+        "resource_type",
+        "resource",
+        "request_id",
+        "request_digest",
+      ]),
+    },
   }),
 } satisfies Endpoints;

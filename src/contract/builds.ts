@@ -23,7 +23,7 @@ export const BuildRepoInfo = z
   .meta({ id: "BuildRepoInfo" });
 
 /** The first report of a fingerprint in the organization (interface spec 2). */
-export const BuildItemResponse = z
+const BuildItemResponse = z
   .object({
     created_at: Timestamp,
     fingerprint: z.string(),
@@ -39,7 +39,7 @@ export const BuildItemResponse = z
   .meta({ id: "BuildItemResponse" });
 
 /** A page of builds (interface spec 2). */
-export const BuildListResponse = z
+const BuildListResponse = z
   .strictObject({
     page: z.int(),
     per_page: z.int(),
@@ -52,7 +52,7 @@ export const BuildListResponse = z
   .meta({ id: "BuildListResponse" });
 
 /** When builds were made: the window looked at, and one moment for each build in it, oldest first. */
-export const BuildStatisticsResponse = z
+const BuildStatisticsResponse = z
   .strictObject({
     start_ts: Timestamp,
     end_ts: Timestamp,
@@ -62,7 +62,7 @@ export const BuildStatisticsResponse = z
   })
   .meta({ id: "BuildStatisticsResponse" });
 
-/** Which builds: of which repos, made when. `start-ts` and `end-ts` are the older spelling of the window. */
+/** Filters of builds, by repo and by time. `start-ts` and `end-ts` are older spellings. */
 const filters = {
   repo_id: textParameter().optional(),
   repo_name: textParameter().optional(),

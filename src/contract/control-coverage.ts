@@ -7,8 +7,8 @@ import { endpoint, type Endpoints } from "./endpoint.ts";
 import { pageOfList } from "./pagination.ts";
 import { booleanParameter, integerParameter, pageParameter, textParameter } from "./parameters.ts";
 
-/** An environment, and what there asks for the control. */
-export const CoveredEnvironment = z
+/** An environment, and the policies there that ask for the control. */
+const CoveredEnvironment = z
   .object({
     name: z.string(),
     type: z.enum(environmentTypes),
@@ -18,27 +18,28 @@ export const CoveredEnvironment = z
   })
   .meta({ id: "ControlCoverageEnvironment" });
 
-/** How many environments enforce a control, and a page of those asked for (contract flows 11.2). */
-export const ControlCoverage = z
+/** How many environments enforce a control, and a page of the environments that match (contract flows 11.2). */
+const ControlCoverage = z
   .strictObject({
     ...pageOfList,
-    /** Live environments of the organization, whatever the filters. */
+    /** Number of live environments of the organization, whatever the filters. */
     total: z.int(),
-    /** Those of them that enforce the control. */
+    /** Number of those that enforce the control. */
     covered: z.int(),
-    /** With one decimal; 0 without environments. */
+    /** `covered` of `total` in percent, with one decimal; 0 without environments. */
     coverage_percent: z.number(),
     environments: z.array(CoveredEnvironment),
   })
   .meta({ id: "ControlCoverageResponse" });
 
-export const ControlCoverageQuery = z.object({
+/** Filters and page of the environments. */
+const ControlCoverageQuery = z.object({
   page: pageParameter().default(1),
   per_page: integerParameter({ min: 1, max: 100 }).default(15),
   search: textParameter().optional(),
   covered: booleanParameter().optional(),
 });
-export type ControlCoverageQuery = z.output<typeof ControlCoverageQuery>;
+type ControlCoverageQuery = z.output<typeof ControlCoverageQuery>;
 
 export const controlCoverageEndpoints = {
   get_control_coverage: endpoint({

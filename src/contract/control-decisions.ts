@@ -15,8 +15,9 @@ import {
   timestampParameter,
 } from "./parameters.ts";
 
+/** Fields of a decision, listed or alone. */
 const entry = z.object({
-  /** The id of the attestation that records it. */
+  /** Id of the attestation that records it. */
   decision_id: z.string(),
   /** Identifier of the control. */
   control: z.string(),
@@ -37,10 +38,10 @@ const entry = z.object({
 });
 
 /** A decision on a control, as it is listed. */
-export const ControlDecision = entry.meta({ id: "ControlDecisionResponse" });
+const ControlDecision = entry.meta({ id: "ControlDecisionResponse" });
 
 /** A decision with all that was said about it. */
-export const ControlDecisionDetail = entry
+const ControlDecisionDetail = entry
   .extend({
     description: z.string().nullable(),
     origin_url: z.string().nullable(),
@@ -53,13 +54,14 @@ export const ControlDecisionDetail = entry
   .meta({ id: "ControlDecisionDetailResponse" });
 
 /** A page of the decisions on a control. */
-export const ControlDecisionListResponse = z
+const ControlDecisionListResponse = z
   .strictObject({
     ...pageOfList,
     decisions: z.array(ControlDecision),
   })
   .meta({ id: "ControlDecisionListResponse" });
 
+/** Filters, order and page of the decisions. */
 export const ControlDecisionsQuery = z.object({
   page: pageParameter().default(1),
   per_page: integerParameter({ min: 1, max: 100 }).default(15),

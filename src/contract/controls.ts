@@ -19,7 +19,7 @@ import {
   textParameter,
 } from "./parameters.ts";
 
-/** What a version of a control says; `links` maps names to addresses. */
+/** Fields of a version of a control; `links` maps names to addresses. */
 const definition = {
   identifier: z.string(),
   name: z.string(),
@@ -32,35 +32,32 @@ const definition = {
 };
 
 /** A governance requirement (contract flows 11.1). */
-export const Control = z
+const Control = z
   .object({ ...definition, tags: z.record(z.string(), z.string()) })
   .meta({ id: "ControlResponse" });
 
 /** One control, with the names of the policies whose latest version asks for it. */
-export const ControlDetail = Control.extend({ policies_referencing: z.array(z.string()) }).meta({
+const ControlDetail = Control.extend({ policies_referencing: z.array(z.string()) }).meta({
   id: "ControlDetailResponse",
 });
 
-/**
- * An entry of a control's history: the control as it was from then on, who brought that about and when, and what they
- * did.
- */
-export const ControlVersion = z
+/** An entry of a control's history: the control as it was from then on, and what was done, by whom and when. */
+const ControlVersion = z
   .object({ ...definition, status: z.enum(controlStatuses) })
   .meta({ id: "ControlVersionResponse" });
 
 /** A page of controls. */
-export const ControlListResponse = z
+const ControlListResponse = z
   .strictObject({ ...pageOfList, controls: z.array(Control) })
   .meta({ id: "ControlListResponse" });
 
 /** A page of a control's history. */
-export const ControlVersionListResponse = z
+const ControlVersionListResponse = z
   .strictObject({ ...pageOfList, versions: z.array(ControlVersion) })
   .meta({ id: "ControlVersionListResponse" });
 
 /** Every key and value that some control is tagged with. */
-export const ControlTagChoicesResponse = z
+const ControlTagChoicesResponse = z
   .object({ tag_choices: z.array(z.object({ key: z.string(), value: z.string() })), _links: LinksBody })
   .meta({ id: "ControlTagChoicesResponse" });
 
@@ -74,7 +71,7 @@ const links = mapOf(z.string().min(1).max(controlLimits.linkName), z.string().ma
   .nullish();
 
 /** Body of a new control. */
-export const CreateControl = z
+const CreateControl = z
   .strictObject({
     identifier: z
       .string()
@@ -88,7 +85,7 @@ export const CreateControl = z
   .meta({ id: "ControlPostInput" });
 
 /** Body of an edit. What is absent or null stays; `links` replaces all there were. */
-export const EditControl = z
+const EditControl = z
   .strictObject({ name: name.nullish(), description, links })
   .meta({ id: "ControlPutInput" });
 
@@ -97,6 +94,7 @@ const paging = {
   per_page: integerParameter({ min: 1, max: 100 }).default(15),
 };
 
+/** Filters, order and page of the controls. */
 export const ControlsQuery = z.object({
   ...paging,
   sort_direction: choiceParameter(sortDirections).default("asc"),

@@ -4,6 +4,7 @@ import { environmentTypes } from "../domain/environments.ts";
 import { organizationReader } from "./access.ts";
 import { BuildGitCommitInfo, BuildRepoInfo } from "./builds.ts";
 import { json, LinksBody, Timestamp } from "./common.ts";
+import { time, withCsv } from "./csv.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { pageOfList } from "./pagination.ts";
 import {
@@ -15,25 +16,25 @@ import {
   timestampParameter,
 } from "./parameters.ts";
 
-/** What ran last before a deployment, under the same flow and template name. */
-export const ReplacedArtifact = z
+/** The artifact that ran last before a deployment, under the same flow and template name. */
+const ReplacedArtifact = z
   .object({
     artifact_name: z.string(),
     fingerprint: z.string(),
     trail_name: z.string().nullable(),
     git_commit: z.string().nullable(),
     commit_url: z.string().nullable(),
-    /** Where the two commits are compared; null where there is no such page. */
+    /** Address of a page that compares the two commits; null where there is none. */
     diff_url: z.string().nullable(),
-    /** Whether both ran side by side when the deployment was noticed. */
+    /** Whether it still ran beside the new one in that snapshot. */
     still_running: z.boolean(),
   })
   .meta({ id: "ReplacedArtifactResponse" });
 
 /** An artifact of a known repo that started in a physical environment (domain 1.9, catalog 4.8). */
-export const DeploymentItem = z
+const DeploymentItem = z
   .object({
-    /** When the snapshot was made that shows it first. */
+    /** Time of the first snapshot that shows it. */
     deployed_at: Timestamp,
     environment_name: z.string(),
     environment_type: z.enum(environmentTypes),
@@ -49,7 +50,7 @@ export const DeploymentItem = z
     git_commit: z.string().nullable(),
     commit_url: z.string().nullable(),
     git_commit_info: BuildGitCommitInfo.nullable(),
-    /** From the build, which is the first report of the artifact, to `deployed_at`. */
+    /** Seconds from the build, which is the first report of the artifact, to `deployed_at`. */
     lead_time_seconds: z.number(),
     replaced_artifact: ReplacedArtifact.nullable(),
     _links: LinksBody,
@@ -57,19 +58,19 @@ export const DeploymentItem = z
   .meta({ id: "DeploymentItemResponse" });
 
 /** A page of deployments. */
-export const DeploymentList = z
+const DeploymentList = z
   .strictObject({ ...pageOfList, deployments: z.array(DeploymentItem) })
   .meta({ id: "DeploymentListResponse" });
 
 const { per_page: _perPage, ...pageWithoutSize } = pageOfList;
 
 /** A page of the deployments into an environment, which calls the size of a page by another name. */
-export const EnvironmentDeploymentList = z
+const EnvironmentDeploymentList = z
   .strictObject({ ...pageWithoutSize, page_size: z.int(), deployments: z.array(DeploymentItem) })
   .meta({ id: "EnvironmentDeploymentListResponse" });
 
 /** When artifacts of a flow were deployed: the window looked at, and one moment for each, oldest first. */
-export const DeploymentFrequency = z
+const DeploymentFrequency = z
   .strictObject({
     environment_name: z.string(),
     /** Null for all flows. */
@@ -83,7 +84,7 @@ export const DeploymentFrequency = z
   .meta({ id: "DeploymentFrequencyResponse" });
 
 /** Deployments into one environment, oldest first; the two series belong together. */
-export const EnvironmentDeploymentSeries = z
+const EnvironmentDeploymentSeries = z
   .strictObject({
     environment_name: z.string(),
     environment_type: z.enum(environmentTypes),
@@ -94,7 +95,7 @@ export const EnvironmentDeploymentSeries = z
   .meta({ id: "EnvironmentDeploymentSeries" });
 
 /** Deployments of a repo for each environment that it reached within the window. */
-export const RepoDeploymentStatistics = z
+const RepoDeploymentStatistics = z
   .strictObject({
     start_ts: Timestamp,
     end_ts: Timestamp,
@@ -109,6 +110,28 @@ const paging = {
   per_page: integerParameter({ min: 0, max: 50 }).default(15),
 };
 const environments = { env: listParameter(textParameter()) };
+
+const columns = [
+  time("deployed_at"),
+  "environment_name",
+  "environment_type",
+  "snapshot_index",
+  "artifact_name",
+  "fingerprint",
+  "compliant",
+  "flow_name",
+  "trail_name",
+  "template_reference_name",
+  "repo_info.name",
+  "git_commit",
+  "commit_url",
+  "git_commit_info.author",
+  "git_commit_info.message",
+  "lead_time_seconds",
+  "replaced_artifact.artifact_name",
+  "replaced_artifact.fingerprint",
+  "replaced_artifact.diff_url",
+];
 
 const whatItIs =
   "A deployment is an artifact with a known repo that starts in a physical environment; a logical one stands for its members.";
@@ -130,7 +153,7 @@ export const deploymentEndpoints = {
       env_name: textParameter().optional(),
       ...window,
     }),
-    responses: { 200: json("A page of deployments", DeploymentList) },
+    responses: { 200: withCsv(json("A page of deployments", DeploymentList), "deployments", columns) },
   }),
   get_deployment: endpoint({
     method: "GET",
@@ -154,7 +177,9 @@ export const deploymentEndpoints = {
       page: paging.page,
       page_size: integerParameter({ min: 1, max: 100 }).default(50),
     }),
-    responses: { 200: json("A page of deployments", EnvironmentDeploymentList) },
+    responses: {
+      200: withCsv(json("A page of deployments", EnvironmentDeploymentList), "deployments", columns),
+    },
   }),
   get_deployment_frequency: endpoint({
     method: "GET",
@@ -174,7 +199,7 @@ export const deploymentEndpoints = {
     description: `Newest first. The repo is named by its internal id. ${whatItIs} ${environmentText} ${windowText} \`per_page=0\` only counts.`,
     access: organizationReader,
     query: z.object({ ...paging, ...environments, ...window }),
-    responses: { 200: json("A page of deployments", DeploymentList) },
+    responses: { 200: withCsv(json("A page of deployments", DeploymentList), "deployments", columns) },
   }),
   get_repo_deployment_statistics: endpoint({
     method: "GET",

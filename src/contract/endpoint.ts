@@ -6,13 +6,16 @@ import type { Role } from "../domain/roles.ts";
 import type { ByteWriter } from "../lib/byte-writer.ts";
 import { writeJson } from "../lib/exact-json.ts";
 import type { Steps } from "../lib/steps.ts";
+import { type CsvForm, csvType } from "./csv.ts";
+import type { EventStream } from "./event-stream.ts";
 
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
  * Who may call an endpoint. There is no default: an endpoint that does not say cannot be written.
  *
  * - `public`: anybody, without credentials.
+ * - `site`: anybody, from a page of this server: for what gives a browser a session.
  * - `user`: any valid key, whatever its organizations.
  * - `organization`: a key with at least `role` in the `{org}` of the path. `anonymous` lets anybody in when the
  *   organization is public. `unknown` is how an organization that does not exist is answered, `denied` the text for
@@ -22,53 +25,61 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
  */
 export type Access =
   | { kind: "public" }
+  | { kind: "site" }
   | { kind: "user" }
   | { kind: "organization"; role: Role; anonymous: boolean; unknown: "denied" | "not_found"; denied?: string }
   | { kind: "instance_admin" }
   | { kind: "signature" };
 
-/** A file that is handed over in memory. */
-export interface BytesPart {
+/** A form part with a file that is handed over in memory. */
+interface BytesPart {
   kind?: "bytes";
   maxBytes: number;
   /** Answered with 413 when the file is larger. */
   tooLarge: string;
 }
 
-/** A file that goes straight to where evidence is kept, while it arrives. How large it may be is configured. */
-export interface EvidencePart {
+/**
+ * A form part with a file of evidence, which is written to the evidence store while it arrives. Its size limit is
+ * configured.
+ */
+interface EvidencePart {
   kind: "evidence";
 }
 
-/** A file part of a multipart body. Files are optional; the handler says what a missing one means. */
+/** A file part of a multipart body. Files are optional; the handler decides what a missing one means. */
 export type FilePart = BytesPart | EvidencePart;
 
 export type RequestBody =
   /**
-   * With `brief` it comes as a `BriefBody`: what it amounts to, for bodies that are sent again and again. Of the value that
+   * With `summarize` it comes as a `SummarizedBody`: what it amounts to, for bodies that are sent again and again. Of the value that
    * the schema makes, and of nothing else.
    */
-  | { kind: "json"; schema: z.ZodType; brief?: (value: never) => Steps<unknown> }
+  | { kind: "json"; schema: z.ZodType; summarize?: (value: never) => Steps<unknown> }
   /** One form field holding JSON, and files. */
   | { kind: "multipart"; field: string; schema: z.ZodType; files: Record<string, FilePart> }
   /** Any bytes, handed over as received, before anybody knows who sent them: so they are few. */
   | { kind: "raw"; schema: z.ZodType; maxBytes: number };
 
+/** A declared response of an endpoint. */
 export interface Response {
   description: string;
   /** Absent for bodies that are not JSON. */
   schema?: z.ZodType;
   /** Media type when it is not JSON; all of them when it depends on what is asked for, the usual one first. */
   contentType?: string | readonly string[];
+  /** Set when it can be had as CSV, too, with `Accept: text/csv`. Made by `withCsv`. */
+  csv?: CsvForm;
 }
 
-/** The media types that a response may have. */
-export function contentTypesOf({ schema, contentType }: Response): readonly string[] {
-  if (schema !== undefined) return ["application/json; charset=utf-8"];
+/** Lists the media types that a response may have. */
+export function contentTypesOf({ schema, contentType, csv }: Response): readonly string[] {
+  if (schema !== undefined)
+    return ["application/json; charset=utf-8", ...(csv === undefined ? [] : [csvType])];
   return contentType === undefined ? [] : [contentType].flat();
 }
 
-/** One operation of the public API. Routing, validation, OpenAPI and the authorization tests are functions of it. */
+/** One operation of the public API. Routing, validation, OpenAPI and the access tests are derived from it. */
 export interface Endpoint {
   method: Method;
   /** Below `/api/v2`. `{name}` is one segment, `{name...}` the rest of the path, slashes included. */
@@ -79,19 +90,23 @@ export interface Endpoint {
   access: Access;
   params?: z.ZodType;
   query?: z.ZodType;
-  /** Headers that only the handler reads: named in the document, not parsed. */
+  /** Headers for the document; the handler reads them unparsed. */
   headers?: z.ZodType;
   body?: RequestBody;
   responses: Record<number, Response>;
-  /** Whatever its method, nothing is recorded: it is answered also while nothing can be. */
+  /**
+   * Set when nothing is recorded, whatever the method: such an endpoint is answered even while recording is refused.
+   */
   recordsNothing?: boolean;
+  /** Set for a read that shows a secret: nobody is to keep it, and it is not compressed. */
+  showsSecret?: boolean;
   deprecated?: boolean;
 }
 
 /** Endpoints by operation id. */
 export type Endpoints = Record<string, Endpoint>;
 
-/** Declares one endpoint and keeps the exact types of its parts. */
+/** Declares an endpoint, keeping the exact types of its parts. */
 export function endpoint<const E extends Endpoint>(value: E): E {
   return value;
 }
@@ -105,38 +120,38 @@ type PathParams<E extends Endpoint> = Record<ParamNames<E["path"]>, string> &
 
 type QueryOf<E extends Endpoint> = E["query"] extends z.ZodType ? z.output<E["query"]> : undefined;
 
-/** A file as it arrived: its name as the client gave it and its bytes. */
+/** A file as it arrived, with the name that the client gave it. */
 export interface UploadedFile {
   filename: string;
   bytes: Buffer;
 }
 
 /**
- * Evidence that was received but is not kept yet. Unless the handler has it kept it is gone when the request has been
- * answered, whatever the answer.
+ * A received file of evidence. Unless the handler calls `keep`, it is removed once the request has been answered,
+ * whatever the answer.
  */
 export interface UploadedEvidence {
-  /** Safe to show and to store (`evidenceName`). */
+  /** The file's name, made safe to show and store by `evidenceName`. */
   filename: string;
-  /** The media type to hand it out under. */
+  /** The media type to serve it as. */
   content_type: string;
   /** Lower-case hex. */
   sha256: string;
   /** In bytes. */
   size: number;
-  /** Makes the bytes durable under their digest. Several calls are as good as one. */
+  /** Makes the bytes durable under their digest. Calling it again does nothing. */
   keep(): Promise<void>;
 }
 
 /** A body that was found to be valid, now or when the very same bytes came before, in which case nobody has read it yet. */
-export interface BriefBody<Brief, Value> {
-  brief: Brief;
+export interface SummarizedBody<Summary, Value> {
+  summary: Summary;
   read(): Promise<Value>;
 }
 
 type BodyOf<E extends Endpoint> = E["body"] extends { schema: infer S extends z.ZodType }
-  ? E["body"] extends { brief: (value: never) => Steps<infer Brief> }
-    ? BriefBody<Brief, z.output<S>>
+  ? E["body"] extends { summarize: (value: never) => Steps<infer Summary> }
+    ? SummarizedBody<Summary, z.output<S>>
     : z.output<S>
   : undefined;
 
@@ -144,7 +159,7 @@ type FilesOf<E extends Endpoint> = E["body"] extends { kind: "multipart"; files:
   ? { [Name in keyof F]?: F[Name] extends EvidencePart ? UploadedEvidence : UploadedFile }
   : undefined;
 
-/** What of a request the contract describes, parsed. */
+/** The parsed parts of a request that the contract describes. */
 export interface Input<E extends Endpoint> {
   params: PathParams<E>;
   query: QueryOf<E>;
@@ -152,10 +167,10 @@ export interface Input<E extends Endpoint> {
   files: FilesOf<E>;
 }
 
-/** Text up to this length is put together with the headers; longer text is not copied again. */
+/** Longest text that is sent together with the headers; longer text is not copied again. */
 const shortLength = 4096;
 
-/** A long text that is written as bytes when it is sent. */
+/** A long text that is encoded when it is sent. */
 export interface WrittenText {
   /** About how many bytes it takes. */
   length: number;
@@ -166,7 +181,10 @@ export interface WrittenText {
 export class JsonText implements WrittenText {
   readonly #parts: readonly (string | WrittenText)[];
 
-  /** @param parts what makes the text, one after the other: long ones are best not put together before. */
+  /**
+   * Makes a body of parts.
+   * @param parts texts that follow each other. Pass long ones as they are: joining copies them.
+   */
   constructor(...parts: (string | WrittenText)[]) {
     this.#parts = parts;
   }
@@ -175,7 +193,7 @@ export class JsonText implements WrittenText {
     return this.#parts.reduce((sum, part) => sum + part.length, 0);
   }
 
-  /** The text if it is not worth writing as bytes. */
+  /** Gives the text if it is short enough to be sent as one string. */
   short(): string | undefined {
     const isShort = this.length <= shortLength && this.#parts.every((part) => typeof part === "string");
     return isShort ? this.#parts.join("") : undefined;
@@ -187,7 +205,7 @@ export class JsonText implements WrittenText {
       else part.writeTo(writer);
   }
 
-  /** The same, a piece at a time. */
+  /** Gives the text a piece at a time. */
   *pieces(): Generator<Piece> {
     for (const part of this.#parts)
       if (typeof part === "string") yield* textPieces(part);
@@ -198,10 +216,10 @@ export class JsonText implements WrittenText {
 /** A part of a long answer. */
 export type Piece = string | Buffer | WrittenText;
 
-/** In UTF-16 units. */
+/** Length of a piece, in UTF-16 units. */
 const pieceLength = 64 * 1024;
 
-/** A text in parts, none of which ends within a character. */
+/** Splits a text into pieces, none of which ends within a character. */
 export function* textPieces(text: string): Generator<string> {
   for (let from = 0; from < text.length;) {
     const unit = text.charCodeAt(from + pieceLength - 1);
@@ -212,11 +230,11 @@ export function* textPieces(text: string): Generator<string> {
 }
 
 /**
- * A JSON body that is made while it is sent, because it may be of any length. What can go wrong before anything is sent
- * is best found out before this is handed over; when something fails later, the answer breaks off.
+ * A JSON body that is made while it is sent, because it may be of any length. Find out what can fail before returning
+ * it: when something fails later, the answer breaks off.
  */
 export class JsonPieces {
-  /** Each is asked for when those before have left: it must not hold anything meanwhile that others need. */
+  /** The pieces. Each is asked for when those before have been sent: hold nothing meanwhile that others need. */
   readonly pieces: AsyncIterable<Piece>;
 
   constructor(pieces: AsyncIterable<Piece>) {
@@ -224,14 +242,14 @@ export class JsonPieces {
   }
 }
 
-/** A JSON body with parts that are answered as they were written (`ExactJson`). */
+/** Writes a JSON body in which `ExactJson` stays as it was written. */
 export function exactText(body: object): JsonText {
   return new JsonText(writeJson(body));
 }
 
 type ResponseBody<R> = R extends { schema: infer S extends z.ZodType }
   ? z.output<S> | JsonText | JsonPieces
-  : string | Buffer | Readable;
+  : string | Buffer | Readable | EventStream;
 
 /** One of the endpoint's declared responses. */
 export type Reply<E extends Endpoint> = {

@@ -14,7 +14,7 @@ import {
 } from "./parameters.ts";
 
 /** One artifact of a diff. Keys without a value are left out (contract environments 5). */
-export const ArtifactInfo = z
+const ArtifactInfo = z
   .object({
     /** Empty when the digest is not known. */
     fingerprint: z.string(),
@@ -24,25 +24,76 @@ export const ArtifactInfo = z
     /** Empty when no flow knows it. */
     flow: z.string(),
     commit_url: z.string().optional(),
-    /** Where there is one number. */
+    /** Given where the number is the same in both, or there is only one. */
     instance_count: z.int().optional(),
-    /** Where the numbers differ. */
+    /** Given where the numbers differ. */
     s1_instance_count: z.int().optional(),
     s2_instance_count: z.int().optional(),
     pods: z.array(z.string()).optional(),
+    // Only with `include=detail`; what its flow says is null without one.
+    /** Null without policies; so below. */
+    compliant: z.boolean().nullable().optional(),
+    /** In the first snapshot, of what is in both. */
+    s1_compliant: z.boolean().nullable().optional(),
+    trail_name: z.string().nullable().optional(),
+    template_reference_name: z.string().nullable().optional(),
+    git_commit: z.string().nullable().optional(),
+    html_url: z.string().nullable().optional(),
   })
   .meta({ id: "ArtifactInfo" });
 
 const ArtifactInfos = z.object({ artifacts: z.array(ArtifactInfo) });
 
 /** Artifacts of one of the two snapshots. */
-export const DiffItem = ArtifactInfos.extend({ snapshot_id: z.string() }).meta({ id: "DiffItem" });
+const DiffItem = ArtifactInfos.extend({
+  snapshot_id: z.string(),
+  // Only with `include=detail`.
+  environment_name: z.string().optional(),
+  index: z.int().optional(),
+  timestamp: Timestamp.optional(),
+  /** Null while it is unknown. */
+  compliant: z.boolean().nullable().optional(),
+  html_url: z.string().optional(),
+}).meta({ id: "DiffItem" });
 
-/** What two snapshots have in common and what not: only in the first, only in the second, in other numbers, in the same. */
-export const EnvironmentDiff = z
-  .object({ snappish1: DiffItem, snappish2: DiffItem, changed: ArtifactInfos, "not-changed": ArtifactInfos })
+/** One thing in another version on each side. */
+const PairedArtifact = z
+  .object({
+    before: ArtifactInfo,
+    after: ArtifactInfo,
+    /** Address of a page that compares the two commits. */
+    diff_url: z.string().nullable(),
+    /** Seconds from the second one's commit to its first instance. */
+    commit_lead_time: z.number().nullable(),
+  })
+  .meta({ id: "PairedArtifact" });
+
+/** A policy that the snapshots were judged by in different versions; null where it did not apply. */
+const PolicyDifference = z
+  .object({
+    policy_name: z.string(),
+    before_version: z.int().nullable(),
+    after_version: z.int().nullable(),
+  })
+  .meta({ id: "PolicyDifference" });
+
+/**
+ * The difference of two snapshots: artifacts only in the first, only in the second, in both but in other numbers,
+ * unchanged.
+ */
+const EnvironmentDiff = z
+  .object({
+    snappish1: DiffItem,
+    snappish2: DiffItem,
+    changed: ArtifactInfos,
+    "not-changed": ArtifactInfos,
+    // Only with `include=detail`.
+    paired: z.array(PairedArtifact).optional(),
+    policies: z.array(PolicyDifference).optional(),
+  })
   .meta({ id: "EnvironmentDiffResponse" });
 
+/** Addresses of a resource, for programs and for people. */
 const EventLink = z.object({ self: z.string(), html: z.string() });
 
 /** One change of one artifact (contract environments 6.2). */
@@ -51,7 +102,7 @@ export const EnvironmentEvent = z
     environment_name: z.string(),
     snapshot_index: z.int(),
     artifact_name: z.string(),
-    /** The fingerprint; empty when the digest is not known. */
+    /** The artifact's fingerprint; empty when its digest is not known. */
     sha256: z.string(),
     description: z.string(),
     reported_at: Timestamp,
@@ -65,20 +116,20 @@ export const EnvironmentEvent = z
     ),
     /** Null without policies. */
     artifact_compliance: z.boolean().nullable(),
-    /** Unknown counts as false. */
+    /** False for unknown, too. */
     snapshot_compliance: z.boolean(),
     type: z.string(),
-    /** A page that compares the commit with that of the artifact it followed. */
+    /** Address of a page that compares the commit with that of the artifact it replaced. */
     code_diff: z.string().nullable(),
-    /** Addresses for programs and for people. No flow, no page of the artifact. */
+    /** Addresses for programs and for people; without a flow there is no page of the artifact. */
     _links: z.object({ artifact: EventLink.optional(), snapshot: EventLink }),
   })
   .meta({ id: "GetEnvironmentEventResponse" });
 
 export type EnvironmentEvent = z.output<typeof EnvironmentEvent>;
 
-/** Which part of the log. An empty interval is none; every other text has to be right. */
-export const EnvironmentEventsQuery = z.object({
+/** Query that chooses a part of the log. An empty interval counts as left out; every other text has to be valid. */
+const EnvironmentEventsQuery = z.object({
   page: pageParameter().default(1),
   per_page: integerParameter({ min: 1, max: 100 }).default(15),
   interval: textParameter().optional(),
@@ -90,11 +141,11 @@ export const EnvironmentEventsQuery = z.object({
   end_ts: timestampParameter().optional(),
 });
 
-/** Kinds of movements in the audit log: all that neither start nor exit is a change. */
-export const movementKinds = ["started", "exited", "changed"] as const;
+/** Kinds of movements in the audit log: `changed` is whatever is neither a start nor an exit. */
+const movementKinds = ["started", "exited", "changed"] as const;
 
-/** Which movements. An empty list is none given. */
-export const EnvironmentAuditlogQuery = z.object({
+/** Query that chooses movements. An empty list counts as left out. */
+const EnvironmentAuditlogQuery = z.object({
   from_timestamp: timestampParameter().optional(),
   to_timestamp: timestampParameter().optional(),
   event_types: commaListParameter(movementKinds).optional(),
@@ -113,9 +164,15 @@ export const environmentEventEndpoints = {
     description:
       "Each is an environment's name, for its latest snapshot, or the name with `#N`, `~N` behind the latest, " +
       "`@{YYYY-MM-DDTHH:MM:SS}` in UTC, `@{N.hours.ago}` (also days, weeks, months) or `@{now}`. Artifacts are told " +
-      "apart by fingerprint; what has exited in a snapshot is not in it.",
+      "apart by fingerprint; what has exited in a snapshot is not in it. With `include=detail` each has its verdict, commit " +
+      "and page, and what is only in one of them is `paired` with another version of it in the other: by what was recorded " +
+      "to have run before it, else by flow and template name, else by name without tag; `policies` are those that differ.",
     access: organizationReader,
-    query: z.object({ snappish1: textParameter(), snappish2: textParameter() }),
+    query: z.object({
+      snappish1: textParameter(),
+      snappish2: textParameter(),
+      include: commaListParameter(["detail"]).optional(),
+    }),
     responses: { 200: json("The difference", EnvironmentDiff) },
   }),
   get_env_events: endpoint({

@@ -17,7 +17,7 @@ import { NamedRule, rulesParameter } from "./snapshots.ts";
 const status = z.enum(["COMPLIANT", "NON-COMPLIANT", "UNKNOWN"]);
 
 /** An attestation that decides on a rule. */
-export const RuleAttestation = z
+const RuleAttestation = z
   .object({
     attestation_id: z.string(),
     attestation_name: z.string(),
@@ -30,7 +30,7 @@ export const RuleAttestation = z
   .meta({ id: "RuleAttestation" });
 
 /** One rule of one policy, for an artifact in one flow. */
-export const RuleRequirement = z
+const RuleRequirement = z
   .object({
     policy_name: z.string(),
     policy_version: z.int(),
@@ -41,21 +41,21 @@ export const RuleRequirement = z
     /** Null when no flow knows the artifact. */
     flow_name: z.string().nullable(),
     trail_name: z.string().nullable(),
-    /** Told for trail-compliance only; the trail's own explanation tells more. */
+    /** Given for trail-compliance only; see the trail's own explanation for details. */
     artifact_status: z.string().nullable(),
     outcome: z.enum(["met", "missing", "failed", "not_applicable"]),
     /** The outcome in words. */
     reason: z.string(),
-    /** The one that decided. */
+    /** The attestation that decided. */
     attestation: RuleAttestation.nullable(),
-    /** One that fits and came after the snapshot: the next report of the environment will take it into account. */
+    /** A matching attestation from after the snapshot: the next report of the environment will take it into account. */
     reported_since: RuleAttestation.nullable(),
     /** The trail's page. */
     html_url: z.string().nullable(),
   })
   .meta({ id: "RuleRequirement" });
 
-/** A report that would help. */
+/** A report that would help an artifact to comply. */
 export const ProposedRemedy = z
   .object({
     /** Report the artifact, make its trail compliant, or report an attestation. */
@@ -64,21 +64,21 @@ export const ProposedRemedy = z
     flow_name: z.string().nullable(),
     trail_name: z.string().nullable(),
     artifact_fingerprint: z.string(),
-    /** What it is on its trail now. */
+    /** The artifact's state on its trail now. */
     artifact_status: z.string().nullable(),
     /** `*` when any will do. */
     attestation_name: z.string().nullable(),
     attestation_type: z.string().nullable(),
     /** The control a decision has to be about. */
     for_control: z.string().nullable(),
-    /** The rules it serves. */
+    /** The rules that need it. */
     rules: z.array(z.object({ policy_name: z.string(), rule_index: z.int() })),
   })
   .meta({ id: "ProposedRemedy" });
 export type ProposedRemedy = z.output<typeof ProposedRemedy>;
 
-/** Why an artifact has the verdict it has in an environment. */
-export const EnvironmentArtifactExplanation = z
+/** Why an artifact has its verdict in an environment. */
+const EnvironmentArtifactExplanation = z
   .object({
     artifact_name: z.string(),
     /** Empty when the digest is not known. */
@@ -94,7 +94,7 @@ export const EnvironmentArtifactExplanation = z
   })
   .meta({ id: "EnvironmentArtifactExplanation" });
 
-/** Why an environment has the verdict it has (ours). */
+/** Why an environment has its verdict (an extension of the public interface). */
 export const EnvironmentExplanation = z
   .object({
     environment_name: z.string(),
@@ -107,14 +107,14 @@ export const EnvironmentExplanation = z
     summary: z.string(),
     /** The time of the snapshot. */
     evaluated_at: Timestamp,
-    /** Those applied, with the number of artifacts that do not meet them. */
+    /** The applied policies, with the number of artifacts that do not meet each. */
     policies: z.array(z.object({ name: z.string(), version: z.int(), failing_artifacts: z.int() })),
-    /** What the members of a logical environment are worth now; null for a physical one. */
+    /** The present verdicts on the members of a logical environment; null for a physical one. */
     members: z.array(z.object({ name: z.string(), status })).nullable(),
-    /** Those that ran, in the order of the snapshot. */
+    /** The artifacts that ran, in the order of the snapshot. */
     artifacts: z.array(EnvironmentArtifactExplanation),
     html_url: z.string(),
-    /** Those that were decided on in `artifacts`. Only with `rules=once`. */
+    /** The rules that `artifacts` refers to. Only with `rules=once`. */
     rules: z.array(NamedRule).optional(),
     /** Only when a page is asked for. */
     pagination: PaginationInfo.optional(),
@@ -122,9 +122,10 @@ export const EnvironmentExplanation = z
   .meta({ id: "EnvironmentExplanation" });
 export type EnvironmentExplanation = z.output<typeof EnvironmentExplanation>;
 
-/** Artifacts of a page whose size is not told. */
+/** Artifacts on a page, unless `per_page` says otherwise. */
 export const standardPage = 15;
 
+/** Query that chooses the snapshot, and artifacts of it. */
 const ExplanationQuery = z.object({
   snapshot: textParameter().optional(),
   fingerprint: listParameter(textParameter()),

@@ -3,38 +3,43 @@ import { z } from "zod";
 import { ExactJson } from "../lib/exact-json.ts";
 import type { Places } from "../lib/json.ts";
 
-/** With the schema that what is said has to fit, unless only its kind is looked at. */
+/** Schemas of exact JSON, with the schema that its content is checked against, unless only its kind is. */
 const exactSchemas = new WeakMap<object, { inside: z.ZodType | undefined }>();
 const unpackedSchemas = new WeakSet<object>();
 
 /**
- * JSON that is kept as it was written: bodies are read so that it comes as `ExactJson`. It has to fit the schema, as far
- * as a program's own values can tell; what it leaves out stays left out.
+ * Makes a schema of JSON that is kept as it was written: it arrives as `ExactJson`. Its content has to fit the given
+ * schema, whose defaults are not filled in.
  */
 export function exact<S extends z.ZodType>(schema: S) {
   return kept(schema, (given) => given.value, schema);
 }
 
-/** The schema that JSON kept as it was written has to fit all through; undefined for others. */
-export function insideExact(schema: z.ZodType): z.ZodType | undefined {
+/**
+ * Finds the schema that the content of exact JSON is checked against; undefined for other schemas, and for opaque JSON.
+ */
+export function exactContent(schema: z.ZodType): z.ZodType | undefined {
   return exactSchemas.get(schema)?.inside;
 }
 
-/** The same, where JSON given as text is taken for what the text says. Text that is not JSON stays text. */
+/** Makes a schema as `exact` does; a string whose content is JSON counts as that JSON. */
 export function exactUnpacked<S extends z.ZodType>(schema: S) {
   const result = exact(schema);
   unpackedSchemas.add(result);
   return result;
 }
 
-/** The same for JSON that may say anything inside: no more than its kind is looked at, so its size does not matter. */
-export function exactWhole<S extends z.ZodType>(schema: S) {
+/**
+ * Makes a schema as `exact` does, for JSON with any content: only whether it is an object, a list or something else is
+ * checked, so its size does not matter.
+ */
+export function exactOpaque<S extends z.ZodType>(schema: S) {
   return kept(schema, outlineOf);
 }
 
-/** Both. */
-export function exactUnpackedWhole<S extends z.ZodType>(schema: S) {
-  const result = exactWhole(schema);
+/** Makes a schema of exact JSON that is both unpacked and opaque. */
+export function exactUnpackedOpaque<S extends z.ZodType>(schema: S) {
+  const result = exactOpaque(schema);
   unpackedSchemas.add(result);
   return result;
 }
@@ -58,7 +63,7 @@ function kept<S extends z.ZodType>(schema: S, look: (given: ExactJson) => unknow
   return result;
 }
 
-/** The schemas directly inside of one, but for those of members and items. */
+/** Lists the schemas that a schema wraps, but not those of members and items. */
 export function schemasAround(schema: z.ZodType): z.ZodType[] {
   if (schema instanceof z.ZodPipe) return [schema.in, schema.out] as z.ZodType[];
   if (schema instanceof z.ZodUnion) return schema.options as z.ZodType[];
@@ -79,12 +84,15 @@ function merged(all: readonly (Places | undefined)[]): Places | undefined {
   if (whole !== undefined) return whole;
   const names = new Set(found.flatMap(({ members }) => [...(members?.keys() ?? [])]));
   const members = new Map<string, Places>();
-  for (const name of names) members.set(name, merged(found.map((places) => places.members?.get(name)))!);
+  for (const name of names) {
+    const inside = merged(found.map((places) => places.members?.get(name)));
+    if (inside !== undefined) members.set(name, inside);
+  }
   const items = merged(found.map((places) => places.items));
   return { ...(members.size === 0 ? {} : { members }), ...(items === undefined ? {} : { items }) };
 }
 
-/** Where a schema keeps JSON as it was written; undefined when it does nowhere. */
+/** Finds where a schema keeps JSON as it was written; undefined for nowhere. */
 export function exactPlaces(schema: z.ZodType): Places | undefined {
   if (exactSchemas.has(schema)) return { exact: unpackedSchemas.has(schema) ? "unpacked" : "written" };
   if (schema instanceof z.ZodObject) {

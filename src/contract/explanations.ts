@@ -1,14 +1,13 @@
 import { z } from "zod";
 
-import { fingerprintPrefixPattern } from "../domain/names.ts";
 import { organizationReader } from "./access.ts";
 import { artifactReportQuery } from "./artifact-reads.ts";
-import { json, Timestamp } from "./common.ts";
+import { fingerprintParams, json, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { ComplianceState } from "./trails.ts";
 
 /** The report of an artifact that meets a requirement. */
-export const DecidingArtifact = z
+const DecidingArtifact = z
   .object({
     artifact_id: z.string(),
     fingerprint: z.string(),
@@ -18,7 +17,7 @@ export const DecidingArtifact = z
   .meta({ id: "DecidingArtifact" });
 
 /** The attestation that decides on a requirement. */
-export const DecidingAttestation = z
+const DecidingAttestation = z
   .object({
     attestation_id: z.string(),
     attestation_type: z.string(),
@@ -31,7 +30,7 @@ export const DecidingAttestation = z
   })
   .meta({ id: "DecidingAttestation" });
 
-/** Something a verdict rests on. */
+/** A requirement that a verdict rests on. */
 export const ComplianceRequirement = z
   .object({
     kind: z.enum(["artifact", "attestation"]),
@@ -39,9 +38,9 @@ export const ComplianceRequirement = z
     template_path: z.string().nullable(),
     /** Name in the template; null for attestations of the trail. */
     artifact_name: z.string().nullable(),
-    /** The artifact that has the name now. */
+    /** Fingerprint of the artifact that has the name now. */
     artifact_fingerprint: z.string().nullable(),
-    /** Null when this is about the artifact itself. */
+    /** Null when the requirement is the artifact itself. */
     attestation_name: z.string().nullable(),
     /** What the template asks for, `*` for any; else the type that was reported. */
     attestation_type: z.string().nullable(),
@@ -54,7 +53,7 @@ export const ComplianceRequirement = z
   .meta({ id: "ComplianceRequirement" });
 export type ComplianceRequirement = z.output<typeof ComplianceRequirement>;
 
-/** A report that would help. */
+/** A report that would help to comply. */
 export const ProposedReport = z
   .object({
     kind: z.enum(["artifact", "attestation"]),
@@ -82,7 +81,7 @@ const explained = {
   is_compliant: z.boolean(),
   /** The verdict in one line. */
   summary: z.string(),
-  /** The time of the report that led to it. */
+  /** The time of the report that led to the verdict. */
   evaluated_at: Timestamp,
   flow_template_id: z.string(),
   requirements: z.array(ComplianceRequirement),
@@ -91,13 +90,13 @@ const explained = {
   html_url: z.string(),
 };
 
-/** Why a trail has the verdict it has. */
+/** Why a trail has its verdict. */
 export const TrailExplanation = z
   .object({ flow_name: z.string(), trail_name: z.string(), ...explained })
   .meta({ id: "TrailExplanation" });
 export type TrailExplanation = z.output<typeof TrailExplanation>;
 
-/** Why an artifact has the state it has. */
+/** Why an artifact has its state. */
 export const ArtifactExplanation = z
   .object({
     flow_name: z.string(),
@@ -131,7 +130,7 @@ export const explanationEndpoints = {
       "As for a trail, with the attestations of the artifact and those of its trail. Which report of the artifact is meant is " +
       "decided as for the artifact itself.",
     access: organizationReader,
-    params: z.object({ fingerprint: z.string().regex(fingerprintPrefixPattern) }),
+    params: fingerprintParams,
     query: artifactReportQuery,
     responses: { 200: json("The explanation", ArtifactExplanation) },
   }),

@@ -2,24 +2,26 @@ import { z } from "zod";
 
 import { attestationNamePattern, flowNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
-import { json, nameText, Ok, okResponse, Timestamp } from "./common.ts";
+import { json, nameText, Ok, okResponse, textFile, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listOf } from "./lists.ts";
 import { optionalPaging, PaginationInfo } from "./pagination.ts";
 import { maxUrlLength } from "./reports.ts";
-import { booleanParameter, choiceParameter, listParameter, textParameter } from "./parameters.ts";
+import {
+  booleanParameter,
+  choiceParameter,
+  commaListParameter,
+  listParameter,
+  textParameter,
+} from "./parameters.ts";
 
-const megabyte = 1024 * 1024;
-
-/** The YAML file of flows and trails (contract flows 1.2). */
-export const templateFile = {
-  template_file: { maxBytes: 10 * megabyte, tooLarge: "File size exceeds 10MB limit" },
-};
+/** The form part of a template, the YAML file of flows and trails (contract flows 1.2). */
+export const templateFile = { template_file: textFile };
 
 const visibility = z.enum(["public", "private"]);
 
-/** `data_json` of a flow. The description is replaced; `visibility` left out means private. Other keys are ignored. */
-export const CreateFlow = z
+/** `data_json` of a flow. `visibility` left out means private. Other keys are ignored. */
+const CreateFlow = z
   .object({
     name: nameText(flowNamePattern),
     description: z.string(),
@@ -27,8 +29,8 @@ export const CreateFlow = z
   })
   .meta({ id: "CreateFlow" });
 
-/** A flow as older clients send it: the template is a list of names (contract flows 3.2). */
-export const LegacyCreateFlow = z
+/** Body of a flow as older clients send it: the template is a list of names (contract flows 3.2). */
+const LegacyCreateFlow = z
   .object({
     name: nameText(flowNamePattern),
     description: z.string(),
@@ -39,16 +41,16 @@ export const LegacyCreateFlow = z
   })
   .meta({ id: "LegacyCreateFlow" });
 
-/** The name a flow is to have. */
-export const RenameFlow = z.object({ new_name: nameText(flowNamePattern) }).meta({ id: "RenameFlow" });
+/** Body of a rename. */
+const RenameFlow = z.object({ new_name: nameText(flowNamePattern) }).meta({ id: "RenameFlow" });
 
-/** The space a flow is to be in; null is the root. */
-export const UpdateFlowPatchInput = z
+/** Body of a move to another space; null is the root. */
+const UpdateFlowPatchInput = z
   .object({ space_id: z.string().nullable() })
   .meta({ id: "UpdateFlowPatchInput" });
 
-/** A process, whose runs are trails (contract flows 3.3). */
-export const FlowGet = z
+/** A flow: a process whose runs are trails (contract flows 3.3). */
+const FlowGet = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -67,22 +69,36 @@ export const FlowGet = z
     created_by: z.string(),
   })
   .meta({ id: "FlowGet" });
-export type FlowGet = z.output<typeof FlowGet>;
+type FlowGet = z.output<typeof FlowGet>;
 
-/** A flow with what happened in it last. */
+const trailState = z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]);
+
+/** A trail of a flow in short. */
+const LatestTrail = z
+  .object({ name: z.string(), compliance_state: trailState, html_url: z.string() })
+  .meta({ id: "FlowLatestTrail" });
+
+/** A flow with its latest activity. */
 export const FlowList = FlowGet.extend({
   /** When its latest trail was last reported to; null without trails. */
   latest_activity_at: Timestamp.nullable(),
   /** State of that trail. */
-  latest_state: z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]).nullable(),
+  latest_state: trailState.nullable(),
+  /** Its 20 newest trails, newest first; only with `include=latest_trails`. */
+  latest_trails: z.array(LatestTrail).optional(),
+  /** Of archived ones, of which the latest activity is not known. */
+  archived_at: Timestamp.optional(),
+  /** The name it had, of archived ones. */
+  original_name: z.string().optional(),
 }).meta({ id: "FlowList" });
 export type FlowList = z.output<typeof FlowList>;
 
 /** One page of flows, when `per_page` is given. */
-export const FlowListPage = z
+const FlowListPage = z
   .object({ data: z.array(FlowList), pagination: PaginationInfo })
   .meta({ id: "FlowListPage" });
 
+/** Filters, order and page of the flows. */
 export const FlowsQuery = z.object({
   search_by_name: textParameter().optional(),
   case_sensitive: booleanParameter().default(true),
@@ -91,6 +107,8 @@ export const FlowsQuery = z.object({
   tag: listParameter(textParameter()),
   sort: choiceParameter(["name", "latest_activity"]).default("name"),
   sort_direction: choiceParameter(["asc", "desc"]).default("asc"),
+  archived: booleanParameter().default(false),
+  include: commaListParameter(["latest_trails"]).optional(),
 });
 export type FlowsQuery = z.output<typeof FlowsQuery>;
 
@@ -105,7 +123,8 @@ export const flowEndpoints = {
     description:
       "Archived flows are left out. `search_by_name` is a part of the name, and not empty. Without `per_page` the reply is an array of all flows, with it one page. Each of " +
       "`space_id` and `tag` may be repeated: any of the values will do. A space includes the spaces below it. A tag is " +
-      "`key` or `key:value`.",
+      "`key` or `key:value`. `archived=true` lists the archived ones instead. `include=latest_trails`, with `per_page` only, " +
+      "adds the 20 newest trails of each.",
     access: organizationReader,
     query: FlowsQuery,
     responses: { 200: json("The flows", z.union([z.array(FlowList), FlowListPage])) },
@@ -169,6 +188,18 @@ export const flowEndpoints = {
     summary: "Archive a flow",
     description:
       "Renames it to `<name>-archived-at-<Unix seconds>`, under which it stays readable. Its name is free again.",
+    access: organizationRole("member"),
+    responses: { 200: okResponse },
+  }),
+  unarchive_flow: endpoint({
+    method: "PUT",
+    path: "/flows/{org}/{flow_name}/unarchive",
+    tag: "Flows",
+    summary: "Take a flow out of the archive",
+    description:
+      "It gets back the name it had, unless another flow has that now. Named by its archived name, which keeps leading to it, or by " +
+      "the name it had: the one archived last is meant then. A flow that is not archived stays as it is. Actions " +
+      "stay without it.",
     access: organizationRole("member"),
     responses: { 200: okResponse },
   }),

@@ -4,13 +4,16 @@ type Issue = z.core.$ZodIssue;
 
 const mask = "***";
 
-/** Stands for a hidden value that is no text, so that nothing is said of it as if it were one. */
+/** The stand-in of a hidden value that is no text, so that error texts do not treat it as one. */
 export const hiddenValue = Symbol(mask);
 
-/** Unknown keys told of at most. */
+/** Most unknown keys that are reported. */
 const mostKeys = 100;
 
-/** A discriminator that is missing or wrong, said like any other word; of other unions' alternatives nothing is told. */
+/**
+ * Rewrites the issue of a union: a wrong discriminator is reported like any wrong word, and of other unions'
+ * alternatives nothing is revealed.
+ */
 function explainUnion(issue: Issue & { code: "invalid_union" }): object {
   if (issue.discriminator === undefined) return { ...issue, errors: [], input: mask };
   const holder = issue.input as Record<string, unknown> | undefined;
@@ -36,7 +39,7 @@ function hidden(issue: Issue, shown: readonly string[]): object[] {
 }
 
 /**
- * A schema for input that holds secrets: error texts, which end up in clients' logs, quote nothing of it.
+ * Makes a schema for input that holds secrets: its error texts, which end up in clients' logs, do not quote the input.
  * @param shown names of the fields below which quoting is harmless. Discriminators always are.
  */
 export function hidingInput<S extends z.ZodType>(schema: S, shown: readonly string[]) {

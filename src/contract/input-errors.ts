@@ -2,6 +2,7 @@ import type { z } from "zod";
 
 import type { InputErrors } from "../domain/errors.ts";
 import { jsonStart } from "../lib/json-start.ts";
+import { jsonText } from "../lib/json-text.ts";
 import { finish, type Steps } from "../lib/steps.ts";
 import { hiddenValue } from "./hidden-input.ts";
 import { quotedChoices } from "./parameters.ts";
@@ -12,14 +13,16 @@ type Path = readonly PropertyKey[];
 
 const longestShownInput = 200;
 
-/** Mistakes told of at most: a body can hold millions. */
+/** Most mistakes that are reported: a body can hold millions. */
 export const mostErrors = 100;
 
 function shorten(text: string): string {
   return text.length > longestShownInput ? `${text.slice(0, longestShownInput)}…` : text;
 }
 
-/** The offending value the way the public interface shows it: text bare, `None`, `True`, `False`, JSON for the rest. */
+/**
+ * Writes an offending value as the public interface shows it: text bare, `None`, `True`, `False`, JSON for the rest.
+ */
 export function showInput(value: unknown): string {
   if (value === undefined || value === null) return "None";
   if (value === hiddenValue) return hiddenValue.description ?? "";
@@ -27,20 +30,20 @@ export function showInput(value: unknown): string {
   if (value === false) return "False";
   if (typeof value === "string") return shorten(value);
   if (typeof value === "object") return shorten(jsonStart(value, longestShownInput));
-  return shorten(JSON.stringify(value) ?? typeof value);
+  return shorten(jsonText(value) ?? typeof value);
 }
 
-/** `artifacts[0].digests`; `prefix` alone when the value as a whole is meant. */
+/** Writes a location: `artifacts[0].digests`; `prefix` alone for the value as a whole. */
 function showLocation(prefix: string, path: Path): string {
   let location = prefix;
-  for (const part of path) {
+  for (const part of path)
     if (typeof part === "number") location += `[${part}]`;
     else location += `${location === "" ? "" : "."}${shorten(String(part))}`;
-  }
+
   return location;
 }
 
-/** What is wrong with anything but a whole number. */
+/** The error of anything but a whole number. */
 export const notAnInteger = "Input should be a valid integer";
 
 // An object is one with fields of its own; a map may have any.
@@ -54,7 +57,7 @@ const typeReasons: Record<string, string> = {
   record: "Input should be a valid dictionary",
 };
 
-/** What is wrong with a text that does not even say a value of the type that belongs in its place. */
+/** Additions to the error of a text that cannot even be read as a value of the expected type. */
 const textReasons: Record<string, { reads: (text: string) => boolean; reason: string }> = {
   boolean: { reads: readsAsBoolean, reason: "unable to interpret input" },
   int: { reads: readsAsInteger, reason: "unable to parse string as an integer" },
@@ -108,7 +111,10 @@ function reasonOf(issue: Issue): string {
   }
 }
 
-/** Of a union's alternatives, the one that came furthest is the one the caller meant. */
+/**
+ * Finds the issues of the alternative that the caller meant: of a union's alternatives the one whose mistake is
+ * deepest.
+ */
 function closestAlternative(alternatives: readonly Issue[][]): Issue[] {
   const depth = (issues: Issue[]): number =>
     issues.reduce((deepest, issue) => Math.max(deepest, issue.path.length), 0);
@@ -139,7 +145,7 @@ function collect(errors: InputErrors, prefix: string, path: Path, issue: Issue):
   errors[showLocation(prefix, here) || "body"] ??= `${reasonOf(issue)} [input: ${showInput(issue.input)}]`;
 }
 
-/** Makes the `errors` object as `inputErrors` does, a mistake at a time. */
+/** Makes the `errors` object as `inputErrors` does, one mistake at each step. */
 export function* inputErrorsInSteps(prefix: string, error: z.core.$ZodError): Steps<InputErrors> {
   // Without a prototype: callers choose the keys, `constructor` and `__proto__` included.
   const errors: InputErrors = Object.create(null) as InputErrors;
@@ -151,8 +157,8 @@ export function* inputErrorsInSteps(prefix: string, error: z.core.$ZodError): St
 }
 
 /**
- * The `errors` object of a failed validation: location to `<reason> [input: <value>]`, in the wording the public
- * interface's clients know. Parse with `reportInput: true`, or the values are missing.
+ * Makes the `errors` object of a failed validation: location to `<reason> [input: <value>]`, in the wording that
+ * clients of the public interface know. Parse with `reportInput: true`, or the values are missing.
  * @param prefix `query` or `path`; empty for the body, whose fields stand alone.
  */
 export function inputErrors(prefix: string, error: z.core.$ZodError): InputErrors {

@@ -1,21 +1,21 @@
 import { z } from "zod";
 
-import { divisible } from "./ahead.ts";
+import { prevalidatable } from "./prevalidated.ts";
 
 type Context = z.core.ParsePayload;
 
-/** Lists and maps up to this size are left to the validator, which tells everything that is wrong in them. */
-export const small = 1000;
+/** Longest lists and maps that are left to the validator, which reports every mistake in them. */
+export const shortList = 1000;
 
-/** Of longer ones no more entries than this are found to be wrong: each mistake costs memory, and bodies are large. */
-export const enough = 20;
+/** Most wrong entries that are reported of longer ones: each mistake costs memory, and bodies are large. */
+export const mostWrongEntries = 20;
 
 interface Entry {
   at: PropertyKey;
   value: unknown;
 }
 
-/** Says what is wrong with the first entries that do not fit. @returns whether any did not. */
+/** Reports the first entries that do not fit the schema. @returns whether there are any. */
 function complain(context: Context, schema: z.ZodType, entries: Iterable<Entry>): boolean {
   let wrong = 0;
   for (const { at, value } of entries) {
@@ -24,7 +24,7 @@ function complain(context: Context, schema: z.ZodType, entries: Iterable<Entry>)
     for (const issue of parsed.error.issues)
       context.issues.push({ ...issue, path: [at, ...issue.path] } as unknown as z.core.$ZodRawIssue);
     wrong += 1;
-    if (wrong === enough) break;
+    if (wrong === mostWrongEntries) break;
   }
   return wrong > 0;
 }
@@ -39,8 +39,8 @@ function* itemsOf(list: unknown[]): Iterable<Entry> {
 }
 
 /**
- * A list in a body. The length is looked at before the items, and a long list is given up at the first wrong ones, so
- * that no body costs more to refuse than to read.
+ * Makes a schema of a list in a body. The length is checked before the items, and validation of a long list stops after
+ * the first wrong ones, so that no body costs more to refuse than to read.
  */
 export function listOf<S extends z.ZodType>(item: S, limits: { min?: number; max?: number } = {}) {
   const { min, max } = limits;
@@ -48,30 +48,30 @@ export function listOf<S extends z.ZodType>(item: S, limits: { min?: number; max
   if (min !== undefined) list = list.min(min);
   if (max !== undefined) list = list.max(max);
   const whole = z.preprocess((value, context) => {
-    if (!Array.isArray(value) || value.length <= small) return value;
+    if (!Array.isArray(value) || value.length <= shortList) return value;
     if (max !== undefined && value.length > max) return tooLong(context, "array", max, value);
     return complain(context, item, itemsOf(value)) ? z.NEVER : value;
   }, list);
-  return divisible(whole, { kind: "list", item, max: max ?? Infinity });
+  return prevalidatable(whole, { kind: "list", item, max: max ?? Infinity });
 }
 
-/** The same for a map from texts to values. */
+/** Makes a schema of a map in a body, which is validated as `listOf` does it. */
 export function mapOf<K extends z.ZodString, V extends z.ZodType>(key: K, value: V) {
   const whole = z.preprocess(
     (given, context) => {
       if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
       const entries = Object.entries(given);
-      if (entries.length <= small) return given;
+      if (entries.length <= shortList) return given;
       const keys = entries.map(([name]) => ({ at: name, value: name }));
       const values = entries.map(([name, item]) => ({ at: name, value: item as unknown }));
       return complain(context, key, keys) || complain(context, value, values) ? z.NEVER : given;
     },
     z.record(key, value),
   );
-  return divisible(whole, { kind: "map", key, value });
+  return prevalidatable(whole, { kind: "map", key, value });
 }
 
-/** A list that names nothing twice. */
+/** Makes a schema of a list without duplicates. */
 export function distinctList<S extends z.ZodType>(item: S, limits: { min?: number; max: number }) {
   const list = z
     .array(item)
@@ -93,7 +93,7 @@ export function distinctList<S extends z.ZodType>(item: S, limits: { min?: numbe
     .meta({ uniqueItems: true });
   return z.preprocess(
     (value, context) =>
-      Array.isArray(value) && value.length > Math.max(small, limits.max)
+      Array.isArray(value) && value.length > Math.max(shortList, limits.max)
         ? tooLong(context, "array", limits.max, value)
         : value,
     list,

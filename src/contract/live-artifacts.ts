@@ -8,7 +8,7 @@ import { choiceParameter, textParameter } from "./parameters.ts";
 import { repoProviders } from "./reports.ts";
 
 /** An artifact as its flow knows it. */
-export const EmbeddedArtifact = z
+const EmbeddedArtifact = z
   .object({
     id: z.string(),
     fingerprint: z.string().regex(fingerprintPattern),
@@ -19,12 +19,12 @@ export const EmbeddedArtifact = z
   .meta({ id: "EmbeddedArtifactResponse" });
 
 /** An environment that an artifact runs in. */
-export const EmbeddedEnvironment = z
+const EmbeddedEnvironment = z
   .object({ id: z.string(), name: z.string(), type: z.string(), _links: LinksBody })
   .meta({ id: "EmbeddedEnvironmentResponse" });
 
-/** One artifact in one environment; ids lead to what is embedded. */
-export const LiveArtifactEntry = z
+/** One artifact in one environment. Its ids refer to the embedded records. */
+const LiveArtifactEntry = z
   .object({
     environment_id: z.string(),
     artifact_id: z.string(),
@@ -33,14 +33,14 @@ export const LiveArtifactEntry = z
     snapshot_index: z.int(),
     /** Null without policies. */
     compliance: z.enum(["COMPLIANT", "NON-COMPLIANT"]).nullable(),
-    /** When the oldest running instance started; when it was noticed, if the reporter did not know. */
+    /** Start of the oldest running instance; if the reporter did not know it, when the artifact was first seen. */
     started_at: Timestamp,
     _links: LinksBody,
   })
   .meta({ id: "LiveArtifactEntryResponse" });
 
-/** What of a repo runs where now (contract catalog 4.2). */
-export const RepoLiveStatus = z
+/** The artifacts of a repo that run now, and where (contract catalog 4.2). */
+const RepoLiveStatus = z
   .object({
     _embedded: z
       .object({ artifacts: z.array(EmbeddedArtifact), environments: z.array(EmbeddedEnvironment) })

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { organizationRole } from "./access.ts";
 import { json, okResponse, Timestamp } from "./common.ts";
+import { time, withCsv } from "./csv.ts";
 import { pageOfList } from "./pagination.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import {
@@ -15,23 +16,24 @@ import {
 import { RoleName } from "./role.ts";
 
 /** A user with a role in the organization. */
-export const Member = z
+const Member = z
   .object({
     user: z.string(),
     /** Empty when the user has none. */
     display_name: z.string(),
     role: RoleName,
-    /** Since when they are a member; changes of role leave it alone. */
+    /** Since when they are a member, in whatever role. */
     created_at: Timestamp,
-    /** Their keys do not work at the moment. */
+    /** Whether their keys do not work at the moment. */
     disabled: z.boolean(),
   })
   .meta({ id: "Member" });
 
-export const MemberPutInput = z.object({ role: RoleName }).meta({ id: "MemberPutInput" });
+/** Body of adding a member, or changing a role. */
+const MemberPutInput = z.object({ role: RoleName }).meta({ id: "MemberPutInput" });
 
-/** One change of who is a member with which role. */
-export const MembershipEvent = z
+/** One change of a membership. */
+const MembershipEvent = z
   .object({
     when: Timestamp,
     /** Login name of the user concerned. */
@@ -47,13 +49,15 @@ export const MembershipEvent = z
   })
   .meta({ id: "MembershipEvent" });
 
-export const MembershipLog = z
+/** A page of changes of memberships. */
+const MembershipLog = z
   .object({
     ...pageOfList,
     entries: z.array(MembershipEvent),
   })
   .meta({ id: "MembershipAuditLog" });
 
+/** Filters, order and page of the changes. */
 const MembershipLogQuery = z.object({
   page: pageParameter().default(1),
   per_page: integerParameter({ min: 1, max: 100 }).default(15),
@@ -103,6 +107,16 @@ export const memberEndpoints = {
     description: "`search` finds part of the name of the user concerned or of who made the change.",
     access: organizationRole("admin"),
     query: MembershipLogQuery,
-    responses: { 200: json("A page of changes", MembershipLog) },
+    responses: {
+      200: withCsv(json("A page of changes", MembershipLog), "membership-audit-log", [
+        time("when"),
+        "user",
+        "event_type",
+        "role",
+        "previous_role",
+        "changed_by",
+        "source",
+      ]),
+    },
   }),
 } satisfies Endpoints;

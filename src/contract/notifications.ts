@@ -1,17 +1,18 @@
 import { z } from "zod";
 
 import { organizationRole } from "./access.ts";
+import { actionNumber } from "./actions.ts";
 import { json, LinksBody, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { choiceParameter, integerParameter, listParameter, pageParameter } from "./parameters.ts";
 
 /**
- * What became of a delivery. `waiting` is to be tried, perhaps again; `failed` was given up after a day; `cancelled`
- * lost its target before anything could be sent.
+ * States of a delivery. `waiting` will be tried, perhaps again; `failed` was given up after a day; `cancelled` lost its
+ * target before anything could be sent.
  */
 export const notificationStatuses = ["waiting", "delivered", "failed", "cancelled"] as const;
 
-/** One message to one target of an action, and what became of it. */
+/** One message to one target of an action, and its state. */
 export const NotificationDelivery = z
   .object({
     /** Also the `webhook-id` of the message. */
@@ -22,7 +23,7 @@ export const NotificationDelivery = z
     trigger: z.string(),
     event_type: z.string(),
     description: z.string(),
-    /** When it happened. */
+    /** When the event happened. */
     occurred_at: Timestamp,
     status: z.enum(notificationStatuses),
     attempts: z.int(),
@@ -39,11 +40,13 @@ export const NotificationDelivery = z
   })
   .meta({ id: "NotificationDelivery" });
 
+/** A delivery with its message. */
 const NotificationDeliveryWithPayload = NotificationDelivery.extend({
-  /** As webhooks get it; chat and e-mail show the same facts. */
+  /** The message as webhooks get it; chat and e-mail show the same facts. */
   payload: z.record(z.string(), z.unknown()),
 }).meta({ id: "NotificationDeliveryWithPayload" });
 
+/** A page of deliveries. */
 const NotificationDeliveryList = z
   .object({
     page: z.int(),
@@ -55,23 +58,20 @@ const NotificationDeliveryList = z
   })
   .meta({ id: "NotificationDeliveryList" });
 
-/** What webhooks of an organization are signed with. */
-export const SigningSecret = z
+/** The secret that an organization's webhooks are signed with. */
+const SigningSecret = z
   .object({
     /** `whsec_` and 32 bytes in base64. */
     secret: z.string(),
     /** Null for the first one. */
     rotated_at: Timestamp.nullable(),
-    /** Until then webhooks carry a signature by the secret before, too. */
+    /** Until when webhooks carry a signature by the former secret, too. */
     previous_valid_until: Timestamp.nullable(),
   })
   .meta({ id: "SigningSecret" });
 
 const member = organizationRole("member");
 const tag = "Actions";
-
-/** A number in a path. It is read as text: what is no number is no action's. */
-const action_number = z.string().meta({ type: "integer" });
 
 export const notificationEndpoints = {
   list_notification_deliveries: endpoint({
@@ -81,7 +81,7 @@ export const notificationEndpoints = {
     summary: "List deliveries of an action",
     description: "Newest first. Settled deliveries are kept for 30 days.",
     access: member,
-    params: z.object({ action_number }),
+    params: z.object({ action_number: actionNumber }),
     query: z.object({
       page: pageParameter().default(1),
       per_page: integerParameter({ min: 1, max: 100 }).default(20),
@@ -95,7 +95,7 @@ export const notificationEndpoints = {
     tag,
     summary: "Get a delivery with what is delivered",
     access: member,
-    params: z.object({ action_number, delivery_id: z.string() }),
+    params: z.object({ action_number: actionNumber, delivery_id: z.string() }),
     responses: { 200: json("The delivery", NotificationDeliveryWithPayload) },
   }),
   replay_notification_delivery: endpoint({
@@ -105,7 +105,7 @@ export const notificationEndpoints = {
     summary: "Deliver again",
     description: "Makes a new delivery of the same event, with an id of its own, to the target as it is now.",
     access: member,
-    params: z.object({ action_number, delivery_id: z.string() }),
+    params: z.object({ action_number: actionNumber, delivery_id: z.string() }),
     responses: { 201: json("The new delivery", NotificationDelivery) },
   }),
   get_signing_secret: endpoint({
@@ -114,6 +114,7 @@ export const notificationEndpoints = {
     tag,
     summary: "Get the secret that webhooks are signed with",
     access: member,
+    showsSecret: true,
     responses: { 200: json("The secret in force", SigningSecret) },
   }),
   rotate_signing_secret: endpoint({

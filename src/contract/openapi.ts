@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { siteOf } from "../domain/sessions.ts";
 import { ErrorBody } from "./common.ts";
 import { type Access, contentTypesOf, type Endpoint, type Endpoints, type RequestBody } from "./endpoint.ts";
 
@@ -7,13 +8,13 @@ type Json = Record<string, unknown>;
 
 const componentUri = (id: string): string => `#/components/schemas/${id}`;
 
-/** Gathers every schema of the contract, so that named ones become components and the others stay where they are used. */
+/** The schemas of the document: named ones become components, others stay where they are used. */
 class Schemas {
   readonly #registry = z.registry<{ id: string }>();
   readonly #inline = new Map<z.ZodType, string>();
   readonly #named = new Map<string, z.ZodType>();
 
-  /** A schema's id: its component name, or a temporary one under which its text is found again. */
+  /** Registers a schema. @returns its component name, or a temporary id that is replaced by the schema in the end. */
   add(schema: z.ZodType): string {
     const name = z.globalRegistry.get(schema)?.id;
     if (name !== undefined) {
@@ -36,7 +37,7 @@ class Schemas {
     } else if (known !== schema) throw new Error(`Two schemas are called ${name}`);
   }
 
-  /** All schemas as JSON Schema 2020-12, by id. Named schemas met inside others are included. */
+  /** Writes all schemas as JSON Schema 2020-12, by id. Named schemas inside of others are included. */
   render(): Record<string, Json> {
     const { schemas } = z.toJSONSchema(this.#registry, {
       io: "input",
@@ -60,9 +61,10 @@ class Schemas {
 }
 
 function securityOf(access: Access): Json[] | undefined {
-  if (access.kind === "public") return [];
+  if (access.kind === "public" || access.kind === "site") return [];
   if (access.kind === "signature") return [{ bearer: [] }, { basic: [] }, { signature: [] }];
-  if (access.kind === "organization" && access.anonymous) return [{ bearer: [] }, { basic: [] }, {}];
+  if (access.kind === "organization" && access.anonymous)
+    return [{ bearer: [] }, { basic: [] }, { session: [] }, {}];
   return undefined;
 }
 
@@ -70,8 +72,10 @@ function accessText(access: Access): string {
   switch (access.kind) {
     case "public":
       return "No credentials are needed.";
+    case "site":
+      return "No credentials are needed, but proof that a page of this server asks: `Sec-Fetch-Site: same-origin`, or its `Origin`.";
     case "user":
-      return "Any valid key.";
+      return "Any valid key, or a session.";
     case "instance_admin":
       return "Instance administrators only.";
     case "signature":
@@ -81,7 +85,7 @@ function accessText(access: Access): string {
   }
 }
 
-/** The answers that endpoints have in common, by status: their component names and what they tell. */
+/** Failures that endpoints have in common, by status: their component names and descriptions. */
 const failures = {
   "400": { name: "InvalidInput", description: "The input is not valid" },
   "401": { name: "Unauthenticated", description: "Credentials are missing or do not work" },
@@ -102,12 +106,12 @@ function failureComponents(schemas: Schemas): Json {
   return Object.fromEntries(named);
 }
 
-/** What a parameter that is left out counts as. */
+/** Writes the default of a parameter, if it has one. */
 function defaultOf(schema: z.ZodType): Json {
   return schema instanceof z.ZodDefault ? { default: schema.def.defaultValue } : {};
 }
 
-/** Shape of a Zod object as OpenAPI parameters. */
+/** Writes the members of a Zod object as OpenAPI parameters. */
 function objectParameters(
   schemas: Schemas,
   place: "path" | "query" | "header",
@@ -124,7 +128,7 @@ function objectParameters(
 
 function pathParameters(schemas: Schemas, endpoint: Endpoint): Json[] {
   const described = objectParameters(schemas, "path", endpoint.params);
-  const names = [...endpoint.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map((match) => match[1]!);
+  const names = Array.from(endpoint.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g), ([, name]) => name);
   return names.map(
     (name) =>
       described.find((parameter) => parameter["name"] === name) ?? {
@@ -163,7 +167,10 @@ function responses(schemas: Schemas, endpoint: Endpoint): Json {
     const content =
       response.schema === undefined
         ? Object.fromEntries(contentTypesOf(response).map((type) => [type, { schema: { type: "string" } }]))
-        : { "application/json": { schema: { $ref: componentUri(schemas.add(response.schema)) } } };
+        : {
+            "application/json": { schema: { $ref: componentUri(schemas.add(response.schema)) } },
+            ...(response.csv === undefined ? {} : { "text/csv": { schema: { type: "string" } } }),
+          };
     return [status, { description: response.description, content }];
   });
   const possible = Object.entries(failures)
@@ -172,13 +179,27 @@ function responses(schemas: Schemas, endpoint: Endpoint): Json {
   return { ...Object.fromEntries(possible), ...Object.fromEntries(declared) };
 }
 
+/** Says how the list can be had as CSV; undefined when it cannot. */
+function csvText({ responses: declared }: Endpoint): string | undefined {
+  const form = declared[200]?.csv;
+  if (form === undefined) return undefined;
+  const columns = form.columns.map(({ path }) => `\`${path}\``).join(", ");
+  return (
+    `With \`Accept: text/csv\` the answer is CSV with all that matches, whatever the page: ${columns}. ` +
+    "Times are in ISO 8601, several values of a cell have semicolons between them, and texts that a spreadsheet would " +
+    "take for a formula begin with an apostrophe."
+  );
+}
+
 function operation(schemas: Schemas, id: string, endpoint: Endpoint): Json {
   const security = securityOf(endpoint.access);
   return {
     operationId: id,
     tags: [endpoint.tag],
     summary: endpoint.summary,
-    description: [endpoint.description, accessText(endpoint.access)].filter(Boolean).join("\n\n"),
+    description: [endpoint.description, csvText(endpoint), accessText(endpoint.access)]
+      .filter(Boolean)
+      .join("\n\n"),
     ...(endpoint.deprecated === true ? { deprecated: true } : {}),
     parameters: [
       ...pathParameters(schemas, endpoint),
@@ -191,7 +212,7 @@ function operation(schemas: Schemas, id: string, endpoint: Endpoint): Json {
   };
 }
 
-/** Replaces references to unnamed schemas by the schemas themselves, and points those to others at their components. */
+/** Replaces references to unnamed schemas by the schemas themselves, and lets others refer to components. */
 function inline(value: unknown, rendered: Record<string, Json>): unknown {
   if (Array.isArray(value)) return value.map((item) => inline(item, rendered));
   if (typeof value !== "object" || value === null) return value;
@@ -205,14 +226,14 @@ function inline(value: unknown, rendered: Record<string, Json>): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inline(item, rendered)]));
 }
 
-/** What the document says beside the endpoints. */
+/** Facts of the document beside the endpoints. */
 export interface DocumentInfo {
   version: string;
   /** Absolute base URL of the server. */
   serverUrl: string;
 }
 
-/** The OpenAPI 3.1 document of these endpoints: operations sorted by path and method, components by name. */
+/** Writes the OpenAPI 3.1 document of these endpoints: operations sorted by path and method, components by name. */
 export function openApiDocument(endpoints: Endpoints, info: DocumentInfo): Json {
   const schemas = new Schemas();
   const paths: Record<string, Json> = {};
@@ -236,7 +257,7 @@ export function openApiDocument(endpoints: Endpoints, info: DocumentInfo): Json 
       description: `What was built, from which commit, with which evidence, and what runs where. Server ${info.version}.`,
     },
     servers: [{ url: info.serverUrl }],
-    security: [{ bearer: [] }, { basic: [] }],
+    security: [{ bearer: [] }, { basic: [] }, { session: [] }],
     tags: [...new Set(Object.values(endpoints).map(({ tag }) => tag))].sort().map((name) => ({ name })),
     paths: inline(paths, rendered),
     components: {
@@ -245,6 +266,13 @@ export function openApiDocument(endpoints: Endpoints, info: DocumentInfo): Json 
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer" },
         basic: { type: "http", scheme: "basic", description: "API key as user name, any password" },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: siteOf(info.serverUrl).cookie.name,
+          description:
+            "For pages of this server: the cookie counts only with `Sec-Fetch-Site: same-origin`, or the server's own `Origin`. `Authorization` wins over it.",
+        },
         signature: { type: "apiKey", in: "header", name: "X-Quality-Webhook-HMAC-SHA256" },
       },
     },

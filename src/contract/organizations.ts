@@ -12,27 +12,28 @@ import { endpoint, type Endpoints } from "./endpoint.ts";
 import { RoleName } from "./role.ts";
 
 /** An organization: the owner of everything else, and the boundary of access. */
-export const Organization = z
+const Organization = z
   .object({
     name: z.string(),
     kind: z.enum(["personal", "shared"]),
     display_name: z.string(),
     description: z.string(),
     public: z.boolean(),
-    /** The switch was withdrawn; always false. */
+    /** Always false: there are no experimental features any more. */
     experimental_features_enabled: z.literal(false),
     created_at: Timestamp,
     last_modified_at: Timestamp,
   })
   .meta({ id: "GetOrganization" });
 
-/** One of the caller's organizations, and what the caller is there. */
-export const OwnOrganization = Organization.extend({ role: RoleName }).meta({ id: "OwnOrganization" });
+/** One of the caller's organizations, with the caller's role there. */
+const OwnOrganization = Organization.extend({ role: RoleName }).meta({ id: "OwnOrganization" });
 
 const DisplayName = z.string().max(displayNameLength);
 const Description = z.string().max(organizationDescriptionLength);
 
-export const OrganizationPostInput = z
+/** Body of a new shared organization. */
+const OrganizationPostInput = z
   .object({
     name: z
       .string()
@@ -41,14 +42,14 @@ export const OrganizationPostInput = z
       .regex(organizationNamePattern),
     display_name: DisplayName.nullish(),
     description: Description.nullish(),
-    /** Name of the user who becomes its first admin; the caller unless said. */
+    /** Name of the user who becomes its first admin; by default the caller. */
     owner: indexedText().nullish(),
     public: z.boolean().nullish(),
   })
   .meta({ id: "OrganizationPostInput" });
 
-/** What is absent or null stays, except texts: null clears them. */
-export const OrganizationPatchInput = z
+/** Body of an update. What is absent stays, and so does a null `public`; null clears a text. */
+const OrganizationPatchInput = z
   .object({
     display_name: DisplayName.nullish(),
     description: Description.nullish(),
@@ -56,7 +57,8 @@ export const OrganizationPatchInput = z
   })
   .meta({ id: "OrganizationPatchInput" });
 
-export const OrganizationUpdate = z
+/** Body of the withdrawn switch of experimental features. */
+const OrganizationUpdate = z
   .object({ experimental_features_enabled: z.boolean() })
   .meta({ id: "OrganizationUpdate" });
 
@@ -75,7 +77,7 @@ export const organizationEndpoints = {
     tag: "Organizations",
     summary: "Create a shared organization",
     description:
-      "Organizations and users share their names. Not idempotent: a taken name is refused, because it may be somebody else's.",
+      "Organizations and users share their names, but for `api`, `live`, `ready`, `metrics`, `favicon.ico` and `robots.txt`, which nobody may take. Not idempotent: a taken name is refused, because it may be somebody else's.",
     access: instanceAdmin,
     body: { kind: "json", schema: OrganizationPostInput },
     responses: { 201: json("The new organization", Organization) },

@@ -1,9 +1,10 @@
 import { z } from "zod";
 
+import type { PageNumbers } from "../lib/paging.ts";
 import { LinksBody } from "./common.ts";
 import { integerParameter, pageParameter } from "./parameters.ts";
 
-/** What every page of a list says beside its items. */
+/** Fields of every page of a list, beside its items. */
 export const pageOfList = {
   _links: LinksBody,
   page: z.int(),
@@ -12,7 +13,7 @@ export const pageOfList = {
   total_count: z.int(),
 };
 
-/** Where a page stands in its list. `page` is the one asked for, even past the end. */
+/** The place of a page in its list. `page` is the one asked for, even past the end. */
 export const PaginationInfo = z
   .object({
     total: z.int(),
@@ -23,14 +24,14 @@ export const PaginationInfo = z
   .meta({ id: "PaginationInfo" });
 export type PaginationInfo = z.output<typeof PaginationInfo>;
 
-/** `page` and `per_page` of the lists that are plain arrays unless `per_page` is given. */
+/** `page` and `per_page` of lists that are plain arrays unless `per_page` is given. */
 export const optionalPaging = {
   page: pageParameter().default(1),
   per_page: integerParameter({ min: 1, max: 100 }).optional(),
 };
 
-/** `pagination` of one page of a list with so many items. */
-export function paginationOf(page: { page: number; per_page: number }, total: number): PaginationInfo {
+/** Makes the `pagination` of one page of a list of `total` items. */
+export function paginationOf(page: PageNumbers, total: number): PaginationInfo {
   return {
     total,
     page: page.page,

@@ -6,8 +6,8 @@ import { isStorable } from "../lib/json.ts";
 import { parseBoolean, parseInteger, parseNumber } from "./scalar-text.ts";
 
 /**
- * Query parameters: text that stands for something else. The error texts are the public interface's own; a parameter
- * given several times counts once, with its last value, unless it is a list.
+ * Schemas of query parameters, which are text that stands for something else. The error texts are the public
+ * interface's own. The last value counts of a parameter that is given several times, unless it is a list.
  */
 
 type JsonSchema = Record<string, unknown>;
@@ -55,7 +55,7 @@ function jsonRange(range: { min?: number; max?: number }): JsonSchema {
   };
 }
 
-/** A whole number in decimal digits. */
+/** Makes a schema of a whole number in decimal digits. */
 export function integerParameter(range: { min?: number; max?: number } = {}) {
   return parameter({ type: "integer", ...jsonRange(range) }, (text) => {
     const value = parseInteger(text);
@@ -65,7 +65,7 @@ export function integerParameter(range: { min?: number; max?: number } = {}) {
   });
 }
 
-/** Unix seconds, decimals and exponents allowed; up to the end of the year 9999. */
+/** Makes a schema of Unix seconds, decimals and exponents allowed, up to the end of the year 9999. */
 export function timestampParameter() {
   const range = { min: 0, max: 253_402_300_799 };
   return parameter({ type: "number", ...jsonRange(range) }, (text) => {
@@ -76,7 +76,9 @@ export function timestampParameter() {
   });
 }
 
-/** A day, or a day and time, in ISO 8601, as Unix seconds; UTC unless it says otherwise. */
+/**
+ * Makes a schema of a day, or a day and time, in ISO 8601, which becomes Unix seconds; UTC unless it says otherwise.
+ */
 export function isoTimeParameter() {
   return parameter(
     { type: "string", format: "date-time" },
@@ -86,7 +88,7 @@ export function isoTimeParameter() {
   );
 }
 
-/** `true`/`false` and the usual synonyms, in any case. */
+/** Makes a schema of `true`, `false` and the usual synonyms, in any case. */
 export function booleanParameter() {
   return parameter(
     { type: "boolean" },
@@ -95,35 +97,35 @@ export function booleanParameter() {
   );
 }
 
-/** Any text the database can store, and so be asked for. */
+/** Makes a schema of any text that the database can store, and thus search for. */
 export function textParameter() {
   return parameter({ type: "string" }, (text) =>
     isStorable(text) ? text : new Unreadable("Text must not contain NUL or unpaired surrogates"),
   );
 }
 
-/** A text of a pattern, such as a name. */
+/** Makes a schema of a text that matches a pattern, such as a name. */
 export function patternParameter(pattern: RegExp) {
   return parameter({ type: "string", pattern: pattern.source }, (text) =>
     pattern.test(text) ? text : new Unreadable(`String should match pattern '${pattern.source}'`),
   );
 }
 
-/** `'a'`, `'a' or 'b'`, `'a', 'b' or 'c'`. */
+/** Writes a list of choices: `'a'`, `'a' or 'b'`, `'a', 'b' or 'c'`. */
 export function quotedChoices(values: readonly unknown[]): string {
   const quoted = values.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
   const last = quoted.at(-1) ?? "";
   return quoted.length < 2 ? last : `${quoted.slice(0, -1).join(", ")} or ${last}`;
 }
 
-/** One of a few words, in exactly this spelling. */
+/** Makes a schema of one of a few words, in exactly this spelling. */
 export function choiceParameter<const T extends string>(values: readonly T[]) {
   return parameter({ type: "string", enum: values }, (text): T | Unreadable =>
     values.includes(text as T) ? (text as T) : new Unreadable(`Input should be ${quotedChoices(values)}`),
   );
 }
 
-/** A parameter that may be given several times. `undefined` when it is not given at all. */
+/** Makes a schema of a parameter that may be given several times; `undefined` when it is not given at all. */
 export function listParameter<T extends z.ZodType>(item: T) {
   return z.preprocess(
     (value) => (value === undefined || Array.isArray(value) ? value : [value]),
@@ -132,8 +134,9 @@ export function listParameter<T extends z.ZodType>(item: T) {
 }
 
 /**
- * Several texts in one, with commas between them, or one of a few words each. Blanks around them do not count. An empty
- * text is no list at all: `undefined`.
+ * Makes a schema of a list in one parameter, separated by commas. Blanks around the items do not count. An empty text
+ * counts as no list: `undefined`.
+ * @param words the only items allowed, if given.
  */
 export function commaListParameter<const T extends string = string>(words?: readonly T[]) {
   return parameter({ type: "string" }, (text): T[] | undefined | Unreadable => {
@@ -146,7 +149,7 @@ export function commaListParameter<const T extends string = string>(words?: read
   });
 }
 
-/** `page`, from 1 (interface spec 8). */
+/** Makes a schema of `page`, from 1 (interface spec 8). */
 export function pageParameter() {
   return integerParameter({ min: 1, max: maxPage });
 }

@@ -3,63 +3,65 @@ import { z } from "zod";
 import { ExactJson } from "../lib/exact-json.ts";
 import { readText } from "../lib/json.ts";
 import type { Steps } from "../lib/steps.ts";
-import { type Outcome, type Parts, partsOf, remember } from "./ahead.ts";
-import { insideExact, schemasAround } from "./exact.ts";
+import { exactContent, schemasAround } from "./exact.ts";
 import { mostErrors } from "./input-errors.ts";
-import { enough, small } from "./lists.ts";
+import { mostWrongEntries, shortList } from "./lists.ts";
+import { type Outcome, type Parts, partsOf, remember } from "./prevalidated.ts";
 import { safeParse, withoutIncomparableLengths } from "./safe-parse.ts";
 
 type RawIssue = z.core.$ZodRawIssue;
-type Visit = (value: unknown) => Steps<void>;
 
-/** Lists up to this size are validated with what is around them. */
-const short = 20;
+/** Validates the long lists and maps of a value, some items at a time, and stores the results. */
+type Prevalidator = (value: unknown) => Steps<void>;
 
-const visits = new WeakMap<object, { visit: Visit | undefined }>();
+/** Longest lists that are validated together with what they stand in. */
+const longestInline = 20;
 
-/** What to do ahead with values of a schema; undefined when there is nothing that can take long. */
-function visitOf(schema: z.ZodType): Visit | undefined {
-  const known = visits.get(schema);
-  if (known !== undefined) return known.visit;
-  const visit = newVisit(schema);
-  visits.set(schema, { visit });
-  return visit;
+const prevalidators = new WeakMap<object, { prevalidate: Prevalidator | undefined }>();
+
+/** Finds how to prevalidate values of a schema; undefined when nothing in them can take long. */
+function prevalidatorOf(schema: z.ZodType): Prevalidator | undefined {
+  const known = prevalidators.get(schema);
+  if (known !== undefined) return known.prevalidate;
+  const prevalidate = newPrevalidator(schema);
+  prevalidators.set(schema, { prevalidate });
+  return prevalidate;
 }
 
-function newVisit(schema: z.ZodType): Visit | undefined {
+function newPrevalidator(schema: z.ZodType): Prevalidator | undefined {
   const parts = partsOf(schema);
-  if (parts?.kind === "list") return (value) => visitList(schema, parts, value);
-  if (parts?.kind === "map") return (value) => visitMap(schema, parts, value);
-  const inside = insideExact(schema);
-  if (inside !== undefined) return (value) => visitExact(inside, value);
-  if (schema instanceof z.ZodObject) return visitOfObject(schema);
-  const around = schemasAround(schema).flatMap((inner) => visitOf(inner) ?? []);
+  if (parts?.kind === "list") return (value) => prevalidateList(schema, parts, value);
+  if (parts?.kind === "map") return (value) => prevalidateMap(schema, parts, value);
+  const inside = exactContent(schema);
+  if (inside !== undefined) return (value) => prevalidateExact(inside, value);
+  if (schema instanceof z.ZodObject) return objectPrevalidator(schema);
+  const around = schemasAround(schema).flatMap((inner) => prevalidatorOf(inner) ?? []);
   if (around.length === 0) return undefined;
   return function* (value) {
-    for (const visit of around) yield* visit(value);
+    for (const prevalidate of around) yield* prevalidate(value);
   };
 }
 
-function visitOfObject(schema: z.ZodObject): Visit | undefined {
+function objectPrevalidator(schema: z.ZodObject): Prevalidator | undefined {
   const members = Object.entries<z.ZodType>(schema.shape).flatMap(([name, member]) => {
-    const visit = visitOf(member);
-    return visit === undefined ? [] : [{ name, visit }];
+    const prevalidate = prevalidatorOf(member);
+    return prevalidate === undefined ? [] : [{ name, prevalidate }];
   });
   if (members.length === 0) return undefined;
   return function* (value) {
     if (typeof value !== "object" || value === null) return;
-    for (const { name, visit } of members)
-      if (Object.hasOwn(value, name)) yield* visit((value as Record<string, unknown>)[name]);
+    for (const { name, prevalidate } of members)
+      if (Object.hasOwn(value, name)) yield* prevalidate((value as Record<string, unknown>)[name]);
   };
 }
 
-function* visitExact(inside: z.ZodType, value: unknown): Steps<void> {
+function* prevalidateExact(inside: z.ZodType, value: unknown): Steps<void> {
   if (!(value instanceof ExactJson)) return;
   value.remember(yield* readText(value.text));
-  yield* visitOf(inside)?.(value.value) ?? [];
+  yield* prevalidatorOf(inside)?.(value.value) ?? [];
 }
 
-/** Validates one part as the validator does when it comes to it. */
+/** Validates one item as the validator would within the whole body. */
 function run(schema: z.ZodType, value: unknown): { value: unknown; issues: RawIssue[] } {
   const payload = { value, issues: [] as RawIssue[] };
   return schema._zod.run(payload, { async: false, reportInput: true }) as typeof payload;
@@ -69,26 +71,27 @@ function placed(issue: RawIssue, at: PropertyKey): RawIssue {
   return { ...issue, path: [at, ...(issue.path ?? [])] };
 }
 
-function* visitList(schema: z.ZodType, parts: Parts & { kind: "list" }, list: unknown): Steps<void> {
-  if (!Array.isArray(list) || (list.length > parts.max && list.length > small)) return;
-  const visit = visitOf(parts.item);
-  const isShort = list.length <= short || list.length > parts.max;
+function* prevalidateList(schema: z.ZodType, parts: Parts & { kind: "list" }, list: unknown): Steps<void> {
+  if (!Array.isArray(list) || (list.length > parts.max && list.length > shortList)) return;
+  const prevalidate = prevalidatorOf(parts.item);
+  const isInline = list.length <= longestInline || list.length > parts.max;
   const values: unknown[] = [];
   const issues: RawIssue[] = [];
   let wrong = 0;
   for (const [at, item] of list.entries()) {
-    if (visit !== undefined) yield* visit(item);
-    if (isShort) continue;
+    if (prevalidate !== undefined) yield* prevalidate(item);
+    if (isInline) continue;
     const result = run(parts.item, item);
     values.push(result.value);
     for (const issue of result.issues) issues.push(placed(issue, at));
     wrong += result.issues.length > 0 ? 1 : 0;
-    // Of more nobody is told.
-    if (wrong === (list.length > small ? enough : Infinity) || issues.length > mostErrors) break;
+    // More mistakes are not reported.
+    if (wrong === (list.length > shortList ? mostWrongEntries : Infinity) || issues.length > mostErrors)
+      break;
     yield;
   }
-  const isGivenUp = list.length > small && issues.length > 0;
-  if (!isShort) remember(schema, list, { value: values, issues, isGivenUp });
+  const isGivenUp = list.length > shortList && issues.length > 0;
+  if (!isInline) remember(schema, list, { value: values, issues, isGivenUp });
 }
 
 function* wrongEntries(
@@ -102,7 +105,7 @@ function* wrongEntries(
     const result = run(schema, isKey ? name : value);
     for (const issue of result.issues) issues.push(placed(issue, name));
     wrong += result.issues.length > 0 ? 1 : 0;
-    if (wrong === enough) break;
+    if (wrong === mostWrongEntries) break;
     yield;
   }
   return issues;
@@ -121,29 +124,29 @@ function* outcomeOfMap(parts: Parts & { kind: "map" }, entries: [string, unknown
   return { value, issues, isGivenUp: false };
 }
 
-function* visitMap(schema: z.ZodType, parts: Parts & { kind: "map" }, map: unknown): Steps<void> {
+function* prevalidateMap(schema: z.ZodType, parts: Parts & { kind: "map" }, map: unknown): Steps<void> {
   if (typeof map !== "object" || map === null || Array.isArray(map)) return;
   const entries = Object.entries(map);
-  if (entries.length > small) remember(schema, map, yield* outcomeOfMap(parts, entries));
+  if (entries.length > shortList) remember(schema, map, yield* outcomeOfMap(parts, entries));
 }
 
 /**
- * Validates what a caller sent as `safeParse` does: some of it at a time, if it is large.
- * @throws JsonError for JSON that is kept as it was written but cannot be looked into.
+ * Validates what a caller sent as `safeParse` does, long lists and maps some items at a time.
+ * @throws JsonError for exact JSON whose content cannot be read.
  */
 export function* parseInSteps<S extends z.ZodType>(
   schema: S,
   value: unknown,
 ): Steps<z.ZodSafeParseResult<z.output<S>>> {
-  const visit = visitOf(schema);
-  let looked = value;
+  const prevalidate = prevalidatorOf(schema);
+  let readable = value;
   try {
-    yield* visit?.(value) ?? [];
+    yield* prevalidate?.(value) ?? [];
     return schema.safeParse(value, { reportInput: true });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    looked = yield* withoutIncomparableLengths(value);
+    readable = yield* withoutIncomparableLengths(value);
   }
-  yield* visit?.(looked) ?? [];
-  return safeParse(schema, looked);
+  yield* prevalidate?.(readable) ?? [];
+  return safeParse(schema, readable);
 }

@@ -3,14 +3,12 @@ import { z } from "zod";
 import { policyNamePattern } from "../domain/names.ts";
 import { mayNotAttach, mayNotDetach, policyEventTypes, policyLimits } from "../domain/policies.ts";
 import { organizationReader, organizationRole, organizationRoleOr } from "./access.ts";
-import { json, nameText, okResponse, Timestamp } from "./common.ts";
+import { json, nameText, okResponse, textFile, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listOf } from "./lists.ts";
 
-const megabyte = 1024 * 1024;
-
-/** One text a policy had, from then until the next version. */
-export const VersionedPolicy = z
+/** One version of a policy's text. */
+const VersionedPolicy = z
   .object({
     version: z.int(),
     comment: z.string(),
@@ -22,18 +20,18 @@ export const VersionedPolicy = z
   .meta({ id: "VersionedPolicy" });
 
 /** Something that happened to a policy. */
-export const PolicyEvent = z
+const PolicyEvent = z
   .object({
     type: z.enum(policyEventTypes),
     timestamp: Timestamp,
     user: z.string(),
-    /** `version` of a new version, `description` of a change of description. */
+    /** `version` for a new version, `description` for a change of description. */
     data: z.record(z.string(), z.unknown()),
   })
   .meta({ id: "PolicyEvent" });
 
 /** A policy with its history, oldest first (contract environments 8.3). */
-export const PolicyResponse = z
+const PolicyResponse = z
   .object({
     name: z.string(),
     description: z.string(),
@@ -48,11 +46,11 @@ export const PolicyResponse = z
   })
   .meta({ id: "PolicyResponse" });
 
-/** What a policy is called, beside its file. */
-export const PutPolicy = z
+/** Form field of a policy, beside its file. */
+const PutPolicy = z
   .strictObject({
     name: nameText(policyNamePattern),
-    /** Replaces the one there is. */
+    /** Replaces the present description. */
     description: z.string().max(policyLimits.description).default(""),
     /** A remark on the new version. */
     comment: z.string().max(policyLimits.comment).default(""),
@@ -60,15 +58,13 @@ export const PutPolicy = z
   })
   .meta({ id: "PolicyPutInput" });
 
-/** Which policies to attach or detach. */
-export const AttachPolicies = z
+/** Body of attaching and detaching policies. */
+const AttachPolicies = z
   .strictObject({ policy_names: listOf(z.string(), { max: policyLimits.policyNames }) })
   .meta({ id: "AttachPoliciesPutInput" });
 
-/** The YAML file of a policy. */
-export const policyFile = {
-  policy_file: { maxBytes: 10 * megabyte, tooLarge: "File size exceeds 10MB limit" },
-};
+/** The form part of a policy's YAML file. */
+export const policyFile = { policy_file: textFile };
 
 const tag = "Policies";
 

@@ -8,24 +8,29 @@ import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listOf } from "./lists.ts";
 import { policyFile } from "./policies.ts";
 
+/** An end of a time range, in Unix seconds. */
 const bound = z.number().min(0).max(latestTimestamp).nullish();
 
-/** What a policy is to be tried on. */
-export const PreviewPolicy = z
+/** Form field of a preview: what the policy is tried on. */
+const PreviewPolicy = z
   .strictObject({
-    /** Names; null or absent: all that are not archived. */
+    /** Names of environments; null or absent: all that are not archived. */
     environments: listOf(z.string(), { max: previewLimits.environments }).nullish(),
-    /** From the snapshot in force then; null or absent: that at `end_ts` alone. */
+    /**
+     * Beginning of the range, whose first snapshot is the one in force then; null or absent: only the snapshot at
+     * `end_ts`.
+     */
     start_ts: bound,
-    /** Null or absent: now. */
+    /** End of the range; null or absent: now. */
     end_ts: bound,
   })
   .meta({ id: "PolicyPreviewPostInput" });
 
+/** A range of snapshots, both ends included. */
 const Span = z.object({ first_index: z.int(), last_index: z.int() });
 
-/** What a policy would have made of what ran in an environment. */
-export const PreviewedEnvironment = z
+/** The verdicts a policy would have given on what ran in an environment. */
+const PreviewedEnvironment = z
   .object({
     name: z.string(),
     type: z.enum(environmentTypes),
@@ -34,7 +39,7 @@ export const PreviewedEnvironment = z
       z.object({
         index: z.int(),
         timestamp: Timestamp,
-        /** As it was judged then; null is unknown. */
+        /** The verdict then; null is unknown. */
         compliant: z.boolean().nullable(),
         would_be_compliant: z.boolean(),
         non_compliant_count: z.int(),
@@ -46,15 +51,15 @@ export const PreviewedEnvironment = z
         name: z.string(),
         fingerprint: z.string(),
         reasons: z.array(z.object({ rule: z.string(), message: z.string() })),
-        /** The snapshots it ran in, from and to. */
+        /** Ranges of the snapshots it ran in. */
         snapshots: z.array(Span),
       }),
     ),
   })
   .meta({ id: "PolicyPreviewEnvironment" });
 
-/** What a policy would have made of what ran (ours). */
-export const PolicyPreview = z
+/** The result of a preview (an extension of the public interface). */
+const PolicyPreview = z
   .object({
     /** Whether every snapshot would have been compliant. */
     compliant: z.boolean(),

@@ -13,26 +13,30 @@ import {
   textParameter,
 } from "./parameters.ts";
 
-/** What became of a delivery; `accepted` is waiting to be processed. */
+/** States of a delivery; `accepted` is waiting to be processed. */
 export const deliveryStatuses = ["accepted", "processed", "duplicate", "ignored", "refused"] as const;
 
+/** The part of a project that its flow is named after. */
 const FlowNameBase = z.enum(["key", "name"]);
 
-/** Room for a prefix or suffix beside the longest project key. */
+/** A prefix or suffix of flow names, short enough to go with the longest project key. */
 const Affix = z.string().max(50).refine(isStorable, "Text must not contain NUL or unpaired surrogates");
 
-/** How flows are named after projects when the scanner names none. Characters flow names do not know become `-`. */
-export const QualityIntegrationPutInput = z
+/**
+ * Body of the integration's settings: how flows are named after projects when the scanner names none. Characters that
+ * flow names may not have become `-`.
+ */
+const QualityIntegrationPutInput = z
   .object({
     flow_name_base: FlowNameBase.default("key"),
     flow_name_prefix: Affix.default(""),
     flow_name_suffix: Affix.default(""),
   })
   .meta({ id: "QualityIntegrationPutInput" });
-export type QualityIntegrationPutInput = z.output<typeof QualityIntegrationPutInput>;
+type QualityIntegrationPutInput = z.output<typeof QualityIntegrationPutInput>;
 
-/** An inbound integration as it stands. Everything but name and state is null while it is off. */
-export const InboundIntegration = z
+/** An inbound integration. Everything but name and state is null while it is off. */
+const InboundIntegration = z
   .object({
     name: z.literal("quality"),
     state: z.enum(["on", "off"]),
@@ -46,12 +50,13 @@ export const InboundIntegration = z
   })
   .meta({ id: "InboundIntegration" });
 
+/** An inbound integration with its secret, which is shown when it is made. */
 const integrationWithSecret = InboundIntegration.extend({ secret: z.string() }).meta({
   id: "InboundIntegrationWithSecret",
 });
 
-/** One call of the webhook, and what became of it. */
-export const QualityDelivery = z
+/** One call of the webhook, and its state. */
+const QualityDelivery = z
   .object({
     id: z.string(),
     received_at: Timestamp,
@@ -73,10 +78,12 @@ export const QualityDelivery = z
   })
   .meta({ id: "QualityDelivery" });
 
+/** A delivery with the body that was received. */
 const QualityDeliveryWithPayload = QualityDelivery.extend({
   payload: z.record(z.string(), z.unknown()),
 }).meta({ id: "QualityDeliveryWithPayload" });
 
+/** A page of deliveries. */
 const QualityDeliveryList = z
   .object({
     page: z.int(),
@@ -89,14 +96,14 @@ const QualityDeliveryList = z
   .meta({ id: "QualityDeliveryList" });
 
 /** The answer to a webhook call. */
-export const QualityWebhookAnswer = z
+const QualityWebhookAnswer = z
   .object({
     status: z.enum(["accepted", "duplicate", "ignored"]),
     reason: z.string().optional(),
   })
   .meta({ id: "QualityWebhookAnswer" });
 
-/** Handed over as bytes, because the signature is over bytes; the document shows what they mean. */
+/** The webhook's body: handed over as bytes, because the signature is over bytes, and documented as an object. */
 const Payload = z
   .custom<Buffer | undefined>(() => true)
   .meta({ id: "Payload", type: "object", additionalProperties: true });

@@ -14,7 +14,7 @@ import {
 import { repoProviders } from "./reports.ts";
 
 /** A source repository. `id` is ours and stable, `repo_id` the provider's own (contract flows 13.1). */
-export const RepoResponse = z
+const RepoResponse = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -28,14 +28,14 @@ export const RepoResponse = z
     tags: z.record(z.string(), z.string()),
     created_at: Timestamp,
     last_modified_at: Timestamp,
-    /** When the repo last had an artifact reported, as ISO 8601 text. */
+    /** When an artifact of the repo was last reported, as ISO 8601 text. */
     latest_activity: z.string().nullable(),
     _links: LinksBody,
   })
   .meta({ id: "RepoResponse" });
 
 /** A page of repos (contract catalog 4.2). */
-export const RepoListResponse = z
+const RepoListResponse = z
   .strictObject({
     ...pageOfList,
     repos: z.array(RepoResponse),
@@ -43,12 +43,12 @@ export const RepoListResponse = z
   .meta({ id: "RepoListResponse" });
 
 /** Every key and value that some repo is tagged with (interface spec 2). */
-export const RepoTagChoicesResponse = z
+const RepoTagChoicesResponse = z
   .object({ tag_choices: z.array(z.object({ key: z.string(), value: z.string() })), _links: LinksBody })
   .meta({ id: "RepoTagChoicesResponse" });
 
-/** Values worth filtering by, each list under the other filters. */
-export const RepoFilterOptionsResponse = z
+/** Values to filter by; each list obeys the other filters. */
+const RepoFilterOptionsResponse = z
   .object({
     providers: z.array(z.string()),
     vcs_instances: z.array(z.string()),

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { ExactJson } from "../lib/exact-json.ts";
 import { finish, type Steps } from "../lib/steps.ts";
 
-/** Whether comparing it with a number throws. */
+/** Says whether comparing a value with a number throws. */
 function isIncomparable(value: unknown): boolean {
   try {
     Number(value);
@@ -13,7 +13,7 @@ function isIncomparable(value: unknown): boolean {
   }
 }
 
-/** The value without members called `length` that cannot be compared. */
+/** Copies a value, with null for each member `length` that cannot be compared. */
 export function* withoutIncomparableLengths(value: unknown): Steps<unknown> {
   if (typeof value !== "object" || value === null || value instanceof ExactJson) return value;
   yield;

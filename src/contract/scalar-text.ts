@@ -1,5 +1,3 @@
-/** Texts that say a number or a yes or no, as query parameters carry them. */
-
 // A map: the text may be the name of something every object has.
 const booleans = new Map(
   Object.entries({
@@ -18,20 +16,20 @@ const booleans = new Map(
   }),
 );
 
-/** `true`/`false` and the usual synonyms, in any case; undefined for other texts. */
+/** Reads `true`, `false` and the usual synonyms, in any case; undefined for other texts. */
 export function parseBoolean(text: string): boolean | undefined {
   return booleans.get(text.toLowerCase());
 }
 
-/** A whole number in decimal digits; undefined for other texts, and for more digits than a number can hold. */
+/** Reads a whole number in decimal digits; undefined for other texts, and for more digits than a number can hold. */
 export function parseInteger(text: string): number | undefined {
   const trimmed = text.trim();
   return /^[+-]?\d{1,15}$/.test(trimmed) ? Number(trimmed) : undefined;
 }
 
 /**
- * A number in decimal digits, with or without a sign, a fraction and an exponent: `1e3`, `.5`, `12.`. Undefined for other
- * texts, infinities and `NaN` included; infinite for what is too large to be told apart from it.
+ * Reads a number in decimal digits, with or without a sign, a fraction and an exponent: `1e3`, `.5`, `12.`. Undefined
+ * for other texts, infinities and `NaN` included; `Infinity` for what is too large.
  */
 export function parseNumber(text: string): number | undefined {
   const trimmed = text.trim();

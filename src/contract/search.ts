@@ -1,24 +1,26 @@
 import { z } from "zod";
 
+import { longestSearch, searchKinds } from "../domain/search-names.ts";
 import { searchPattern } from "../domain/search.ts";
 import { organizationReader } from "./access.ts";
 import { json, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
+import { choiceParameter, integerParameter, textParameter } from "./parameters.ts";
 
 const matches = { count: z.int(), matches: z.array(z.string()) };
 
-/** The commits a text is the beginning of. */
-export const ResolvedCommits = z
+/** Commits that begin with the searched text. */
+const ResolvedCommits = z
   .object({ type: z.literal("commit"), ...matches })
   .meta({ id: "SearchResolvedCommitsModel" });
 
-/** The fingerprints a text is the beginning of. */
-export const ResolvedFingerprints = z
+/** Fingerprints that begin with the searched text. */
+const ResolvedFingerprints = z
   .object({ type: z.literal("fingerprint"), ...matches })
   .meta({ id: "SearchResolvedFingerprintsModel" });
 
-/** What a text is the beginning of. */
-export const Resolved = z
+/** What the searched text stands for. */
+const Resolved = z
   .object({
     type: z.enum(["commit", "fingerprint", "multiple"]),
     /** The match, or the first of several. */
@@ -28,7 +30,7 @@ export const Resolved = z
   })
   .meta({ id: "SearchResolvedModel" });
 
-/** An artifact as one flow knows it, or as it only ran; texts are empty then. */
+/** An artifact as one flow knows it. Texts are empty for one that only ran. */
 export const FoundArtifact = z
   .object({
     fingerprint: z.string(),
@@ -54,13 +56,52 @@ export const FoundArtifact = z
   .meta({ id: "SearchFoundArtifactModel" });
 export type FoundArtifact = z.output<typeof FoundArtifact>;
 
-/** What was found (contract environments 10.3). */
+/** The result of a search (contract environments 10.3). */
 export const SearchResult = z
   .object({ resolved_to: Resolved, artifacts: z.array(FoundArtifact) })
   .meta({ id: "SearchResultGetResponse" });
 export type SearchResult = z.output<typeof SearchResult>;
 
+/** Something that is called like the searched text. */
+export const NamedThing = z
+  .object({
+    kind: z.enum(searchKinds),
+    name: z.string(),
+    /** What tells it from others of its name: the type of an environment, the flow of a trail; may be empty. */
+    context: z.string(),
+    /** The text that matches: the name, a fingerprint, the identifier of a control, an address. */
+    matched: z.string(),
+    html_url: z.string(),
+  })
+  .meta({ id: "SearchNamedThing" });
+export type NamedThing = z.output<typeof NamedThing>;
+
+/** A text of some length that is not blank. */
+const searchedText = textParameter().refine((text) => text.trim() !== "" && text.length <= longestSearch, {
+  error: `Text should have 1 to ${longestSearch} characters`,
+});
+
 export const searchEndpoints = {
+  search_names: endpoint({
+    method: "GET",
+    path: "/search/{org}",
+    tag: "Search",
+    summary: "Find anything by its name",
+    description:
+      "Environments, flows, artifacts, repos, policies, controls and attestation types are found by the beginning of their " +
+      "name or of a word in it, trails by the beginning of their name, artifacts and commits by that of their digest, pull " +
+      "requests and tickets by what attestations say: a number, an address, a key. Flows, repos, policies, controls and " +
+      "attestation types are found by any part of their name, too, among the first 5000. Upper case does not matter, nor do " +
+      "tags of artifacts. The best matches come first: the same text, then what begins with it, a word that does, and what " +
+      "contains it; equally good ones take turns by kind. What is archived is left out, but for trails and artifacts.",
+    access: organizationReader,
+    query: z.object({
+      q: searchedText,
+      kind: choiceParameter(searchKinds).optional(),
+      limit: integerParameter({ min: 1, max: 50 }).default(20),
+    }),
+    responses: { 200: json("What was found; nothing is an empty list", z.array(NamedThing)) },
+  }),
   get_search: endpoint({
     method: "GET",
     path: "/search/{org}/sha/{search_value}",

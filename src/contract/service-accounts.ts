@@ -11,8 +11,8 @@ import { json, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { RoleName } from "./role.ts";
 
-/** Somebody who is not a person, with one role in one shared organization (contract 14.1). */
-export const ServiceAccount = z
+/** A caller that is not a person, with one role in one shared organization (contract 14.1). */
+const ServiceAccount = z
   .object({
     name: z.string(),
     display_name: z.string(),
@@ -22,7 +22,7 @@ export const ServiceAccount = z
     created_at: Timestamp,
     /** Id of the user or service account that made it. */
     creating_user_id: z.string(),
-    /** Made to stand behind an inbound webhook. */
+    /** Whether it was made for an inbound webhook. */
     for_webhook: z.boolean(),
   })
   .meta({ id: "ServiceAccount" });
@@ -34,12 +34,13 @@ const Name = z
   .regex(serviceAccountNamePattern);
 const Description = z.string().max(serviceAccountDescriptionLength);
 
-export const ServiceAccountPostInput = z
+/** Body of a new service account. */
+const ServiceAccountPostInput = z
   .object({ name: Name, description: Description.nullish(), privilege: RoleName.default("reader") })
   .meta({ id: "ServiceAccountPostInput" });
 
-/** Absent fields stay; a null description clears it, a null privilege stays. */
-export const ServiceAccountPatchInput = z
+/** Body of an update. What is absent stays, and so does a null privilege; a null description clears it. */
+const ServiceAccountPatchInput = z
   .object({ description: Description.nullish(), privilege: RoleName.nullish() })
   .meta({ id: "ServiceAccountPatchInput" });
 
@@ -48,7 +49,10 @@ const tag = "Service Accounts";
 const accounts = "/service-accounts/{org}";
 const keys = `${accounts}/{name}/api-keys` as const;
 
-/** Reading is for every role. Managing starts at snapshotter; whose account it is decides the rest (contract 2, 14). */
+/**
+ * The access of managing accounts and keys, from snapshotter on; the handler checks whose account it is (contract 2,
+ * 14).
+ */
 const manager = organizationRole("snapshotter");
 
 export const serviceAccountEndpoints = {

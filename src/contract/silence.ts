@@ -5,26 +5,28 @@ import { organizationReader, organizationRole } from "./access.ts";
 import { integer, json, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 
-/** How often an environment is reported on, and whether it has been silent for too long (ours). */
+/**
+ * How often an environment is reported on, and whether it has been silent for too long (an extension of the public interface).
+ */
 export const EnvironmentSilence = z
   .object({
     environment_name: z.string(),
     last_reported_at: Timestamp.nullable(),
-    /** What three of the last four reports kept to; null while there are too few. */
+    /** The interval that three of four of the latest gaps do not exceed; null while there are too few. */
     usual_interval_seconds: z.number().nullable(),
-    /** Silence for longer is too long; null while nothing is set and too little is known. */
+    /** Longest silence that is not stale; null while nothing is set and too little is known. */
     limit_seconds: z.number().nullable(),
     limit_source: z.enum(["set", "learned", "none"]),
     is_stale: z.boolean(),
     /** When the limit was exceeded. */
     stale_since: Timestamp.nullable(),
-    /** The newest hundred times without reports that were too long, newest first. */
+    /** The latest hundred gaps that were too long, newest first. */
     gaps: z.array(
       z.object({
         from: Timestamp,
         /** Null while it lasts. */
         to: Timestamp.nullable(),
-        /** When it was noticed and told; null when it only showed afterwards. */
+        /** When it was noticed and notified; null when it was found only afterwards. */
         noticed_at: Timestamp.nullable(),
         /** Seconds. */
         duration: z.number(),
@@ -34,8 +36,8 @@ export const EnvironmentSilence = z
   .meta({ id: "EnvironmentSilence" });
 export type EnvironmentSilence = z.output<typeof EnvironmentSilence>;
 
-/** How long an environment may be silent, in seconds; null leaves it to what is learned. */
-export const SilenceLimit = z
+/** Body of a limit: how long an environment may be silent, in seconds; null to learn it from the reports. */
+const SilenceLimit = z
   .strictObject({
     limit_seconds: integer().min(silenceLimitRange.min).max(silenceLimitRange.max).nullable(),
   })

@@ -1,22 +1,25 @@
 import { z } from "zod";
 
-import { briefReport } from "../domain/snapshot/brief.ts";
+import { summarizeReport } from "../domain/snapshot/summary.ts";
 import { organizationRole } from "./access.ts";
 import { integer, json, Ok } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listOf, mapOf } from "./lists.ts";
 
-/** How long names in reports may be: enough for any path or image. */
+/** A name in a report, long enough for any path or image. */
 const text = z.string().max(4096);
 
-/** Pods, tasks, containers in one report. */
+/** Most pods, tasks or containers in one report. */
 const maxItems = 20_000;
 
-/** The year 1, which reporters send when they do not know, to the end of the year 9999. */
+/**
+ * A start time in Unix seconds, from the year 1, which reporters send when they do not know it, to the end of the year
+ * 9999.
+ */
 const moment = integer().min(-62_135_596_800).max(253_402_300_799);
 
 const fingerprint = z.string().regex(/^[a-f0-9]{64}$/);
-/** Empty: it runs, but its digest is not known. */
+/** A fingerprint; empty for what runs without its digest being known. */
 const fingerprintIfKnown = z.string().regex(/^([a-f0-9]{64})?$/);
 
 const item = { digests: mapOf(text, fingerprint), creationTimestamp: moment };
@@ -29,6 +32,7 @@ function report<Type extends string, Item extends z.ZodType>(type: Type, schema:
   });
 }
 
+/** The owner of a pod, as Kubernetes names it. Other keys are kept. */
 const K8SOwner = z
   .looseObject({
     apiVersion: text,
@@ -40,6 +44,7 @@ const K8SOwner = z
   })
   .meta({ id: "K8SOwner" });
 
+/** A pod with the digests of its images. */
 const K8SArtifact = z
   .strictObject({
     podName: text,
@@ -49,6 +54,7 @@ const K8SArtifact = z
   })
   .meta({ id: "K8SArtifact" });
 
+/** A task with the digests of its images. */
 const ECSArtifact = z
   .strictObject({
     taskArn: text,
@@ -58,6 +64,7 @@ const ECSArtifact = z
   })
   .meta({ id: "ECSArtifact" });
 
+/** An Azure app with its digests, and where these were found. */
 const AzureAppsArtifact = z
   .strictObject({
     app_name: text,
@@ -67,6 +74,7 @@ const AzureAppsArtifact = z
   })
   .meta({ id: "AzureAppsArtifact" });
 
+/** A revision of a service, or a job, with its digests. */
 const CloudRunArtifact = z
   .strictObject({
     kind: z.enum(["service", "job"]),
@@ -77,81 +85,47 @@ const CloudRunArtifact = z
   })
   .meta({ id: "CloudRunArtifact" });
 
-/** One for each kind of environment: everything that runs there now. */
-export const K8SReport = report("K8S", K8SArtifact).meta({ id: "K8SReport" });
-export const ECSReport = report("ECS", ECSArtifact).meta({ id: "ECSReport" });
-export const AzureAppsReport = report("azure-apps", AzureAppsArtifact).meta({ id: "AzureAppsReport" });
-export const CloudRunReport = report("cloud-run", CloudRunArtifact).meta({ id: "CloudRunReport" });
-export const S3Report = report("S3", z.strictObject(item).meta({ id: "S3Artifact" })).meta({
-  id: "S3Report",
-});
-export const LambdaReport = report("lambda", z.strictObject(item).meta({ id: "LambdaArtifact" })).meta({
-  id: "LambdaReport",
-});
-export const ServerReport = report("server", z.strictObject(item).meta({ id: "ServerArtifact" })).meta({
-  id: "ServerReport",
-});
-export const DockerReport = report("docker", z.strictObject(item).meta({ id: "DockerArtifact" })).meta({
-  id: "DockerReport",
-});
+function digestsOf(id: string) {
+  return z.strictObject(item).meta({ id });
+}
 
-const common = {
-  method: "PUT",
-  tag: "Environments",
-  description:
-    "The report names everything that runs now. It makes a snapshot when something started or exited, or when what is " +
-    "known of something has changed; times and numbers of instances alone make none.",
-  access: organizationRole("snapshotter"),
-  responses: { 200: json("Nothing has changed", Ok), 201: json("There is a new snapshot", Ok) },
-} as const;
+/** Reports of everything that runs in an environment now, by its type. */
+const K8SReport = report("K8S", K8SArtifact).meta({ id: "K8SReport" });
+const ECSReport = report("ECS", ECSArtifact).meta({ id: "ECSReport" });
+const AzureAppsReport = report("azure-apps", AzureAppsArtifact).meta({ id: "AzureAppsReport" });
+const CloudRunReport = report("cloud-run", CloudRunArtifact).meta({ id: "CloudRunReport" });
+const S3Report = report("S3", digestsOf("S3Artifact")).meta({ id: "S3Report" });
+const LambdaReport = report("lambda", digestsOf("LambdaArtifact")).meta({ id: "LambdaReport" });
+export const ServerReport = report("server", digestsOf("ServerArtifact")).meta({ id: "ServerReport" });
+const DockerReport = report("docker", digestsOf("DockerArtifact")).meta({ id: "DockerReport" });
+
+/** Declares the operation that reports one type of environment (contract environments 4). */
+function reportOf<Kind extends string, Schema extends z.ZodType>(
+  kind: Kind,
+  summary: string,
+  schema: Schema,
+) {
+  return endpoint({
+    method: "PUT",
+    path: `/environments/{org}/{env_name}/report/${kind}`,
+    tag: "Environments",
+    summary,
+    description:
+      "The report names everything that runs now. It makes a snapshot when something started or exited, or when what is " +
+      "known of something has changed; times and numbers of instances alone make none.",
+    access: organizationRole("snapshotter"),
+    body: { kind: "json", schema, summarize: summarizeReport },
+    responses: { 200: json("Nothing has changed", Ok), 201: json("There is a new snapshot", Ok) },
+  });
+}
 
 export const snapshotReportEndpoints = {
-  k8s_report: endpoint({
-    ...common,
-    path: "/environments/{org}/{env_name}/report/K8S",
-    summary: "Report what runs in a Kubernetes cluster",
-    body: { kind: "json", schema: K8SReport, brief: briefReport },
-  }),
-  ecs_report: endpoint({
-    ...common,
-    path: "/environments/{org}/{env_name}/report/ECS",
-    summary: "Report what runs in Amazon ECS",
-    body: { kind: "json", schema: ECSReport, brief: briefReport },
-  }),
-  s3_report: endpoint({
-    ...common,
-    path: "/environments/{org}/{env_name}/report/S3",
-    summary: "Report what a bucket holds",
-    body: { kind: "json", schema: S3Report, brief: briefReport },
-  }),
-  lambda_report: endpoint({
-    ...common,
-    path: "/environments/{org}/{env_name}/report/lambda",
-    summary: "Report what runs in AWS Lambda",
-    body: { kind: "json", schema: LambdaReport, brief: briefReport },
-  }),
-  server_report: endpoint({
-    ...common,
-    path: "/environments/{org}/{env_name}/report/server",
-    summary: "Report what is on a server",
-    body: { kind: "json", schema: ServerReport, brief: briefReport },
-  }),
-  docker_report: endpoint({
-    ...common,
-    path: "/environments/{org}/{env_name}/report/docker",
-    summary: "Report which containers run on a host",
-    body: { kind: "json", schema: DockerReport, brief: briefReport },
-  }),
-  azure_apps_report: endpoint({
-    ...common,
-    path: "/environments/{org}/{env_name}/report/azure-apps",
-    summary: "Report which Azure apps run",
-    body: { kind: "json", schema: AzureAppsReport, brief: briefReport },
-  }),
-  cloud_run_report: endpoint({
-    ...common,
-    path: "/environments/{org}/{env_name}/report/cloud-run",
-    summary: "Report which Cloud Run services and jobs run",
-    body: { kind: "json", schema: CloudRunReport, brief: briefReport },
-  }),
+  k8s_report: reportOf("K8S", "Report what runs in a Kubernetes cluster", K8SReport),
+  ecs_report: reportOf("ECS", "Report what runs in Amazon ECS", ECSReport),
+  s3_report: reportOf("S3", "Report what a bucket holds", S3Report),
+  lambda_report: reportOf("lambda", "Report what runs in AWS Lambda", LambdaReport),
+  server_report: reportOf("server", "Report what is on a server", ServerReport),
+  docker_report: reportOf("docker", "Report which containers run on a host", DockerReport),
+  azure_apps_report: reportOf("azure-apps", "Report which Azure apps run", AzureAppsReport),
+  cloud_run_report: reportOf("cloud-run", "Report which Cloud Run services and jobs run", CloudRunReport),
 } satisfies Endpoints;

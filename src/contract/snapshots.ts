@@ -7,12 +7,14 @@ import { endpoint, type Endpoints } from "./endpoint.ts";
 import {
   booleanParameter,
   choiceParameter,
+  commaListParameter,
   integerParameter,
   pageParameter,
   textParameter,
+  timestampParameter,
 } from "./parameters.ts";
 
-/** A rule of a policy, said once for all artifacts. */
+/** A rule of a policy, shown once for all artifacts. */
 export const NamedRule = z
   .object({
     policy_name: z.string(),
@@ -23,9 +25,10 @@ export const NamedRule = z
   })
   .meta({ id: "NamedRule" });
 
-/** Whether each artifact repeats the rules it was judged by, or they are said once. */
+/** Whether each artifact repeats the rules it was judged by, or all are shown once. */
 export const rulesParameter = choiceParameter(["each", "once"]).default("each");
 
+/** A commit; what is unknown is empty or null. */
 const Commit = z.object({
   sha1: z.string(),
   message: z.string(),
@@ -35,7 +38,9 @@ const Commit = z.object({
   url: z.string().nullable(),
 });
 
-/** What came with an artifact, measured against what ran before it under the same flow and template name. */
+/**
+ * The artifact that a deployment replaced, under the same flow and template name, and where their commits are compared.
+ */
 const DeploymentDiff = z.object({
   diff_url: z.string().nullable(),
   previous_git_commit: z.string().nullable(),
@@ -49,7 +54,7 @@ const DeploymentDiff = z.object({
 });
 
 /** One flow that knows an artifact, by its latest trail there. */
-export const SnapshotArtifactFlow = z
+const SnapshotArtifactFlow = z
   .object({
     flow_name: z.string(),
     trail_name: z.string().nullable(),
@@ -68,7 +73,7 @@ export const SnapshotArtifactFlow = z
   .meta({ id: "SnapshotArtifactFlow" });
 
 /** An artifact that runs, or that has exited in this very snapshot. Beside these keys it has the context of its kind. */
-export const SnapshotArtifact = z
+const SnapshotArtifact = z
   .looseObject({
     name: z.string(),
     /** Null without policies. */
@@ -78,13 +83,13 @@ export const SnapshotArtifact = z
     reasons_for_incompliance: z.array(
       z.object({ policy_name: z.string(), rule: z.string(), message: z.string() }),
     ),
-    /** Only where it is true: no rule applies to it. */
+    /** Present only if true: then no rule applies to it. */
     allow_listed: z.literal(true).optional(),
     /** Empty when the digest is not known. */
     fingerprint: z.string(),
-    /** One for each instance, ascending. */
+    /** Start of each instance, ascending, Unix seconds. */
     creationTimestamp: z.array(z.int()),
-    /** Name to pod; null outside K8S. */
+    /** Pods by name; null outside of K8S. */
     pods: z
       .record(z.string(), z.looseObject({ namespace: z.string(), creationTimestamp: z.int() }))
       .nullable(),
@@ -101,7 +106,7 @@ export const SnapshotArtifact = z
   .meta({ id: "SnapshotArtifact" });
 
 /** Everything that ran in an environment from one moment to the next change (contract environments 4.2). */
-export const Snapshot = z
+const Snapshot = z
   .object({
     index: z.int(),
     is_latest: z.boolean(),
@@ -109,7 +114,7 @@ export const Snapshot = z
     artifact_compliance_count: z.object({ true: z.int(), false: z.int(), null: z.int() }),
     timestamp: Timestamp,
     type: z.string(),
-    /** Unknown counts as false. */
+    /** False for unknown, too. */
     compliant: z.boolean(),
     html_url: z.string(),
     artifacts: z.array(SnapshotArtifact),
@@ -124,11 +129,13 @@ export const Snapshot = z
     ),
     /** Only with `rules=once`. */
     rules: z.array(NamedRule).optional(),
+    /** Only with `max_artifacts`, when there are more of them: how many. Then `artifacts` is empty. */
+    artifacts_left_out: z.int().optional(),
   })
   .meta({ id: "GetSnapshotResponse" });
 
-/** A line of the list. `to` is 0 for the latest, which lasts until now. */
-export const SnapshotListItem = z
+/** A snapshot in a list. `to` is 0 for the latest, which lasts until now. */
+const SnapshotListItem = z
   .object({
     index: z.int(),
     from: Timestamp,
@@ -136,15 +143,29 @@ export const SnapshotListItem = z
     compliant: z.boolean(),
     /** Seconds. */
     duration: z.number(),
+    /** Only with `include=counts`, like all that follow. Artifacts that run. */
+    artifact_count: z.int().optional(),
+    non_compliant_count: z.int().optional(),
+    /** Artifacts that differ from the snapshot before, each in one of these ways. */
+    started: z.int().optional(),
+    exited: z.int().optional(),
+    changed: z.int().optional(),
+    /** Without policies nothing is known to be compliant or not, but for what members of logical environments say. */
+    has_policies: z.boolean().optional(),
+    /** Whether other policies, or other versions of them, apply than in the snapshot before; false for the first one. */
+    policies_changed: z.boolean().optional(),
   })
   .meta({ id: "GetSnapshotListItem" });
 
-/** Part and order of the list. An empty interval is none. */
-export const SnapshotListQuery = z.object({
+/** Query that chooses part and order of the list. An empty interval counts as left out. */
+const SnapshotListQuery = z.object({
   page: pageParameter().default(1),
   per_page: integerParameter({ min: 1, max: 1000 }).default(15),
   interval: textParameter().optional(),
   reverse: booleanParameter().default(false),
+  start_ts: timestampParameter().optional(),
+  end_ts: timestampParameter().optional(),
+  include: commaListParameter(["counts"]).optional(),
 });
 
 const tag = "Snapshots";
@@ -157,7 +178,9 @@ export const snapshotEndpoints = {
     summary: "List an environment's snapshots",
     description:
       "The newest first unless `reverse` is true. `interval` is `A..B`, or `A` for that snapshot alone; each side is `N`, " +
-      "`~N` behind the latest, `-N` from the end, `NOW`, or left out.",
+      "`~N` behind the latest, `-N` from the end, `NOW`, or left out. With `start_ts` or `end_ts` only snapshots that were in " +
+      "force at some moment from the one to the other; both ends included. `include=counts` adds to each what runs and what " +
+      "changed. With any of these three, headers tell where the page stands, as for the event log.",
     access: organizationReader,
     query: SnapshotListQuery,
     responses: { 200: json("The snapshots", z.array(SnapshotListItem)) },
@@ -170,9 +193,11 @@ export const snapshotEndpoints = {
     description:
       "The expression is `N` or `#N`, `-N` from the end (`-1` is the latest), `~N` behind the latest, " +
       "`@{YYYY-MM-DDTHH:MM:SS}` in UTC, `@{N.hours.ago}` (also days, weeks, months) or `@{now}`. With `rules=once` the " +
-      "`rule_evaluations` have a `rule_index` instead of their `rule`, and all rules are in the field `rules`.",
+      "`rule_evaluations` have a `rule_index` instead of their `rule`, and all rules are in the field `rules`. With " +
+      "`max_artifacts` a snapshot that shows more comes without any, and says in `artifacts_left_out` how many there are: they are " +
+      "to be had page by page.",
     access: organizationReader,
-    query: z.object({ rules: rulesParameter }),
+    query: z.object({ rules: rulesParameter, max_artifacts: integerParameter({ min: 0 }).optional() }),
     responses: { 200: json("The snapshot", Snapshot) },
   }),
 } satisfies Endpoints;

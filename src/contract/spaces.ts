@@ -6,7 +6,7 @@ import { json, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 
 /** A folder in the tree that environments and flows are kept in. */
-export const Space = z
+const Space = z
   .object({
     id: z.string(),
     name: z.string(),
@@ -20,12 +20,12 @@ export const Space = z
 const spaceName = z.string().max(spaceNameLength).regex(spaceNamePattern);
 
 /** Body of a new space. */
-export const CreateSpace = z
+const CreateSpace = z
   .strictObject({ name: spaceName, parent_id: z.string().nullish() })
   .meta({ id: "SpacePostInput" });
 
-/** Body of a change. What is absent stays; a null `parent_id` moves the space to the root. */
-export const UpdateSpace = z
+/** Body of an update. What is absent stays; a null `parent_id` moves the space to the root. */
+const UpdateSpace = z
   .strictObject({ name: spaceName.optional(), parent_id: z.string().nullable().optional() })
   .meta({ id: "SpacePatchInput" });
 

@@ -5,7 +5,7 @@ import { json } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 
 /** A JSON Schema 2020-12 document. */
-export const JsonSchema = z.record(z.string(), z.unknown());
+const JsonSchema = z.record(z.string(), z.unknown());
 
 export const systemEndpoints = {
   flow_template_schema_v1: endpoint({

@@ -1,13 +1,21 @@
 import { z } from "zod";
 
-import { flowNamePattern, trailNamePattern } from "../domain/names.ts";
+import { trailNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
-import { auditPackageResponse, packageForm } from "./audit-package.ts";
-import { json, nameText, Ok, Timestamp } from "./common.ts";
+import { flowParams, json, nameText, Ok, Timestamp } from "./common.ts";
+import { time, withCsv } from "./csv.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { templateFile } from "./flows.ts";
 import { optionalPaging, PaginationInfo } from "./pagination.ts";
-import { integerParameter, pageParameter, textParameter } from "./parameters.ts";
+import {
+  choiceParameter,
+  commaListParameter,
+  integerParameter,
+  listParameter,
+  pageParameter,
+  textParameter,
+  timestampParameter,
+} from "./parameters.ts";
 import { ExternalUrls, GitCommit, GivenUserData, RepoInfoPostInput, UserData } from "./reports.ts";
 
 /** `data_json` of a trail (contract flows 4.1). What is left out or null stays as it is. Other keys are ignored. */
@@ -24,7 +32,10 @@ export const CreateTrail = z
   .meta({ id: "CreateTrail" });
 export type CreateTrail = z.output<typeof CreateTrail>;
 
-/** The commit a trail is about. Unknown texts of people are empty and an unknown time is 0: clients print them as they are. */
+/**
+ * The commit of a trail. An unknown message or author is empty, and an unknown time is 0: clients print them as they
+ * are.
+ */
 export const GitCommitInfo = z
   .object({
     sha1: z.string(),
@@ -37,7 +48,7 @@ export const GitCommitInfo = z
   .meta({ id: "GitCommitInfo" });
 export type GitCommitInfo = z.output<typeof GitCommitInfo>;
 
-/** The same commit inside an event: what is not known is null. */
+/** A commit in an event: what is not known is null. */
 export const EventGitCommitInfo = GitCommitInfo.extend({
   message: z.string().nullable(),
   author: z.string().nullable(),
@@ -49,17 +60,17 @@ export const EventGitCommitInfo = GitCommitInfo.extend({
 }).meta({ id: "EventGitCommitInfo" });
 export type EventGitCommitInfo = z.output<typeof EventGitCommitInfo>;
 
-/** An expected attestation. */
-export const TemplateAttestation = z
+/** An attestation that a template expects. */
+const TemplateAttestation = z
   .object({ name: z.string(), type: z.string() })
   .meta({ id: "TemplateAttestation" });
 
-/** An expected artifact. */
-export const TemplateArtifact = z
+/** An artifact that a template expects. */
+const TemplateArtifact = z
   .object({ name: z.string(), attestations: z.array(TemplateAttestation) })
   .meta({ id: "TemplateArtifact" });
 
-/** What a trail is expected to get: parsed, and as uploaded. */
+/** A template: what a trail is expected to get, parsed, and as uploaded. */
 export const Template = z
   .object({
     version: z.literal(1),
@@ -96,14 +107,14 @@ export const TrailEvent = z
   .meta({ id: "TrailEvent" });
 export type TrailEvent = z.output<typeof TrailEvent>;
 
-/** What a trail or an artifact is worth. */
+/** The verdict on a trail or an artifact. */
 export const ComplianceState = z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]);
 
-/** What became of one attestation name in one place: the trail, or an artifact (contract flows 6.2). */
+/** The state of one attestation name in one place: the trail, or an artifact (contract flows 6.2). */
 export const AttestationComplianceStatus = z
   .object({
     attestation_name: z.string(),
-    /** As reported; the template's while it is missing. */
+    /** The reported type; the template's while it is missing. */
     attestation_type: z.string(),
     /** The latest report; null while missing. */
     attestation_id: z.string().nullable(),
@@ -116,7 +127,7 @@ export const AttestationComplianceStatus = z
   })
   .meta({ id: "AttestationComplianceStatus" });
 
-/** What became of one artifact name. */
+/** The state of one artifact name. */
 export const ArtifactComplianceStatus = z
   .object({
     artifact_fingerprint: z.string().nullable(),
@@ -148,7 +159,7 @@ export const TrailComplianceStatus = z
   .meta({ id: "TrailComplianceStatus" });
 
 /** A trail in a list (contract flows 6.1). */
-export const ListTrailItem = z
+const ListTrailItem = z
   .object({
     name: z.string(),
     description: z.string(),
@@ -169,24 +180,126 @@ export const ListTrailItem = z
     html_url: z.string(),
   })
   .meta({ id: "ListTrailItem" });
-export type ListTrailItem = z.output<typeof ListTrailItem>;
+type ListTrailItem = z.output<typeof ListTrailItem>;
 
 /** A trail in full, with its events, oldest first. */
-export const GetTrail = ListTrailItem.extend({ events: z.array(TrailEvent) }).meta({ id: "GetTrail" });
-export type GetTrail = z.output<typeof GetTrail>;
+const GetTrail = ListTrailItem.extend({ events: z.array(TrailEvent) }).meta({ id: "GetTrail" });
+type GetTrail = z.output<typeof GetTrail>;
 
-/** One page of trails. */
-export const ListTrails = z
-  .object({ data: z.array(ListTrailItem), pagination: PaginationInfo })
+/** How far a search went; only with the parameters of searches. */
+const searchBounds = {
+  /** Whether there are trails in the window that were not looked at, because they are older than 10,000 others, or more artifacts begin with `fingerprint`. */
+  truncated: z.boolean().optional(),
+  /** When the oldest trail began that was looked at: older ones are searched with this `end_ts`. Null when there are none, and when more
+   * than 10,000 artifacts begin with `fingerprint`: more digits find the others. */
+  searched_since: Timestamp.nullish(),
+};
+
+/** One page of trails. `total` is the number of those that match, of those looked at. */
+const ListTrails = z
+  .object({ data: z.array(ListTrailItem), pagination: PaginationInfo, ...searchBounds })
   .meta({ id: "ListTrails" });
 
+/** What became of one attestation name in one place. */
+const MatrixCell = z
+  .object({
+    attestation_name: z.string(),
+    /** Left out while missing. */
+    attestation_id: z.string().optional(),
+    overridden_attestation_id: z.string().optional(),
+    status: z.enum(["COMPLETE", "MISSING"]),
+    /** Left out while missing. */
+    is_compliant: z.boolean().optional(),
+    /** Left out when the template asks for it. */
+    unexpected: z.literal(true).optional(),
+  })
+  .meta({ id: "TrailMatrixCell" });
+
+/** A trail as a row of a matrix: what became of each attestation, and little else. */
+const MatrixTrail = z
+  .object({
+    name: z.string(),
+    flow_name: z.string(),
+    /** `message` is its first line, of 200 characters at most. */
+    git_commit_info: GitCommitInfo.nullable(),
+    created_at: Timestamp,
+    last_modified_at: Timestamp,
+    compliance_state: ComplianceState,
+    /** As in other lists, without what is null or can be told from the rest. */
+    compliance_status: z.object({
+      attestations_statuses: z.array(MatrixCell),
+      artifacts_statuses: z.record(
+        z.string(),
+        z.object({
+          artifact_fingerprint: z.string().optional(),
+          status: z.enum([...ComplianceState.options, "MISSING"]),
+          unexpected: z.literal(true).optional(),
+          attestations_statuses: z.array(MatrixCell),
+        }),
+      ),
+    }),
+    html_url: z.string(),
+  })
+  .meta({ id: "TrailMatrixItem" });
+
+/** One page of a matrix. */
+const TrailMatrix = z
+  .object({ data: z.array(MatrixTrail), pagination: PaginationInfo, ...searchBounds })
+  .meta({ id: "TrailMatrix" });
+
+/** What trails are searched by, and how they are shown. */
+export const trailSearch = {
+  state: listParameter(choiceParameter(ComplianceState.options)),
+  start_ts: timestampParameter().optional(),
+  end_ts: timestampParameter().optional(),
+  search: textParameter().optional(),
+  repo: textParameter().optional(),
+  missing: textParameter().optional(),
+  failing: textParameter().optional(),
+  include: commaListParameter(["matrix"]).optional(),
+};
+const TrailsSearchQuery = z.object(trailSearch);
+export type TrailsSearchQuery = z.output<typeof TrailsSearchQuery>;
+
+const searchDescription =
+  "Searches: `state` may be repeated, any of them will do; `start_ts` and `end_ts` bound when the trail began, both included; " +
+  "`search` is a part of the name in any case, or the beginning of the commit, from 4 digits on; `repo` is the name of a repo " +
+  "that reports came from; `missing` and `failing` name an attestation that the template asks for and was not reported, or " +
+  "that fails, on the trail or on an artifact. With any of these, or with `include=matrix`, which shows what became of each " +
+  "attestation and little else, the reply is a page, and the newest 10,000 trails of flow and window are looked at: " +
+  "`truncated` says whether there are more, `searched_since` how far they reach. Of artifacts that begin with `fingerprint` 10,000 " +
+  "are looked at: when there are more, it is `truncated` and `searched_since` is null.";
+
+/** Items of a page when nothing is said. */
+export const defaultPerPage = 20;
+
+/** Filters and page of the trails. */
 const TrailsQuery = z.object({
   page: pageParameter().default(1),
-  per_page: integerParameter({ min: 1, max: 100 }).default(20),
+  per_page: integerParameter({ min: 1, max: 100 }).default(defaultPerPage),
   flow: textParameter().optional(),
   flow_tag: textParameter().optional(),
   fingerprint: textParameter().optional(),
+  ...trailSearch,
 });
+
+/** What of a trail is written as CSV, also of one that is searched for. */
+const trailColumns = [
+  time("created_at"),
+  time("last_modified_at"),
+  "flow.name",
+  "name",
+  "compliance_state",
+  "description",
+  "git_commit_info.sha1",
+  "git_commit_info.branch",
+  "git_commit_info.author",
+  "git_commit_info.message",
+  "git_commit_info.url",
+  "origin_url",
+  "created_by",
+  "html_url",
+];
 
 export const trailEndpoints = {
   list_trails_for_org: endpoint({
@@ -197,10 +310,13 @@ export const trailEndpoints = {
     description:
       "Newest first. Filters combine: `flow` is a flow's name, `flow_tag` is `key=value` or `key`, `fingerprint` is " +
       "that of an artifact reported to the trail, or its first 5 characters and more. What matches nothing gives an " +
-      "empty list, and an empty text matches nothing; an empty `flow` is 404. Trails of archived flows are shown when `flow` or `fingerprint` asks for them.",
+      "empty list, and an empty text matches nothing; an empty `flow` is 404. Trails of archived flows are shown when `flow` or `fingerprint` asks for them. " +
+      searchDescription,
     access: organizationReader,
     query: TrailsQuery,
-    responses: { 200: json("One page of trails", ListTrails) },
+    responses: {
+      200: withCsv(json("One page of trails", z.union([ListTrails, TrailMatrix])), "trails", trailColumns),
+    },
   }),
   list_trails: endpoint({
     method: "GET",
@@ -208,10 +324,17 @@ export const trailEndpoints = {
     tag: "Trails",
     summary: "List the trails of a flow",
     description:
-      "Newest first. Without `per_page` the reply is an array of all trails, with it one page of them.",
+      "Newest first. Without `per_page` the reply is an array of all trails, with it one page of them. " +
+      searchDescription,
     access: organizationReader,
-    query: z.object(optionalPaging),
-    responses: { 200: json("The trails", z.union([z.array(ListTrailItem), ListTrails])) },
+    query: z.object({ ...optionalPaging, ...trailSearch }),
+    responses: {
+      200: withCsv(
+        json("The trails", z.union([z.array(ListTrailItem), ListTrails, TrailMatrix])),
+        "trails",
+        trailColumns,
+      ),
+    },
   }),
   create_trail: endpoint({
     method: "PUT",
@@ -222,7 +345,7 @@ export const trailEndpoints = {
       "A flow that does not exist is created. A new trail takes the template given with it, else its flow's, and keeps " +
       "it when the flow's changes. An update changes what it says and keeps the rest.",
     access: organizationRole("member"),
-    params: z.object({ flow_name: nameText(flowNamePattern) }),
+    params: flowParams,
     body: { kind: "multipart", field: "data_json", schema: CreateTrail, files: templateFile },
     responses: { 200: json("Updated", Ok), 201: json("Begun", Ok) },
   }),
@@ -233,27 +356,5 @@ export const trailEndpoints = {
     summary: "Get a trail",
     access: organizationReader,
     responses: { 200: json("The trail", GetTrail) },
-  }),
-  download_trail_audit_package: endpoint({
-    method: "GET",
-    path: "/trails/{org}/{flow_name}/{trail_name}/audit_package",
-    tag: "Trails",
-    summary: "Download the audit package of a trail",
-    description: `The trail, the artifacts and attestations reported on it, and the files that came with them. ${packageForm}`,
-    access: organizationReader,
-    responses: auditPackageResponse,
-  }),
-  download_trail_audit_pdf: endpoint({
-    method: "GET",
-    path: "/trails/{org}/{flow_name}/{trail_name}/audit_pdf",
-    tag: "Trails",
-    summary: "Download what was attested on a trail as a PDF",
-    description:
-      "For people: what the trail is about, its verdict, its artifacts and attestations with who reported them and the " +
-      "digests of their files, overrides, and the events. Of a trail with more than 1,000 artifacts and attestations, or " +
-      "1,000 events, it shows so many and says how many are left out; all of them are in the audit package. Characters " +
-      "outside Western European scripts are shown by their code points: `[U+4E2D]`.",
-    access: organizationReader,
-    responses: { 200: { description: "The document", contentType: "application/pdf" } },
   }),
 } satisfies Endpoints;

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { parseUrl } from "../lib/url.ts";
 
-/** Longer than any program makes one; reading one takes time by its length. */
+/** Longest URL that is read: longer than any program makes one. */
 const maxLength = 65_536;
 
 /** Schemes whose URLs have a host. */
@@ -10,7 +10,7 @@ const withHost = /^(?:https?|wss?|ftp):[\\/]*([^\\/?#]*)/i;
 
 const scheme = /^[\s\0]*[a-z][a-z0-9+.-]*:/i;
 
-/** What is wrong with a host and its port, the user before them left out. */
+/** Says what is wrong with a host and its port, behind a user name. */
 function hostProblem(authority: string): string {
   const place = authority.slice(authority.lastIndexOf("@") + 1);
   const [, host = "", port] = /^(\[[^\]]*\]?|[^:]*)(?::(.*))?$/s.exec(place) ?? [];
@@ -22,7 +22,7 @@ function hostProblem(authority: string): string {
     : "invalid international domain name";
 }
 
-/** Why a text is no URL, in the words of the public interface; undefined for a URL. */
+/** Says why a text is no URL, in the words of the public interface; undefined for a URL. */
 export function urlProblem(text: string): string | undefined {
   if (text.length > maxLength) return `URL should have at most ${maxLength} characters`;
   if (parseUrl(text) !== undefined) return undefined;
@@ -32,7 +32,7 @@ export function urlProblem(text: string): string | undefined {
   return `Input should be a valid URL, ${hostProblem(authority)}`;
 }
 
-/** A URL of any scheme, kept as it is written. */
+/** Makes a schema of a URL of any scheme, kept as it is written. */
 export function urlText() {
   return z
     .string()

@@ -3,12 +3,21 @@ import { z } from "zod";
 import { anyUser } from "./access.ts";
 import { ApiKey, ApiKeyPostInput, CreatedApiKey } from "./api-keys.ts";
 import { json, okResponse } from "./common.ts";
+import { CurrentUser } from "./current-user.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 
-/** The organization a user works in unless they say another; empty when they chose none (contract 16). */
-export const DefaultOrganization = z.object({ default_org_name: z.string() }).meta({ id: "DefaultOrg" });
+/** The organization that a user works in by default; empty when they chose none (contract 16). */
+const DefaultOrganization = z.object({ default_org_name: z.string() }).meta({ id: "DefaultOrg" });
 
 export const userEndpoints = {
+  get_user: endpoint({
+    method: "GET",
+    path: "/user",
+    tag: "User",
+    summary: "Get the caller",
+    access: anyUser,
+    responses: { 200: json("The owner of the key or session, and the session", CurrentUser) },
+  }),
   get_user_default_org: endpoint({
     method: "GET",
     path: "/user/default-org",

@@ -1,37 +1,39 @@
-import { Kysely, PostgresDialect, type Transaction } from "kysely";
 import pg from "pg";
 
-import { Gate } from "../lib/gate.ts";
+import { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
+import { createExecutor, type Executor, type Sent } from "./executor.ts";
 import { GatheringSocket } from "./gathering-socket.ts";
-import { createLanes } from "./lanes.ts";
-import { createStatementBook, withNamedStatements } from "./named-statements.ts";
+import { createPipelinedConnections } from "./pipelined-connections.ts";
 import { runQuery } from "./run-query.ts";
-import type { DB } from "./schema.ts";
+import type { Command, Sql } from "./sql.ts";
+import { createStatementBook } from "./statement-book.ts";
 
-/** Anything that can run a query: the database, or a transaction. */
-export type Executor = Kysely<DB>;
+export type { Executor } from "./executor.ts";
 
 /** Proof of being inside a transaction. Functions that write take this and nothing less. */
-export type Tx = Transaction<DB>;
-
-/** A statement the server parses and plans once for each connection. For hot paths. */
-export interface PreparedStatement {
-  name: string;
-  text: string;
+export interface Tx extends Executor {
   /**
-   * It takes a fraction of a millisecond, whatever the values and however much data there is: then it shares a
-   * connection with others, which wait for it.
+   * Sends a statement whose answer does not matter to what comes next, and returns at once. Whether it succeeded shows when
+   * the transaction ends, which then fails as if the statement had been waited for.
    */
-  brief?: true;
+  send(command: Sql | Command): void;
 }
 
-export interface PreparedExecutor {
-  /** Runs one prepared statement outside any transaction. */
-  prepared<Row extends pg.QueryResultRow>(statement: PreparedStatement, values: unknown[]): Promise<Row[]>;
+/** A connection of the pool that somebody has for a while. */
+export interface Borrowed {
+  send(statement: Sent): Promise<pg.QueryResult>;
+  release(): void;
 }
 
-export interface Database extends PreparedExecutor {
-  readonly query: Executor;
+/** Where connections for transactions come from. */
+export interface ConnectionSource {
+  borrow(): Promise<Borrowed>;
+  /** See `ConnectOptions`. */
+  readonly checkRows: boolean;
+}
+
+/** Runs statements outside of transactions, each on its own, and lends connections to transactions. */
+export interface Database extends Executor, ConnectionSource {
   /**
    * Runs reads that are parts of long answers: a few at a time, however many such answers there are, so that most
    * connections are left to everybody else.
@@ -44,7 +46,7 @@ export interface Database extends PreparedExecutor {
 const timestamptzOid = 1184;
 const int8Oid = 20;
 
-/** `2026-11-21 07:46:00.123456+00` as Unix seconds with a microsecond fraction. Connections run in UTC. */
+/** Reads `2026-11-21 07:46:00.123456+00` as Unix seconds with a microsecond fraction. Connections run in UTC. */
 function parseTimestamp(text: string): number {
   if (text === "infinity") return Infinity;
   if (text === "-infinity") return -Infinity;
@@ -64,8 +66,8 @@ export interface ConnectOptions {
   connection: string | { host: string; port: number; user: string; database: string };
   /** Connections kept at most. */
   max: number;
-  /** How many of them brief statements share; without any, these take a connection each as all others do. */
-  lanes?: number;
+  /** How many of them pipelined queries share; without any, these take a connection each as all others do. */
+  pipelinedConnections?: number;
   /** Called when an idle connection breaks, for instance because PostgreSQL was restarted. */
   onConnectionError?: (error: Error) => void;
   /**
@@ -73,19 +75,14 @@ export interface ConnectOptions {
    * it is not prepared then. When this throws, the query fails.
    */
   onVaryingStatement?: (name: string) => void;
+  /** Compares each answer with the columns that its statement claims. For tests. */
+  checkRows?: boolean;
 }
 
-/**
- * Opens a pool of connections. Moments come back as Unix seconds and 64-bit integers as numbers, which is how the wire
- * has them, so rows need no mapping.
- */
-export function connect(options: ConnectOptions): Database {
-  const target =
-    typeof options.connection === "string"
-      ? { connectionString: options.connection }
-      : { ...options.connection };
-  const client: pg.ClientConfig = {
-    ...target,
+/** Connects as every connection of the program does. */
+function clientConfig(connection: ConnectOptions["connection"]): pg.ClientConfig {
+  return {
+    ...(typeof connection === "string" ? { connectionString: connection } : connection),
     stream: () => new GatheringSocket(),
     types,
     application_name: "waybill",
@@ -95,35 +92,45 @@ export function connect(options: ConnectOptions): Database {
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 10_000,
   };
-  const report = (error: Error): void => options.onConnectionError?.(error);
-  const { max, lanes: laneCount = 0 } = options;
-  const lanes =
-    laneCount === 0 ? undefined : createLanes({ client, count: laneCount, onConnectionError: report });
-  const pool = new pg.Pool({ ...client, pipeline: true, max: max - laneCount, idleTimeoutMillis: 60_000 });
-  pool.on("error", report);
-  pool.on("connect", (client) => client.on("error", report));
+}
+
+/**
+ * Opens a pool of connections. Moments come back as Unix seconds and 64-bit integers as numbers, which is how the wire
+ * has them, so rows need no mapping.
+ */
+export function connect(options: ConnectOptions): Database {
+  const { max, pipelinedConnections: count = 0, checkRows = false } = options;
+  const client = clientConfig(options.connection);
+  const onConnectionError = (error: Error): void => options.onConnectionError?.(error);
+  const pipelined =
+    count === 0 ? undefined : createPipelinedConnections({ client, count, onConnectionError });
+  const pool = new pg.Pool({ ...client, pipeline: true, max: max - count, idleTimeoutMillis: 60_000 });
+  pool.on("error", onConnectionError);
+  pool.on("connect", (opened) => opened.on("error", onConnectionError));
   const nameFor = createStatementBook((name) => options.onVaryingStatement?.(name));
-  const query = new Kysely<DB>({
-    dialect: new PostgresDialect({ pool: withNamedStatements(pool, nameFor) }),
-  });
-  const slices = new Gate(Math.max(1, Math.floor(max / 8)));
+  const prepare = ({ name, text, values }: Sent): pg.QueryConfig<unknown[]> => {
+    const prepared = name === undefined ? undefined : nameFor(name, text);
+    return prepared === undefined ? { text, values } : { name: prepared, text, values };
+  };
+  const slices = new ConcurrencyLimit(Math.max(1, Math.floor(max / 8)));
   return {
-    query,
+    ...createExecutor({
+      send: async (sent, isPipelined) =>
+        isPipelined && pipelined !== undefined ? pipelined.run(prepare(sent)) : runQuery(pool, prepare(sent)),
+      checkRows,
+    }),
+    checkRows,
+    borrow: async () => {
+      const borrowed = await pool.connect();
+      return {
+        send: async (sent) => runQuery(borrowed, prepare(sent)),
+        release: () => borrowed.release(),
+      };
+    },
     sliced: (read) => slices.run(read),
     pool,
-    prepared: async <Row extends pg.QueryResultRow>(statement: PreparedStatement, values: unknown[]) => {
-      const { text, brief } = statement;
-      const name = nameFor(statement.name, text);
-      const query = name === undefined ? { text, values } : { name, text, values };
-      const { rows } = await (brief === true && lanes !== undefined
-        ? lanes.run(query)
-        : runQuery(pool, query));
-      return rows as Row[];
-    },
     close: async () => {
-      await lanes?.close();
-      await query.destroy();
-      // Kysely ends only a pool that it has used itself.
+      await pipelined?.close();
       if (!pool.ended) await pool.end();
     },
   };

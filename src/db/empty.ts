@@ -1,27 +1,24 @@
-import { sql } from "kysely";
-
 import type { Tx } from "./connect.ts";
+import { writtenLast } from "./lock.ts";
+import { boolean, type RowOf, text } from "./row.ts";
+import { identifier, join, query, sql } from "./sql.ts";
 
-/** Written last by every transaction; locked last here, so that transactions under way can end. */
-const writtenLast = ["org_counters", "audit_log"];
-
-interface Table {
-  name: string;
+const table = {
+  name: text,
   /** Has a trigger against truncation. */
-  guarded: boolean;
-}
+  guarded: boolean,
+};
 
-/** Every table but the one that says which migrations were applied. `2 ^ 5` marks triggers on truncate. */
-async function listTables(tx: Tx): Promise<Table[]> {
-  const { rows } = await sql<Table>`
+/** Lists every table but the one that says which migrations were applied. `2 ^ 5` marks triggers on truncate. */
+function listTables(tx: Tx): Promise<RowOf<typeof table>[]> {
+  return tx.all(query(table)`
     select c.relname as name, exists (
       select from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal and t.tgtype::int & 32 <> 0
     ) as guarded
     from pg_class c
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
       and c.relname <> 'migrations'
-    order by c.relname = any(${writtenLast}::text[]), c.relname`.execute(tx);
-  return rows;
+    order by c.relname = any(${writtenLast}::text[]), c.relname`);
 }
 
 /**
@@ -30,11 +27,11 @@ async function listTables(tx: Tx): Promise<Table[]> {
  */
 export async function emptyDatabase(tx: Tx): Promise<void> {
   const tables = await listTables(tx);
-  const list = sql.join(tables.map((table) => sql.id("public", table.name)));
-  await sql`lock table ${list} in access exclusive mode`.execute(tx);
-  const guarded = tables.filter((table) => table.guarded).map((table) => sql.id("public", table.name));
-  for (const table of guarded) await sql`alter table ${table} disable trigger user`.execute(tx);
-  await sql`truncate ${list} restart identity`.execute(tx);
-  for (const table of guarded) await sql`alter table ${table} enable trigger user`.execute(tx);
-  await sql`delete from graphile_worker._private_jobs`.execute(tx);
+  const list = join(tables.map(({ name }) => identifier("public", name)));
+  await tx.run(sql`lock table ${list} in access exclusive mode`);
+  const guarded = tables.flatMap(({ name, guarded }) => (guarded ? [identifier("public", name)] : []));
+  for (const name of guarded) await tx.run(sql`alter table ${name} disable trigger user`);
+  await tx.run(sql`truncate ${list} restart identity`);
+  for (const name of guarded) await tx.run(sql`alter table ${name} enable trigger user`);
+  await tx.run(sql`delete from graphile_worker._private_jobs`);
 }

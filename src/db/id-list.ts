@@ -1,62 +1,68 @@
-import type { PreparedExecutor, Database, PreparedStatement } from "./connect.ts";
-import type { Bound } from "./list-statement.ts";
+import type { Database } from "./connect.ts";
+import { integer, nullable, type RowOf, text } from "./row.ts";
+import { type Query, raw, type Sql, sql } from "./sql.ts";
 
 /** Characters of an id as PostgreSQL writes it. */
 const idLength = 36;
 
+/** Columns of the statement that finds a list: the ids of its rows in their order, as `idText` writes them. */
+export const idList = { ids: text };
+
 /**
- * SQL for the ids of rows in their order, as one text: of 100,000 rows it takes 3.6 MB, and nothing is made of the others
+ * Writes the ids of rows in their order as one text: of 100,000 rows it takes 3.6 MB, and nothing is made of the others
  * before their turn comes.
  */
-export function idText(id: string, order: string): string {
-  return `coalesce(string_agg(${id}::text, '' order by ${order}), '')`;
+export function idText(id: string, order: Sql): Sql {
+  return sql`coalesce(string_agg(${raw(id)}::text, '' order by ${order}), '')`;
 }
 
 /** Rows read at a time: so many, and of so many bytes, the first one whatever it weighs. */
-export const listSlice = { rows: 200, bytes: 512 * 1024 };
+const listSlice = { rows: 200, bytes: 512 * 1024 };
+
+/** Which rows `askedRows` selects. */
+export interface AskedRows {
+  /** The organization's id. */
+  org: Sql;
+  ids: readonly string[];
+  /** The bytes of a row `r`, more than none. */
+  weight: Sql;
+}
 
 /**
- * SQL that takes the place of a table, with the rows of the ids asked about that are still there, as far as they do not
- * weigh too much together. To it belongs the condition `lightEnough`, and `place` tells their order.
- * @param weight SQL for the bytes of a row of this alias, more than none.
+ * Writes what takes the place of a table: the rows of the ids that are still there, as far as they do not weigh too much
+ * together. To it belongs the condition `lightEnough`, and `place` tells their order.
  */
-export function askedRows(table: string, ids: string, weight: string): string {
-  return `(select r.*, asked.place, sum(${weight}) over (order by asked.place) as bytes, ${weight} as own_bytes
-    from unnest(${ids}) with ordinality as asked (id, place)
-    join ${table} r on r.org_id = $1::uuid and r.id = asked.id)`;
+export function askedRows(table: string, { org, ids, weight }: AskedRows): Sql {
+  return sql`(select r.*, asked.place, sum(${weight}) over (order by asked.place) as bytes, ${weight} as own_bytes
+    from unnest(${ids}::uuid[]) with ordinality as asked (id, place)
+    join ${raw(table)} r on r.org_id = ${org} and r.id = asked.id)`;
 }
 
-/** Condition on the rows of `askedRows`. The first is light enough in any case. */
-export function lightEnough(alias: string): string {
-  return `(${alias}.bytes <= ${listSlice.bytes} or ${alias}.bytes = ${alias}.own_bytes)`;
+/** Writes a condition on the rows of `askedRows`. The first is light enough in any case. */
+export function lightEnough(alias: string): Sql {
+  return raw(`(${alias}.bytes <= ${listSlice.bytes} or ${alias}.bytes = ${alias}.own_bytes)`);
 }
 
-/** Texts of rows with commas between them, and the place of the last one among those asked about; null for none. */
-interface SliceRow extends Record<string, unknown> {
-  items: string | null;
-  last: number | null;
-}
+/** Columns of the statement that reads a slice of a list. */
+export const slice = {
+  /** Texts of rows with commas between them; null for none. */
+  items: nullable(text),
+  /** The place of the last one among the ids; null for none. */
+  last: nullable(integer),
+};
 
 /** How the rows of a list are found, and how some of them are read. */
 export interface SlicedList {
-  /** Answers one row with `ids`. */
-  ids: Bound;
-  /** The statement for a slice, whose first values come before the ids. */
-  slice: PreparedStatement;
-  values: readonly unknown[];
-}
-
-async function readIds(db: PreparedExecutor, { statement, values }: Bound): Promise<string> {
-  const [row] = await db.prepared<{ ids: string }>(statement, values);
-  return row!.ids;
+  ids: Query<RowOf<typeof idList>>;
+  slice: (ids: readonly string[]) => Query<RowOf<typeof slice>>;
 }
 
 /**
- * A list of any length, as texts of some items each, with commas between these. Which rows there are, and their order, is
- * found out at once; each is then shown as it is when its turn comes, and left out if it is gone by then.
+ * Reads a list of any length, as texts of some items each, with commas between these. Which rows there are, and their
+ * order, is found out at once; each is then shown as it is when its turn comes, and left out if it is gone by then.
  */
 export async function listInSlices(db: Database, list: SlicedList): Promise<AsyncGenerator<string>> {
-  const ids = await readIds(db, list.ids);
+  const { ids } = await db.one(list.ids);
   const count = ids.length / idLength;
   const idAt = (at: number): string => ids.slice(at * idLength, (at + 1) * idLength);
 
@@ -65,9 +71,9 @@ export async function listInSlices(db: Database, list: SlicedList): Promise<Asyn
       const asked = Array.from({ length: Math.min(listSlice.rows, count - from) }, (_, at) =>
         idAt(from + at),
       );
-      const [row] = await db.sliced(() => db.prepared<SliceRow>(list.slice, [...list.values, asked]));
-      yield row!.items ?? "";
-      from += row!.last ?? asked.length;
+      const { items, last } = await db.sliced(() => db.one(list.slice(asked)));
+      yield items ?? "";
+      from += last ?? asked.length;
     }
   }
 

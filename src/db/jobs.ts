@@ -1,6 +1,5 @@
-import { sql } from "kysely";
-
 import type { Tx } from "./connect.ts";
+import { sql } from "./sql.ts";
 
 export interface EnqueueOptions {
   /** Jobs of one key replace each other while they wait. */
@@ -9,9 +8,7 @@ export interface EnqueueOptions {
   delay?: number;
 }
 
-/**
- * Queues a job in the caller's transaction: it exists exactly if the transaction commits.
- */
+/** Queues a job in the caller's transaction: it exists exactly if the transaction commits. */
 export async function enqueue(
   tx: Tx,
   task: string,
@@ -19,18 +16,18 @@ export async function enqueue(
   options: EnqueueOptions = {},
 ): Promise<void> {
   const { key, delay } = options;
-  await sql`select graphile_worker.add_job(${task}::text, ${JSON.stringify(payload)}::json,
+  await tx.run(sql`select graphile_worker.add_job(${task}::text, ${JSON.stringify(payload)}::json,
     job_key => ${key ?? null}::text, max_attempts => 25,
-    run_at => now() + make_interval(secs => ${delay ?? 0}))`.execute(tx);
+    run_at => now() + make_interval(secs => ${delay ?? 0}))`);
 }
 
-/** The same for many jobs of one task, in one statement. */
+/** Queues many jobs of one task, in one statement. */
 export async function enqueueAll(
   tx: Tx,
   task: string,
   jobs: readonly { payload: Record<string, string | number>; key: string }[],
 ): Promise<void> {
   if (jobs.length === 0) return;
-  await sql`select graphile_worker.add_job(${task}::text, job.payload, job_key => job.key, max_attempts => 25)
-    from json_to_recordset(${JSON.stringify(jobs)}::json) as job (payload json, key text)`.execute(tx);
+  await tx.run(sql`select graphile_worker.add_job(${task}::text, job.payload, job_key => job.key, max_attempts => 25)
+    from json_to_recordset(${JSON.stringify(jobs)}::json) as job (payload json, key text)`);
 }

@@ -1,7 +1,10 @@
 import type pg from "pg";
 
 interface Runner {
-  query(config: pg.QueryConfig<unknown[]>, callback: (error: Error, result: pg.QueryResult) => void): void;
+  query(
+    config: pg.QueryConfig<unknown[]>,
+    callback: (error: Error | null | undefined, result: pg.QueryResult) => void,
+  ): void;
 }
 
 /**
@@ -11,7 +14,7 @@ interface Runner {
 export async function runQuery(runner: Runner, config: pg.QueryConfig<unknown[]>): Promise<pg.QueryResult> {
   try {
     return await new Promise<pg.QueryResult>((resolve, reject) => {
-      runner.query(config, (error: Error | null, result) => {
+      runner.query(config, (error, result) => {
         if (error === null || error === undefined) resolve(result);
         else reject(error);
       });

@@ -11,9 +11,9 @@ afterAll(() => app.close());
 
 describe("checkSecretKey", () => {
   it("takes the first key, the same one again, and no other", async () => {
-    const { pool } = app.deps.db;
-    await Promise.all([checkSecretKey(pool, "one"), checkSecretKey(pool, "one")]);
-    await checkSecretKey(pool, "one");
-    await expect(checkSecretKey(pool, "other")).rejects.toThrow(ForeignSecretsError);
+    const { db } = app.deps;
+    await Promise.all([checkSecretKey(db, "one"), checkSecretKey(db, "one")]);
+    await checkSecretKey(db, "one");
+    await expect(checkSecretKey(db, "other")).rejects.toThrow(ForeignSecretsError);
   });
 });

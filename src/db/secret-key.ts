@@ -1,8 +1,10 @@
-import type pg from "pg";
+import { text } from "./row.ts";
+import { query, sql } from "./sql.ts";
+import type { Executor } from "./executor.ts";
 
 const setting = "secret_key_fingerprint";
 
-/** The database holds secrets that were sealed with another key than ours. */
+/** Thrown when the database holds secrets that were sealed with another key than ours. */
 export class ForeignSecretsError extends Error {}
 
 /**
@@ -10,16 +12,12 @@ export class ForeignSecretsError extends Error {}
  * another key is refused, instead of failing later on every secret the others wrote.
  * @throws ForeignSecretsError
  */
-export async function checkSecretKey(pool: pg.Pool, fingerprint: string): Promise<void> {
-  await pool.query("insert into instance_settings (name, value) values ($1, $2) on conflict do nothing", [
-    setting,
-    fingerprint,
-  ]);
-  const { rows } = await pool.query<{ value: string }>(
-    "select value from instance_settings where name = $1",
-    [setting],
-  );
-  if (rows[0]?.value !== fingerprint)
+export async function checkSecretKey(db: Executor, fingerprint: string): Promise<void> {
+  await db.run(sql`
+    insert into instance_settings (name, value) values (${setting}, ${fingerprint}) on conflict do nothing`);
+  const noted = await db.first(query({ value: text })`
+    select value from instance_settings where name = ${setting}`);
+  if (noted?.value !== fingerprint)
     throw new ForeignSecretsError(
       "Secrets in this database were sealed with another key: set WAYBILL_SECRET_KEY, or the file secret-key in the data directory, to the one the other servers use.",
     );

@@ -1,52 +1,39 @@
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  DummyDriver,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-  sql,
-} from "kysely";
+import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp } from "../../test/support/app.ts";
 import { AppError } from "../domain/errors.ts";
-import type { Executor } from "./connect.ts";
+import type { ConnectionSource, Database, Executor } from "./connect.ts";
+import { countRows } from "./count-rows.ts";
+import { boolean, integer, text, timestamp } from "./row.ts";
+import { moment, query, raw, type Sql, sql } from "./sql.ts";
 import { isConnectionFailure, sqlStateOf } from "./sqlstate.ts";
-import { later, transaction } from "./transaction.ts";
+import { transaction } from "./transaction.ts";
 
 let app: TestApp;
-let db: Executor;
+let db: Database;
 
 beforeAll(async () => {
   app = await startTestApp();
-  db = app.deps.db.query;
+  db = app.deps.db;
 });
 afterAll(() => app.close());
 
 function fail(db: Executor, code: string): Promise<unknown> {
-  return sql`do ${sql.raw(`$$ begin raise exception 'collision' using errcode = '${code}'; end $$`)}`.execute(
-    db,
-  );
+  return db.run(sql`do ${raw(`$$ begin raise exception 'collision' using errcode = '${code}'; end $$`)}`);
 }
 
 describe("transaction", () => {
   it("keeps everything or nothing", async () => {
     const insert = async (name: string, error?: Error): Promise<void> =>
       transaction(db, async (tx) => {
-        await tx.insertInto("instance_settings").values({ name, value: "x" }).execute();
+        await tx.run(setting(name));
         if (error !== undefined) throw error;
       });
     await insert("kept");
     await expect(insert("lost", new Error("no"))).rejects.toThrow("no");
-    const names = await db
-      .selectFrom("instance_settings")
-      .select("name")
-      .where("name", "in", ["kept", "lost"])
-      .execute();
-    expect(names).toEqual([{ name: "kept" }]);
+    expect(await settingsLike("kept")).toEqual(["kept"]);
+    expect(await settingsLike("lost")).toEqual([]);
   });
 
   it.each(["40001", "40P01", "55P03"])("tries again after a collision (%s)", async (code) => {
@@ -77,24 +64,23 @@ describe("transaction", () => {
   });
 });
 
-function setting(name: string) {
+function setting(name: string): Sql {
   return sql`insert into instance_settings (name, value) values (${name}, 'x')`;
 }
 
 async function settingsLike(prefix: string): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select name from instance_settings where starts_with(name, ${prefix}) order by name`.execute(db);
+  const rows = await db.all(query({ name: text })`
+    select name from instance_settings where starts_with(name, ${prefix}) order by name`);
   return rows.map(({ name }) => name);
 }
 
-describe("later", () => {
+describe("statements that nobody waits for", () => {
   it("runs statements in the order in which they were sent, before the transaction ends", async () => {
     const seen = await transaction(db, async (tx) => {
-      later(tx, setting("order-1"));
-      const { rows } = await sql<{ count: number }>`
-        select count(*) as count from instance_settings where starts_with(name, 'order-')`.execute(tx);
-      later(tx, setting("order-2"));
-      return rows[0]?.count;
+      tx.send(setting("order-1"));
+      const count = await countRows(tx, sql`instance_settings where starts_with(name, 'order-')`);
+      tx.send(setting("order-2"));
+      return count;
     });
     expect(seen).toBe(1);
     expect(await settingsLike("order-")).toEqual(["order-1", "order-2"]);
@@ -102,9 +88,9 @@ describe("later", () => {
 
   it("fails the transaction with the first failure, and keeps nothing", async () => {
     const failing = transaction(db, async (tx) => {
-      later(tx, setting("failing-1"));
-      later(tx, sql`select 1 / 0`);
-      later(tx, setting("failing-2"));
+      tx.send(setting("failing-1"));
+      tx.send(sql`select 1 / 0`);
+      tx.send(setting("failing-2"));
     });
     await expect(failing).rejects.toSatisfy((error) => sqlStateOf(error) === "22012");
     expect(await settingsLike("failing-")).toEqual([]);
@@ -112,15 +98,15 @@ describe("later", () => {
 
   it("tells what went wrong first, not what went wrong because of it", async () => {
     const failing = transaction(db, async (tx) => {
-      later(tx, sql`select 1 / 0`);
-      await setting("aborted").execute(tx);
+      tx.send(sql`select 1 / 0`);
+      await tx.run(setting("aborted"));
     });
     await expect(failing).rejects.toSatisfy((error) => sqlStateOf(error) === "22012");
   });
 
   it("tells why the work gave up when every statement succeeded", async () => {
     const failing = transaction(db, async (tx) => {
-      later(tx, setting("given-up"));
+      tx.send(setting("given-up"));
       throw new Error("given up");
     });
     await expect(failing).rejects.toThrow("given up");
@@ -131,9 +117,9 @@ describe("later", () => {
     let attempts = 0;
     await transaction(db, async (tx) => {
       attempts += 1;
-      later(tx, setting("again"));
+      tx.send(setting("again"));
       if (attempts === 1)
-        later(tx, sql`do $$ begin raise exception 'collision' using errcode = '40001'; end $$`);
+        tx.send(sql`do $$ begin raise exception 'collision' using errcode = '40001'; end $$`);
     });
     expect(attempts).toBe(2);
     expect(await settingsLike("again")).toEqual(["again"]);
@@ -144,7 +130,7 @@ describe("statements of a transaction", () => {
   it("are refused once it has ended, whoever still sends them", async () => {
     let straggler: Promise<unknown> = Promise.resolve();
     const failing = transaction(db, async (tx) => {
-      straggler = sql`select pg_sleep(0.02)`.execute(tx).then(() => setting("straggler").execute(tx));
+      straggler = tx.run(sql`select pg_sleep(0.02)`).then(() => tx.run(setting("straggler")));
       straggler.catch(() => {});
       throw new Error("enough");
     });
@@ -155,20 +141,20 @@ describe("statements of a transaction", () => {
 
   it("leave the connection usable after a failure", async () => {
     for (let round = 0; round < 20; round += 1)
-      await expect(transaction(db, async (tx) => later(tx, sql`select 1 / 0`))).rejects.toThrow("zero");
-    expect(await transaction(db, async (tx) => (await sql`select 1 as one`.execute(tx)).rows)).toEqual([
-      { one: 1 },
-    ]);
+      await expect(transaction(db, async (tx) => tx.send(sql`select 1 / 0`))).rejects.toThrow("zero");
+    expect(await transaction(db, (tx) => tx.one(query({ one: integer })`select 1 as one`))).toEqual({
+      one: 1,
+    });
   });
 
   it("were all sent, COMMIT included, when that is told", async () => {
     const sent: string[] = [];
     let told: string[] = [];
-    const recorder = executorThat((statement) => {
+    const recorder = sourceThat((statement) => {
       sent.push(statement);
       return Promise.resolve({ rows: [] });
     });
-    await transaction(recorder, async (tx) => later(tx, sql`select 1`), { onSent: () => (told = [...sent]) });
+    await transaction(recorder, async (tx) => tx.send(sql`select 1`), { onSent: () => (told = [...sent]) });
     expect(told).toEqual(["begin", "select 1", "commit"]);
   });
 
@@ -176,10 +162,10 @@ describe("statements of a transaction", () => {
     const isInside = await transaction(
       db,
       async (tx) => {
-        const first = sql`select 1`.execute(tx);
-        const second = sql<{ inside: boolean }>`select now() < statement_timestamp() as inside`.execute(tx);
+        const first = tx.run(sql`select 1`);
+        const second = tx.one(query({ inside: boolean })`select now() < statement_timestamp() as inside`);
         await first;
-        return (await second).rows[0]?.inside;
+        return (await second).inside;
       },
       { beginsWithReads: true },
     );
@@ -189,13 +175,13 @@ describe("statements of a transaction", () => {
   it("are refused when BEGIN fails, from the first one that was not sent with it", async () => {
     const sent: string[] = [];
     const failing = transaction(
-      executorThat((statement) => {
+      sourceThat((statement) => {
         sent.push(statement);
         return statement === "begin" ? Promise.reject(new Error("cancelled")) : Promise.resolve({ rows: [] });
       }),
       async (tx) => {
-        await sql`select 1`.execute(tx);
-        later(tx, sql`delete from instance_settings`);
+        await tx.run(sql`select 1`);
+        tx.send(sql`delete from instance_settings`);
       },
       { beginsWithReads: true },
     );
@@ -204,27 +190,16 @@ describe("statements of a transaction", () => {
   });
 });
 
-/** A query builder whose statements go nowhere. */
-function executorThat(answer: (statement: string) => Promise<QueryResult<never>>): Executor {
-  const connection: DatabaseConnection = {
-    executeQuery: ({ sql: statement }: CompiledQuery) => answer(statement),
-    streamQuery: () => {
-      throw new Error("Nothing is streamed");
-    },
-  };
-  class Driver extends DummyDriver {
-    override acquireConnection(): Promise<DatabaseConnection> {
-      return Promise.resolve(connection);
-    }
-  }
-  return new Kysely({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new Driver(),
-      createIntrospector: (builder) => new PostgresIntrospector(builder),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
+/** Connections whose statements go nowhere. */
+function sourceThat(answer: (statement: string) => Promise<{ rows: never[] }>): ConnectionSource {
+  const send = async ({ text }: { text: string }): Promise<pg.QueryResult> => ({
+    command: "",
+    rowCount: null,
+    oid: 0,
+    fields: [],
+    ...(await answer(text)),
   });
+  return { checkRows: false, borrow: async () => ({ send, release: () => {} }) };
 }
 
 describe("isConnectionFailure", () => {
@@ -239,9 +214,9 @@ describe("isConnectionFailure", () => {
 
 describe("moments", () => {
   it("come back to the microsecond as the number that went in", async () => {
-    for (const seconds of [0, 1, 1_787_150_398.616638, 1_787_150_398.000001, 4_102_444_800, -1.5]) {
-      const { rows } = await sql<{ at: number }>`select to_timestamp(${seconds}::float8) as at`.execute(db);
-      expect(rows[0]?.at).toBe(seconds);
-    }
+    for (const seconds of [0, 1, 1_787_150_398.616638, 1_787_150_398.000001, 4_102_444_800, -1.5])
+      expect(await db.one(query({ at: timestamp })`select ${moment(seconds)} as at`)).toEqual({
+        at: seconds,
+      });
   });
 });

@@ -1,19 +1,6 @@
-import {
-  CompiledQuery,
-  type ConnectionProvider,
-  type DatabaseConnection,
-  type Dialect,
-  DummyDriver,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type RawBuilder,
-  Transaction,
-} from "kysely";
-
-import { AppError } from "../domain/errors.ts";
-import type { Executor, Tx } from "./connect.ts";
-import type { DB } from "./schema.ts";
+import { collision } from "../domain/errors.ts";
+import type { Borrowed, ConnectionSource, Tx } from "./connect.ts";
+import { createExecutor } from "./executor.ts";
 import { sqlState, sqlStateOf } from "./sqlstate.ts";
 
 const attempts = 4;
@@ -46,56 +33,41 @@ export interface TransactionOptions {
  * which they were sent. Those begun together with `Promise.all` share a round trip.
  */
 export async function transaction<T>(
-  db: Executor,
+  db: ConnectionSource,
   work: (tx: Tx) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
+  for (let attempt = 1; ; attempt += 1)
     try {
       return await attemptOnce(db, work, options);
     } catch (error) {
       if (!isTransient(error)) throw error;
-      if (attempt === attempts)
-        throw new AppError("conflict", "Another request changed the same records, try again", {
-          cause: error,
-        });
+      if (attempt === attempts) throw collision(error);
     }
-  }
 }
 
-/** Statements under way that nobody waits for, by the transaction they belong to. */
-const unawaited = new WeakMap<Tx, Promise<unknown>[]>();
-
-/**
- * Sends a statement whose answer does not matter to what comes next, and returns at once. Whether it succeeded shows when
- * the transaction ends, which then fails as if the statement had been waited for.
- */
-export function later(tx: Tx, statement: RawBuilder<unknown>): void {
-  unawaited.get(tx)!.push(handled(statement.execute(tx)));
-}
-
-/** A promise that somebody looks at in time. */
+/** Takes a rejection for handled: somebody looks at the promise in time. */
 function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }
 
-/** The failure of the first that failed, in their order; undefined when none did. */
+/** Finds the failure of the first that failed, in their order; undefined when none did. */
 async function firstFailure(promises: readonly Promise<unknown>[]): Promise<unknown> {
   const failed = (await Promise.allSettled(promises)).find(({ status }) => status === "rejected");
   return failed?.status === "rejected" ? failed.reason : undefined;
 }
 
-function attemptOnce<T>(
-  db: Executor,
+async function attemptOnce<T>(
+  db: ConnectionSource,
   work: (tx: Tx) => Promise<T>,
   { beginsWithReads = false, onSent }: TransactionOptions,
 ): Promise<T> {
-  return db.getExecutor().provideConnection(async (connection) => {
+  const connection = await db.borrow();
+  try {
     const session = openSession(connection);
-    const tx = transactionOn(db, session);
     const sent: Promise<unknown>[] = [];
-    unawaited.set(tx, sent);
+    const tx = transactionOn(session, sent, db.checkRows);
     const begun = session.begin();
     if (beginsWithReads) sent.push(handled(begun));
     else await begun;
@@ -110,29 +82,32 @@ function attemptOnce<T>(
       // What came after it failed only because it had.
       throw (await firstFailure(sent)) ?? error;
     }
-  });
+  } finally {
+    connection.release();
+  }
 }
 
-interface Session extends ConnectionProvider {
+type Send = Borrowed["send"];
+
+interface Session {
+  /** Sends a statement without waiting for those before. */
+  send: Send;
   begin(): Promise<unknown>;
   /** Ends the transaction, after all that was sent before; nothing can be sent any more. Only the first call counts. */
   end(command: "commit" | "rollback"): Promise<unknown>;
 }
 
-/** A connection in a transaction, on which statements do not wait for those sent before. */
-function openSession(connection: DatabaseConnection): Session {
+const plain = (text: string): Parameters<Send>[0] => ({ name: undefined, text, values: [] });
+
+/** Begins to use a connection for a transaction, on which statements do not wait for those sent before. */
+function openSession(connection: Borrowed): Session {
   let refusal: Error | undefined;
   let ended: Promise<unknown> | undefined;
-  const guarded: DatabaseConnection = {
-    executeQuery: (query) =>
-      refusal === undefined ? connection.executeQuery(query) : Promise.reject(refusal),
-    streamQuery: (query, chunkSize) => connection.streamQuery(query, chunkSize),
-  };
   return {
-    provideConnection: (consumer) => consumer(guarded),
+    send: (statement) => (refusal === undefined ? connection.send(statement) : Promise.reject(refusal)),
     begin: async () => {
       try {
-        await connection.executeQuery(CompiledQuery.raw("begin"));
+        await connection.send(plain("begin"));
       } catch (error) {
         // Whatever came next would be kept without the rest.
         refusal = error instanceof Error ? error : new Error(String(error));
@@ -141,21 +116,13 @@ function openSession(connection: DatabaseConnection): Session {
     },
     end: (command) => {
       refusal ??= new Error("The transaction has ended");
-      ended ??= connection.executeQuery(CompiledQuery.raw(command));
+      ended ??= connection.send(plain(command));
       return ended;
     },
   };
 }
 
-/** What the query builder asks of a transaction besides what executes statements; none of it is used. */
-const dialect: Dialect = {
-  createAdapter: () => new PostgresAdapter(),
-  createDriver: () => new DummyDriver(),
-  createIntrospector: (db) => new PostgresIntrospector(db),
-  createQueryCompiler: () => new PostgresQueryCompiler(),
-};
-const unused = { config: { dialect }, dialect, driver: dialect.createDriver() };
-
-function transactionOn(db: Executor, session: Session): Tx {
-  return new Transaction<DB>({ ...unused, executor: db.getExecutor().withConnectionProvider(session) });
+function transactionOn(session: Session, sent: Promise<unknown>[], checkRows: boolean): Tx {
+  const executor = createExecutor({ send: (statement) => session.send(statement), checkRows });
+  return { ...executor, send: (command) => void sent.push(handled(executor.run(command))) };
 }

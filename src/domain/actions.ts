@@ -1,8 +1,10 @@
 /** Notification rules: which triggers, in which environments or flows, tell which targets (domain terms of the API). */
 
-export type ActionType = "env" | "flow";
+/** What actions watch: environments or flows. */
+export const actionTypes = ["env", "flow"] as const;
+export type ActionType = (typeof actionTypes)[number];
 
-/** Accepted for compatibility though it never fires: `ON_SCALED_ARTIFACT`. */
+/** What may trigger an action on environments. `ON_SCALED_ARTIFACT` is accepted for compatibility and never fires. */
 export const environmentTriggers = [
   "ON_STARTED_ARTIFACT",
   "ON_EXITED_ARTIFACT",
@@ -13,7 +15,9 @@ export const environmentTriggers = [
   "ON_SILENT_ENV",
 ] as const;
 
-/** Accepted for compatibility though they never fire: `ON_APPROVAL` and `ON_RELEASE`. */
+/**
+ * What may trigger an action on flows. `ON_APPROVAL` and `ON_RELEASE` are accepted for compatibility and never fire.
+ */
 export const flowTriggers = [
   "ON_STARTED_TRAIL",
   "ON_ATTESTED_PROVENANCE",
@@ -23,7 +27,7 @@ export const flowTriggers = [
 ] as const;
 
 export const actionLimits = {
-  /** Environments or flows of one action. */
+  /** Number of environments or flows of one action. */
   subjects: 1000,
   targets: 20,
   emails: 100,
@@ -37,27 +41,22 @@ export interface SlackContext {
   team_id: string;
 }
 
-/** What of a target may be shown. The address of a webhook is a secret: whoever knows it can post there. */
+/** How somebody can be told: see `OpenTarget`. */
+export const targetTypes = ["WEBHOOK", "SLACK", "EMAIL"] as const;
+export type TargetType = (typeof targetTypes)[number];
+
+/** The part of a target that may be shown. The address of a webhook is secret: whoever knows it can post there. */
 export type OpenTarget =
   | { type: "WEBHOOK"; payload_version: "1.0" }
   | { type: "SLACK"; context: SlackContext | null }
   | { type: "EMAIL"; emails: string[] };
 
-/** A target's webhook address; null for e-mail. Kept in the order of the targets. */
+/** A target's webhook address; null for e-mail. An action's are kept in the order of its targets. */
 export type TargetSecret = string | null;
-
-/** What an action does, whoever made it and whatever it is numbered. */
-export interface ActionDefinition {
-  type: ActionType;
-  name: string;
-  triggers: string[];
-  targets: OpenTarget[];
-  secrets: TargetSecret[];
-}
 
 const largestNumber = 2_147_483_647;
 
-/** An action's number as its URL has it; undefined when no action can have it. */
+/** Reads an action's number as its URL has it; undefined when no action can have it. */
 export function parseActionNumber(text: string): number | undefined {
   if (!/^[1-9]\d{0,9}$/.test(text)) return undefined;
   const number = Number(text);

@@ -1,4 +1,4 @@
-/** What a report says about a build that never changes; absent or null parts of the commit are unknown. */
+/** What a report says about a build and never changes; absent or null parts of the commit are unknown. */
 export interface BuildFacts {
   fingerprint: string;
   trail_name: string;
@@ -9,7 +9,7 @@ export interface BuildFacts {
 }
 
 /** A build's commit as it is shown (interface spec 2). */
-export interface BuildCommit {
+interface BuildCommit {
   sha1: string | null;
   message: string | null;
   author: string | null;
@@ -19,7 +19,7 @@ export interface BuildCommit {
 }
 
 /** What a report says about a commit. */
-export type ReportedCommit = { [Part in keyof BuildCommit]?: BuildCommit[Part] | undefined };
+type ReportedCommit = { [Part in keyof BuildCommit]?: BuildCommit[Part] | undefined };
 
 function shownCommit(commit: ReportedCommit): BuildCommit {
   const { sha1 = null, message = null, author = null, branch = null, timestamp = null, url = null } = commit;
@@ -27,8 +27,8 @@ function shownCommit(commit: ReportedCommit): BuildCommit {
 }
 
 /**
- * The members of a build's JSON (interface spec 2) that never change, without the braces around them. What is missing is
- * when it was made, which is settled when it is numbered, and its flow and repo, which may be renamed.
+ * Writes the members of a build's JSON (interface spec 2) that never change, without the braces around them. Its time
+ * is missing, which is decided when it is numbered, and so are its flow and repo, which may be renamed.
  */
 export function buildMembers(facts: BuildFacts): string {
   const { fingerprint, trail_name, filename, build_url, git_commit, git_commit_info } = facts;

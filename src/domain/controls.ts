@@ -1,4 +1,4 @@
-/** What an entry in a control's history tells: how the control came to be as the entry shows it. */
+/** What an entry in a control's history records. */
 export const controlStatuses = ["Created", "Edited", "Archived", "Unarchived"] as const;
 export type ControlStatus = (typeof controlStatuses)[number];
 
@@ -14,32 +14,32 @@ export const controlLimits = {
 /** Identifiers whose URL means something else: relative path segments, and the list of tags. */
 const reserved = new Set([".", "..", "tags"]);
 
-/** Whether a control of this identifier could not be reached by its URL. */
+/** Says whether an identifier is reserved, because its URL means something else. */
 export function isReservedControlIdentifier(identifier: string): boolean {
   return reserved.has(identifier);
 }
 
-/** A version number as a URL has it; undefined when the text is none that a control can have. */
+/** Reads a version number from a URL; undefined when no control can have it. */
 export function parseControlVersion(text: string): number | undefined {
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
 }
 
-/** 404 for an identifier that no control has. */
+/** Says that no control has this identifier (404). */
 export function unknownControl(identifier: string, org: string): string {
   return `Control '${identifier}' does not exist in org '${org}'`;
 }
 
-/** 404 for a version that a control does not have. */
+/** Says that a control does not have this version (404). */
 export function unknownControlVersion(version: string, identifier: string, org: string): string {
   return `Version ${version} of control '${identifier}' does not exist in org '${org}'`;
 }
 
-/** 404 for a decision that was not made on a control. */
+/** Says that there is no such decision on a control (404). */
 export function unknownDecision(id: string, identifier: string, org: string): string {
   return `Decision '${id}' on control '${identifier}' does not exist in org '${org}'`;
 }
 
-/** 409 for an identifier that a control has, archived or not. */
+/** Says that a control, archived or not, has this identifier already (409). */
 export function controlExists(identifier: string, org: string): string {
   return `A control with identifier '${identifier}' already exists in organization '${org}'`;
 }

@@ -1,4 +1,7 @@
-/** What an environment's reports come from; `logical` groups others and has none of its own (interface spec 2). */
+/**
+ * Kinds of environments, by where their reports come from; `logical` ones group others and have no reports (interface
+ * spec 2).
+ */
 export const environmentTypes = [
   "K8S",
   "ECS",
@@ -13,18 +16,31 @@ export const environmentTypes = [
 
 export type EnvironmentType = (typeof environmentTypes)[number];
 
-/** Orders of the environment list (interface spec 4.1). */
-export const environmentSorts = ["name", "last_modified_at", "last_changed_at"] as const;
+/** Keys by which the list of environments can be sorted (interface spec 4.1). */
+export const environmentSorts = [
+  "name",
+  "last_modified_at",
+  "last_changed_at",
+  "last_reported_at",
+  "state",
+] as const;
 export type EnvironmentSort = (typeof environmentSorts)[number];
+
+/**
+ * States by which environments can be listed. The verdict is unknown without policies, and before the first report;
+ * logical environments have no reports, so none is missing.
+ */
+export const environmentStates = ["COMPLIANT", "NON-COMPLIANT", "UNKNOWN", "NEVER-REPORTED"] as const;
+export type EnvironmentState = (typeof environmentStates)[number];
 
 export const sortDirections = ["asc", "desc"] as const;
 export type SortDirection = (typeof sortDirections)[number];
 
-/** Said by every attempt to put into a group what is no member, or to put something into what is no group. */
+/** The error of putting something into an environment that is not logical, or a logical one into another. */
 export const onlyPhysicalInLogical = "Can only add physical environments to logical environments";
 
 /**
- * What is wrong with giving members to an environment; undefined when nothing is. Only logical environments have
+ * Says what is wrong with giving members to an environment; undefined when nothing is. Only logical environments have
  * members, and only physical ones are members.
  */
 export function membershipProblem(
@@ -36,12 +52,12 @@ export function membershipProblem(
   return members.some(({ type }) => type === "logical") ? onlyPhysicalInLogical : undefined;
 }
 
-/** 404 for a name that no environment has or had. */
+/** Says that no environment has or had this name (404). */
 export function unknownEnvironment(name: string, org: string): string {
   return `Environment named '${name}' does not exist for organization '${org}'`;
 }
 
-/** 404 for a name whose environment is archived. */
+/** Says that the environment of this name is archived (404). */
 export function archivedEnvironment(name: string, org: string): string {
   return `Environment named '${name}' has been archived for organization '${org}'`;
 }

@@ -1,6 +1,6 @@
 const fallbackName = "evidence";
 
-/** What a file name on any system has at most. */
+/** Longest file name that every system takes, in bytes of UTF-8. */
 const maxNameBytes = 200;
 
 // Control characters, and those that change the direction of what follows: `gpj.exe` must not look like `exe.jpg`.
@@ -22,11 +22,15 @@ function cut(name: string): string {
 }
 
 /**
- * The name under which an uploaded file is kept: the last part of the path it was given as, without characters that
- * deceive or that no database or file system takes, at most 200 bytes long.
+ * Gives the name under which an uploaded file is kept: the last part of the path it came with, at most 200 bytes long,
+ * without characters that deceive or that no database or file system takes.
  */
 export function evidenceName(given: string | undefined): string {
-  const base = (given ?? "").toWellFormed().split(/[/\\]/).at(-1)!.replace(unsafe, "").trim();
+  const base = (given ?? "")
+    .toWellFormed()
+    .replace(/^.*[/\\]/s, "")
+    .replace(unsafe, "")
+    .trim();
   return /^\.*$/.test(base) ? fallbackName : cut(base);
 }
 
@@ -42,7 +46,7 @@ const signatures: [contentType: string, start: number[]][] = [
   ["image/jpeg", [0xff, 0xd8, 0xff]],
 ];
 
-/** Every media type that evidence is handed out under; what is not recognised comes first. */
+/** Every media type that evidence is served as; first the one for unrecognised files. */
 export const evidenceContentTypes: readonly string[] = [
   bytesType,
   jsonType,
@@ -62,8 +66,8 @@ function isText(head: Uint8Array): boolean {
 }
 
 /**
- * The media type to hand a file out under, from its first bytes. Only types that no browser runs anything of: what
- * looks like a page, a script or XML is plain text, what is not recognised is bytes.
+ * Chooses the media type to serve a file as, from its first bytes and its name. No type makes a browser execute
+ * anything: pages, scripts and XML are plain text, unrecognised files are bytes.
  */
 export function evidenceContentType(head: Uint8Array, name: string): string {
   const found = signatures.find(([, start]) => start.every((byte, index) => head[index] === byte));
@@ -74,8 +78,8 @@ export function evidenceContentType(head: Uint8Array, name: string): string {
 }
 
 /**
- * `Content-Disposition` of a download (RFC 6266): the name in ASCII for old clients, and in full (RFC 8187) when that
- * lost something.
+ * Writes the `Content-Disposition` of a download (RFC 6266): the name in ASCII for old clients, and in full (RFC 8187)
+ * when ASCII does not suffice.
  */
 export function attachmentDisposition(name: string): string {
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/gu, "_");

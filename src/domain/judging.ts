@@ -3,36 +3,36 @@ import type { Policy } from "./policy/model.ts";
 import { countRules, maxRules, sizeOfPolicy } from "./policy/size.ts";
 
 /**
- * How much is judged at once: in an environment, and in trying a policy on several. It is the same for everybody who
- * judges, so that what may be stored can be judged, and what may be tried can be stored.
+ * Limits of what is judged at once: in an environment, and in trying a policy on several. They are the same for
+ * everybody who judges, so that what may be stored can be judged, and what may be tried can be stored.
  */
 export const judgingLimits = {
-  /** Rules times artifacts times flows. Ten thousand artifacts of two flows each under 50 rules are just possible. */
+  /** Rules times artifacts times flows: ten thousand artifacts of two flows each under 50 rules are just possible. */
   evaluations: 1_000_000,
   /** Artifacts times flows, however few rules there are. */
   facts: 100_000,
-  /** Rules times flows of one artifact, which is judged in one go. */
+  /** Rules times flows of one artifact, which is judged without a pause. */
   evaluationsOfOne: 50_000,
   /** Flows of one artifact. */
   flowsOfOne: 10_000,
-  /** Instructions of regular expressions times characters of names: some twenty seconds at the worst. */
+  /** Instructions of regular expressions times characters of names: at worst some twenty seconds. */
   matching: 5_000_000_000,
-  /** What runs in all members of a logical environment, before equal ones are put together. */
+  /** Artifacts of all members of a logical environment, before equal ones are merged. */
   memberArtifacts: 100_000,
 } as const;
 
-/** Something that is judged by policies. */
-export interface JudgingSize {
+/** The size of what is to be judged. */
+interface JudgingSize {
   policies: readonly { name: string; policy: Policy }[];
-  /** Artifacts, each as often as flows know it, but at least once. */
+  /** Artifacts times flows: each artifact counts as often as flows know it, but at least once. */
   facts: number;
-  /** Of the artifact that most flows know. */
+  /** Flows of the artifact that most flows know. */
   mostFlows?: number;
-  /** Characters of the names of all artifacts. */
+  /** Characters in the names of all artifacts. */
   names?: number;
 }
 
-/** What one environment asks for is more than is judged at once. */
+/** The error when judging an environment asks for more than is judged at once. */
 export class TooMuchToJudge extends AppError {
   constructor(environment: string, problem: string) {
     super("invalid", `Environment '${environment}' cannot be judged: ${problem}`);
@@ -51,12 +51,12 @@ function tooMany(what: string, count: number, most: number): string | undefined 
   return count > most ? `${what} are ${count}, more than the ${most} that are possible at once` : undefined;
 }
 
-/** Rules times artifacts times flows. */
+/** Counts the evaluations: rules times artifacts times flows. */
 export function countEvaluations({ policies, facts }: JudgingSize): number {
   return policies.reduce((sum, { policy }) => sum + sizeOfPolicy(policy).rules, 0) * facts;
 }
 
-/** Why so much cannot be judged at once, with its size and the largest possible; undefined when it can. */
+/** Says why this cannot be judged at once, with its size and the limit; undefined when it can. */
 export function judgingProblem(size: JudgingSize): string | undefined {
   const { policies, facts, mostFlows = 1, names = 0 } = size;
   const { evaluations, evaluationsOfOne, flowsOfOne, matching } = judgingLimits;
@@ -76,7 +76,7 @@ export function judgingProblem(size: JudgingSize): string | undefined {
   );
 }
 
-/** @throws TooMuchToJudge */
+/** Checks that an environment can be judged at once. @throws TooMuchToJudge */
 export function requireJudgeable(environment: string, size: JudgingSize): void {
   const problem = judgingProblem(size);
   if (problem !== undefined) throw new TooMuchToJudge(environment, problem);

@@ -1,19 +1,19 @@
 /**
- * Every name pattern and limit of the public interface, once. Error texts quote a pattern to the letter, and clients
- * compare those texts, so the order and the escapes in each matter.
+ * Every name pattern and limit of the public interface, once. Error texts quote patterns to the letter, and clients
+ * compare those texts: so order and escapes in a pattern matter.
  */
 
 /** Flow and trail names, also new names in renames of flows. */
 export const flowNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9\.\-_~]*$/;
 export const trailNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9\-_.~]*$/;
 
-/** Environment names. `#`, `@` and `~` separate a snapshot expression from the name. */
+/** Environment names. `#`, `@` and `~` are missing: they begin a snapshot expression. */
 export const environmentNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9\.\-_]*$/;
 
 /** Names of artifacts in a flow template. */
 export const templateReferenceNamePattern = /^[a-zA-Z0-9\-_]+$/;
 
-/** Attestation names and target artifacts. The period is missing: it separates the two on the command line. */
+/** Names of attestations and of target artifacts. The period is missing: it separates the two on the command line. */
 export const attestationNamePattern = /^[a-zA-Z0-9\-_,]+$/;
 
 export const policyNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9\-_\.~]*$/;
@@ -31,14 +31,23 @@ export const actionNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9\-_\.~/]*$/;
 /** Organizations and users share one namespace, because every user has an organization of the same name. */
 export const organizationNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9\-_\.]*$/;
 export const organizationNameLength = { min: 1, max: 128 };
+/** Names that no organization and no user may take: they are where pages of theirs would be. Those that have one keep it. */
+export const reservedNames: ReadonlySet<string> = new Set([
+  "api",
+  "live",
+  "ready",
+  "metrics",
+  "favicon.ico",
+  "robots.txt",
+]);
 export const displayNameLength = 256;
 export const organizationDescriptionLength = 4096;
 
-/** Keys with a value of the caller's choice, such as those brought from elsewhere: printable ASCII without blanks. */
+/** Values of API keys that callers choose, such as keys brought from elsewhere: printable ASCII without blanks. */
 export const chosenKeyPattern = /^[!-~]{20,512}$/;
 
 export const fingerprintPattern = /^[a-f0-9]{64}$/;
-/** Reads accept a beginning of a fingerprint. */
+/** The beginning of a fingerprint, which reads accept. */
 export const fingerprintPrefixPattern = /^[a-f0-9]{5,64}$/;
 export const gitCommitPattern = /^[a-f0-9]{40}$/;
 
@@ -48,13 +57,13 @@ export const annotationKeyPattern = /^[A-Za-z0-9_-]+$/;
 /** The last moment an expiry may name: 1 January 2100, Unix seconds. */
 export const latestExpiry = 4_102_444_800;
 
-/** Page numbers of every list (interface spec 8). */
+/** Highest page number of every list (interface spec 8). */
 export const maxPage = 1_000_000;
 
-/** How long a name may be where the contract sets no limit: enough for anything real, little enough for an index. */
+/** Longest name where the contract sets no limit: enough for anything real, little enough for an index. */
 export const maxNameLength = 512;
 
-/** The name of an archived resource; its own becomes free again. */
+/** Gives the name of an archived resource, whose own becomes free again. */
 export function archivedName(name: string, archivedAt: number): string {
   return `${name}-archived-at-${Math.floor(archivedAt)}`;
 }

@@ -1,8 +1,8 @@
 import { evidenceName } from "./evidence-file.ts";
 
 /**
- * One segment of a path in an archive: nothing that a file system, a shell or `sha256sum -c` takes for something else.
- * What people gave as names stays readable.
+ * Makes a text safe as one segment of a path in an archive: nothing that a file system, a shell or `sha256sum -c` would
+ * misread. Names stay readable.
  */
 export function safeSegment(given: string): string {
   const name = evidenceName(given.replace(/[<>:"|?*\\/]/g, "_")).replace(/^[-~ ]+|[. ]+$/g, "_");
@@ -10,8 +10,8 @@ export function safeSegment(given: string): string {
   return /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(name) ? `_${name}` : name;
 }
 
-/** Gives out paths for the files of one archive, each once, however the names given for them look. */
-export function createPathBook(root: string): (...segments: string[]) => string {
+/** Makes a function that gives each file of one archive a path of its own, safe and different from all others. */
+export function createUniquePaths(root: string): (...segments: string[]) => string {
   // Two paths that differ in case only, or in how an accent is written, are one on some systems.
   const taken = new Set<string>();
   return (...segments) => {

@@ -5,7 +5,7 @@ const scpAddress = /^(?:[^@/\s]+@)?([^:/@\s]+\.[^:/@\s]+):(?!\/\/)/;
 
 const longestHost = 253;
 
-/** The host a repo lives on, from its address in any of the usual forms; null when it has none. */
+/** Finds the host of a repo, from its address in any of the usual forms; null when there is none. */
 export function vcsInstanceOf(url: string): string | null {
   const short = scpAddress.exec(url.slice(0, 2000))?.[1];
   const host = short ?? parseUrl(url)?.host ?? "";

@@ -3,7 +3,7 @@ export const roles = ["reader", "snapshotter", "member", "admin"] as const;
 
 export type Role = (typeof roles)[number];
 
-/** Whether a holder of `role` may do what asks for `needed`. */
+/** Says whether a role suffices for what needs another. */
 export function roleAllows(role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }

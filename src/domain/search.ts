@@ -2,7 +2,7 @@
 export const searchPattern = /^[a-fA-F0-9]{5,64}$/;
 
 export const searchLimits = {
-  /** Of commits, and of fingerprints. */
+  /** Most commits, and most fingerprints, that are counted. */
   matches: 1000,
   artifacts: 100,
   /** Starts and exits of all artifacts found. */
@@ -10,8 +10,8 @@ export const searchLimits = {
 } as const;
 
 /**
- * What a text turned out to be: the one commit or the one fingerprint that begins with it, else several things.
- * Undefined when nothing does.
+ * Decides what a searched text means: the only commit or fingerprint that begins with it, else several. Undefined when
+ * nothing does.
  */
 export function resolveMatches(
   fingerprints: readonly string[],

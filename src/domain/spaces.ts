@@ -8,7 +8,7 @@ export interface SpacePlace {
 export const spaceNamePattern = /^\S(?:.*\S)?$/;
 export const spaceNameLength = 128;
 
-/** Whether `id` would become its own ancestor with `parentId` above it. */
+/** Says whether a space would become its own ancestor with `parentId` above it. */
 export function wouldFormCycle(spaces: readonly SpacePlace[], id: string, parentId: string | null): boolean {
   const parents = new Map(spaces.map((space) => [space.id, space.parent_id]));
   const seen = new Set<string>();
@@ -19,7 +19,7 @@ export function wouldFormCycle(spaces: readonly SpacePlace[], id: string, parent
   return false;
 }
 
-/** 404 for a space that there is not. */
+/** Says that there is no such space (404). */
 export function unknownSpace(id: string, org: string): string {
   return `Space '${id}' does not exist in organization '${org}'`;
 }

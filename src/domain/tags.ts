@@ -1,10 +1,10 @@
 /** Tags of environments, flows, repos and controls: a flat map of text to text. */
 export type Tags = Record<string, string>;
 
-/** How much one resource can be tagged. */
+/** Limits of the tags of one resource, in characters and in number. */
 export const tagLimits = { keyLength: 128, valueLength: 1024, tagsPerResource: 100 } as const;
 
-/** What a list asks for: any of these keys whatever their values, or any of these keys with that value. */
+/** A filter by tags: any of these keys whatever their value, or any of these keys with this value. */
 export interface TagFilter {
   keys: string[];
   pairs: [key: string, value: string][];
@@ -12,7 +12,7 @@ export interface TagFilter {
 
 /**
  * Reads the values of a repeated `tag` parameter. A key cannot contain a colon, so the first one starts the value,
- * which may be empty and contain more of them. Empty text asks for the empty key, which no tag has.
+ * which may be empty and contain more of them. An empty text asks for the empty key, which no tag has.
  */
 export function parseTagFilter(texts: readonly string[]): TagFilter {
   const filter: TagFilter = { keys: [], pairs: [] };
@@ -23,6 +23,9 @@ export function parseTagFilter(texts: readonly string[]): TagFilter {
   }
   return filter;
 }
+
+/** How many tags are offered to choose from. */
+export const tagChoiceLimits = { keys: 200, valuesOfKey: 100 } as const;
 
 /** Kinds of resource that carry tags. */
 export type TaggedKind = "environment" | "flow" | "repo" | "control";
@@ -42,7 +45,7 @@ const kinds = new Map<string, TaggedKind>([
 /** Every spelling of a kind that URLs may use. */
 export const taggedKindSpellings = [...kinds.keys()];
 
-/** The kind a URL segment means; undefined when it means none. */
+/** Finds the kind that a URL segment means; undefined when it means none. */
 export function taggedKind(spelling: string): TaggedKind | undefined {
   return kinds.get(spelling);
 }

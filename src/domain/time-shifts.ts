@@ -1,20 +1,20 @@
-/** A moment that was written under a clock that was ahead, and when it can have been: Unix seconds. */
+/** A moment that was recorded while the clock was ahead, and the range in which it really was, in Unix seconds. */
 export interface WrongMoment {
   at: number;
-  /** The last right moment that was written before it; -Infinity when there is none. */
+  /** The last right moment recorded before it; -Infinity when there is none. */
   earliest: number;
-  /** The first right moment that was written after it. */
+  /** The first right moment recorded after it. */
   latest: number;
 }
 
-/** By how many seconds the clock was ahead while it gave the moments from `first` to `last`. */
+/** By how many seconds the clock was ahead when it gave the moments from `first` to `last`. */
 export interface Shift {
   first: number;
   last: number;
   seconds: number;
 }
 
-/** Seconds after the right moment before it at which the first wrong one is put, where there is room. */
+/** Seconds from the last right moment to where the first wrong one is put, where there is room. */
 const spread = 1;
 
 interface Group {
@@ -31,8 +31,8 @@ function shiftOf({ first, last, least, most }: Group): Shift {
 }
 
 /**
- * Finds by how much the clock was ahead: as much as puts each moment between the right ones around it, alike for as many
- * as possible, so that what was written together stays together and what came later stays later.
+ * Finds by how much the clock was ahead. A shift puts each moment between the right ones around it, and one shift
+ * serves as many moments as possible: so the distances and the order of moments are kept.
  * @param moments in order of `at`.
  */
 export async function findShifts(moments: AsyncIterable<WrongMoment>): Promise<Shift[]> {

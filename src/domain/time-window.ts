@@ -7,27 +7,27 @@ export interface TimeWindow {
   end_ts: Timestamp;
 }
 
-/** In seconds. */
+/** Seconds of a day. */
 export const day = 24 * 60 * 60;
 
-/** How a window is asked for: its query parameters, and how far it reaches back when nothing is said, in seconds. */
-export interface WindowStyle {
+/** How a window is asked for: the names of its query parameters, and its default length in seconds. */
+export interface WindowParameters {
   start: string;
   end: string;
   length: number;
 }
 
-/** Of builds and deployments (interface spec 8). */
-const usual: WindowStyle = { start: "start_ts", end: "end_ts", length: 28 * day };
+/** The window of builds and deployments (interface spec 8). */
+const standardWindow: WindowParameters = { start: "start_ts", end: "end_ts", length: 28 * day };
 
 /**
- * The window a caller asks for, with what they left out filled in.
+ * Completes the window that a caller asks for by defaults.
  * @throws AppError invalid when it would end before it starts.
  */
 export function timeWindow(
   asked: { start_ts?: Timestamp | undefined; end_ts?: Timestamp | undefined },
   now: Timestamp,
-  { start, end, length }: WindowStyle = usual,
+  { start, end, length }: WindowParameters = standardWindow,
 ): TimeWindow {
   const end_ts = asked.end_ts ?? now;
   const start_ts = asked.start_ts ?? Math.round((end_ts - length) * 1e6) / 1e6;

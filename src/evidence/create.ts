@@ -4,7 +4,7 @@ import { createFileStore } from "./files.ts";
 import { createS3Store, type S3Settings } from "./s3.ts";
 import type { EvidenceStore } from "./store.ts";
 
-/** Where evidence goes. */
+/** Settings of the evidence store. */
 export interface EvidenceSettings {
   /** Folder of the files; with a bucket, of uploads that are being received. */
   dir: string;
@@ -14,7 +14,7 @@ export interface EvidenceSettings {
   s3: S3Settings | undefined;
 }
 
-/** The evidence store of this configuration. Touches neither disk nor network until it is used. */
+/** Creates the evidence store of these settings. Touches neither disk nor network until it is used. */
 export function createEvidenceStore(settings: EvidenceSettings): EvidenceStore {
   return settings.s3 === undefined
     ? createFileStore(settings.dir)

@@ -26,7 +26,7 @@ async function flush(path: string): Promise<void> {
   }
 }
 
-/** The entries of a folder, sorted; none when it is not there. */
+/** Lists the entries of a folder, sorted; none when it does not exist. */
 async function entriesOf(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).sort();
@@ -39,7 +39,7 @@ async function entriesOf(folder: string): Promise<string[]> {
 class FileStore implements EvidenceStore {
   readonly #root: string;
   readonly #incoming: string;
-  /** Folders this process has seen to be on disk for good. */
+  /** Folders that this process has flushed to the disk. */
   readonly #durable = new Set<string>();
 
   constructor(root: string) {
@@ -65,8 +65,8 @@ class FileStore implements EvidenceStore {
   }
 
   /**
-   * Replaces what may be there already: it is the same content, and if it was damaged it no longer is. That it becomes
-   * the newest also tells those who look for orphans to wait.
+   * Moves a file to its address, replacing what may be there: the content is the same, and undamaged. Its new time also
+   * keeps the removal of orphans away from it.
    */
   async #keep(file: StagedFile): Promise<void> {
     const folder = this.#folder(file.sha256);
@@ -122,8 +122,8 @@ class FileStore implements EvidenceStore {
 }
 
 /**
- * Evidence as files: `<root>/<first two digits>/<sha256>`. An upload is written beside them, flushed, renamed to its
- * address, and the folder flushed, so a file that has an address is complete.
+ * Creates a store that keeps evidence as files: `<root>/<first two digits>/<sha256>`. An upload is written beside them,
+ * flushed, renamed to its address, and the folder flushed, so a file that has an address is complete.
  */
 export function createFileStore(root: string): EvidenceStore {
   return new FileStore(root);

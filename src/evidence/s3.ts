@@ -28,7 +28,7 @@ export interface S3Settings {
   prefix: string;
 }
 
-/** The client library takes a while to load: only those who use it wait for it. */
+/** Loads the client library, which takes a while: only servers with a bucket wait for it. */
 const library = () => import("@aws-sdk/client-s3");
 
 const attempts = 3;
@@ -39,12 +39,12 @@ function statusOf(error: unknown): number | undefined {
   return (error as Partial<S3ServiceException>).$metadata?.httpStatusCode;
 }
 
-/** Without the bucket nothing can be said of what is in it. */
+/** Says whether an object is missing. When the bucket itself is, nothing is known of the object. */
 function isMissing(error: unknown): boolean {
   return statusOf(error) === 404 && (error as Error).name !== "NoSuchBucket";
 }
 
-/** Whether asking again may help: the service is busy or was not reached. */
+/** Says whether asking again may help: the service is busy or was not reached. */
 function isPassing(error: unknown): boolean {
   const status = statusOf(error);
   return status === undefined || status >= 500 || status === 429 || status === 408;
@@ -107,7 +107,7 @@ class S3Store implements EvidenceStore {
     await (await this.#open()).send(command);
   }
 
-  /** Streams cannot be sent twice by the client library, so each try opens the file anew. */
+  /** Uploads a file, with retries. The client library cannot send a stream twice, so each try opens the file anew. */
   async #keep(file: StagedFile): Promise<void> {
     for (let attempt = 1; ; attempt += 1)
       try {
@@ -172,8 +172,9 @@ class S3Store implements EvidenceStore {
 }
 
 /**
- * Evidence in a bucket, under `<prefix><sha256>`. Uploads are received into files of `staging` first, because their
- * address is known only at their end. Content that is there already is written again, which makes it the newest.
+ * Creates a store that keeps evidence in a bucket, under `<prefix><sha256>`. Uploads are received into files of
+ * `staging` first, because their address is known only at their end. Content that is there already is written again,
+ * which makes it the newest.
  */
 export function createS3Store(settings: S3Settings, staging: string): EvidenceStore {
   return new S3Store(settings, staging);

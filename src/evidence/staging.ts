@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 
 import { type Content, ContentTooLarge, type StagedContent } from "./store.ts";
 
-/** Enough to recognise any kind of file we know. */
+/** Bytes at the beginning of a file that suffice to recognise its kind. */
 const headBytes = 512;
 
 /** A received file in the staging folder. */
@@ -69,10 +69,13 @@ export async function stageContent(
   };
 }
 
-/** What the trial takes of the disk. */
+/** Size of the file that is written to try whether there is room. */
 const probeBytes = 256 * 1024;
 
-/** Writes a file to the staging folder and removes it. */
+/**
+ * Writes a file to the staging folder and removes it, to see whether there is room.
+ * @throws what writing fails with.
+ */
 export async function probeStaging(folder: string): Promise<void> {
   const file = await stageFile(folder, Readable.from([Buffer.alloc(probeBytes)]), probeBytes);
   await rm(file.path, { force: true });

@@ -1,14 +1,14 @@
 import type { Readable } from "node:stream";
 
-/** What identifies stored content: the SHA-256 of its bytes in lower-case hex, and how many there are. */
+/** Stored content: the SHA-256 of its bytes in lower-case hex, which is its address, and its size in bytes. */
 export interface Content {
   sha256: string;
   size: number;
 }
 
-/** Content that was received completely but is not part of the store yet. One of the two methods ends it. */
+/** Content that was received completely but is not part of the store yet. End it by one of the two methods. */
 export interface StagedContent extends Content {
-  /** Its first bytes, for telling what kind of file it is. */
+  /** Its first bytes, to recognise the kind of file. */
   head: Buffer;
   /**
    * Makes it durable under its address; once this has returned no crash loses it. Content that is there already is
@@ -24,9 +24,7 @@ export interface ListedContent extends Content {
   modified_at: number;
 }
 
-/**
- * Where evidence is kept: content under the digest of its bytes, whoever owns it. Who may see what is not its concern.
- */
+/** A store of evidence: content under the digest of its bytes, whoever owns it. Access is not its concern. */
 export interface EvidenceStore {
   /**
    * Receives a stream without holding more than a piece of it in memory.
@@ -40,17 +38,17 @@ export interface EvidenceStore {
    */
   open(sha256: string): Promise<Readable>;
   has(sha256: string): Promise<boolean>;
-  /** Everything stored, in order of address. */
+  /** Lists everything stored, in order of address. */
   list(): AsyncIterable<ListedContent>;
-  /** Removes content that nobody refers to. What is not there is fine. */
+  /** Removes content that nobody refers to, if it is there. */
   remove(sha256: string): Promise<void>;
-  /** Tries whether a file can be received. @throws what writing one fails with. */
+  /** Checks that there is room to receive a file. @throws what writing one fails with. */
   probeRoom(): Promise<void>;
   /** Removes what interrupted uploads left more than so many seconds ago. @returns how many there were. */
   removeAbandoned(olderThanSeconds: number): Promise<number>;
 }
 
-/** More bytes arrived than are allowed. */
+/** The failure of an upload with more bytes than allowed. */
 export class ContentTooLarge extends Error {
   constructor(maxBytes: number) {
     super(`The content has more than ${maxBytes} bytes`);
@@ -58,7 +56,7 @@ export class ContentTooLarge extends Error {
   }
 }
 
-/** The store does not have what it should have. */
+/** The failure to find content that the store should have. */
 export class ContentMissing extends Error {
   constructor(sha256: string) {
     super(`Stored content ${sha256} is missing`);
@@ -66,7 +64,7 @@ export class ContentMissing extends Error {
   }
 }
 
-/** The bytes read are not those that were stored. */
+/** The failure of a read whose bytes are not those that were stored. */
 export class ContentDamaged extends Error {
   constructor(sha256: string) {
     super(`Stored content ${sha256} is damaged`);

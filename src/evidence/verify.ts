@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 
 import { ContentDamaged } from "./store.ts";
 
-/** Gives out `source` one piece late, so that nobody gets the last one before all have proved right. */
+/** Passes `source` on one piece late, so that the last one is not given out before all were verified. */
 async function* verified(source: Readable, sha256: string): AsyncGenerator<Buffer> {
   const hash = createHash("sha256");
   let held: Buffer | undefined;
@@ -16,7 +16,10 @@ async function* verified(source: Readable, sha256: string): AsyncGenerator<Buffe
   if (held !== undefined) yield held;
 }
 
-/** The same bytes, or a failure with `ContentDamaged` before the last of them. Closing it closes the source. */
+/**
+ * Verifies a stream while it is read: it fails with `ContentDamaged` before its last bytes when they do not match.
+ * Closing the result closes the source.
+ */
 export function verifiedStream(source: Readable, sha256: string): Readable {
   const stream = Readable.from(verified(source, sha256), { objectMode: false });
   // One that is closed before it was read has not begun to run and would leave the source open.

@@ -70,7 +70,7 @@ export class BodyBudget {
     this.#onRefused = onRefused;
   }
 
-  /** Bytes counted at the moment. */
+  /** Says how many bytes are counted at the moment. */
   used(pool: Owner["pool"]): number {
     return this.#pools[pool].used;
   }

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
 import { JsonError, parseJsonInTurns, type Places } from "../lib/json.ts";
 import { sha256InTurns } from "../lib/hash-in-turns.ts";
-import type { Brief, BriefBodies } from "./brief-bodies.ts";
+import type { Summary, BodySummaries } from "./body-summaries.ts";
 import { receiveBytes } from "./receive-bytes.ts";
 
 declare module "fastify" {
@@ -13,13 +13,13 @@ declare module "fastify" {
     /** SHA-256 of `rawBody`, where it was needed already. */
     bodyDigest: Buffer | null;
     /** What the body amounts to, when it came before. Then it is not read. */
-    knownBrief: Brief | null;
+    knownSummary: Summary | null;
   }
   interface FastifyContextConfig {
     /** The handler wants the bytes, not what they mean. */
     raw?: boolean;
     /** Bodies that need not be read again. */
-    briefs?: BriefBodies | undefined;
+    summaries?: BodySummaries | undefined;
     /** What of the body is kept as it was written. */
     exact?: Places | undefined;
   }
@@ -36,11 +36,11 @@ async function readJson(request: FastifyRequest, bytes: Buffer): Promise<unknown
   if (request.routeOptions.config.raw === true) return bytes;
   if (!isUtf8(request.headers["content-type"]))
     throw new AppError("unsupported", "JSON must be encoded in UTF-8");
-  const { briefs, exact } = request.routeOptions.config;
-  if (briefs !== undefined) {
+  const { summaries, exact } = request.routeOptions.config;
+  if (summaries !== undefined) {
     request.bodyDigest = await sha256InTurns([bytes]);
-    request.knownBrief = briefs.find(request.bodyDigest) ?? null;
-    if (request.knownBrief !== null) return undefined;
+    request.knownSummary = summaries.find(request.bodyDigest) ?? null;
+    if (request.knownSummary !== null) return undefined;
   }
   await request.server.largeBodies.enter(request, bytes);
   try {
@@ -51,7 +51,7 @@ async function readJson(request: FastifyRequest, bytes: Buffer): Promise<unknown
   }
 }
 
-/** What is said of a body that is no JSON. */
+/** Makes the error for a body that is no JSON. */
 export function notJson(error: JsonError): AppError {
   return new AppError("invalid", `Request body is not valid JSON: ${error.message}`);
 }
@@ -69,7 +69,7 @@ export function parseBody(bytes: Buffer, exact?: Places): Promise<unknown> {
 export function registerBodyParsers(app: FastifyInstance): void {
   app.decorateRequest("rawBody", null);
   app.decorateRequest("bodyDigest", null);
-  app.decorateRequest("knownBrief", null);
+  app.decorateRequest("knownSummary", null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/(?:[\w.-]+\+)?json\b/i, async (request: FastifyRequest) =>
     readJson(request, await receiveBytes(request)),

@@ -22,7 +22,7 @@ const toldConnections = 64;
 /** How long who is told why may take to read it. */
 const tellMs = 1_000;
 
-/** How many connections there may be: what was set, or what the descriptors of this process leave. */
+/** Says how many connections there may be: what was set, or what the descriptors of this process leave. */
 export function connectionLimit(set: number | undefined, openFiles: number | undefined): number {
   if (openFiles === undefined) return set ?? standardConnections;
   const left = openFiles - toldConnections - Math.min(otherDescriptors, Math.floor(openFiles / 2));

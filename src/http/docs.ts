@@ -7,6 +7,7 @@ import type { FastifyInstance } from "fastify";
 import type { Endpoints } from "../contract/endpoint.ts";
 import { openApiDocument } from "../contract/openapi.ts";
 import { apiPrefix } from "./mount.ts";
+import { pathOf } from "./path.ts";
 
 const assetFolder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"));
 
@@ -44,7 +45,7 @@ export interface DocsOptions {
   version: string;
 }
 
-/** The API's description as OpenAPI 3.1, and a page to read and try it; everything from our own files. */
+/** Serves the API's description as OpenAPI 3.1, and a page to read and try it; everything from our own files. */
 export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
   let document: string | undefined;
   app.get(`${apiPrefix}/openapi.json`, async (_request, reply) => {
@@ -55,8 +56,7 @@ export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
   });
   app.get(`${apiPrefix}/doc/`, async (request, reply) => {
     // The page's links are relative to the folder, so the folder must end in a slash.
-    if (!request.url.split("?", 1)[0]!.endsWith("/"))
-      return reply.redirect(`${options.publicUrl}${apiPrefix}/doc/`);
+    if (!pathOf(request).endsWith("/")) return reply.redirect(`${options.publicUrl}${apiPrefix}/doc/`);
     return reply
       .header("content-security-policy", contentSecurityPolicy)
       .type("text/html; charset=utf-8")

@@ -31,7 +31,7 @@ const frameworkErrors: Record<string, AppError> = {
   FST_ERR_BAD_URL: new AppError("invalid", "URL is not valid"),
 };
 
-/** What a failure means to the caller; undefined when it is our fault and the caller learns nothing. */
+/** Says what a failure means to the caller; undefined when it is our fault and the caller learns nothing. */
 function explain(error: FastifyError): AppError | undefined {
   if (error instanceof AppError) return error;
   const known = frameworkErrors[error.code];
@@ -65,6 +65,7 @@ export function handleError(error: FastifyError, request: FastifyRequest, reply:
   // What comes on this connection would be taken for the rest of the body.
   if (status === 408) reply.header("connection", "close");
   if (status === 401) reply.header("www-authenticate", "Bearer");
+  if (shown?.retryAfter !== undefined) reply.header("retry-after", String(shown.retryAfter));
   if (status === 503 && !reply.hasHeader("retry-after")) reply.header("retry-after", "2");
   return reply
     .code(status)

@@ -5,7 +5,7 @@ import { evidenceContentType, evidenceName } from "../domain/evidence-file.ts";
 import { AppError } from "../domain/errors.ts";
 import { ContentTooLarge, type EvidenceStore, type StagedContent } from "../evidence/store.ts";
 import { isDiskFull } from "../lib/shortage.ts";
-import type { Deps } from "../modules/deps.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
 import { shortageOf } from "./shortage.ts";
 
 /** Failures of the disk or the bucket, not of the request. */

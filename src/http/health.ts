@@ -10,7 +10,7 @@ export interface Health {
 }
 
 /**
- * `/live` answers as long as the process does; `/ready` when requests can be served. Both answer the bare text `OK`,
+ * Serves `/live` and `/ready`. `/live` answers as long as the process does; `/ready` when requests can be served. Both answer the bare text `OK`,
  * which clients print as it is.
  */
 export function registerHealth(app: FastifyInstance, health: Health): void {

@@ -26,7 +26,7 @@ const cutTexts: Record<CutReason, string> = {
   long: "Request body took too long to arrive",
 };
 
-/** Whose memory the body of a request takes. */
+/** Says whose memory the body of a request takes. */
 export function ownerOf(request: FastifyRequest): Owner {
   const { principal, org } = request.caller ?? {};
   if (principal !== undefined)
@@ -48,7 +48,7 @@ export interface Reception {
 }
 
 /** Receives the bodies of all requests, within limits of memory and time. */
-export class Intake {
+class Intake {
   readonly budget: BodyBudget;
   readonly #watch: BodyWatch;
   readonly #limits: IntakeLimits;

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Counter, collectDefaultMetrics, Histogram } from "prom-client";
+import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
 import { AppError } from "../domain/errors.ts";
 import { equalInConstantTime } from "../lib/hash.ts";
 import { wireId } from "../lib/ids.ts";
-import type { Deps } from "../modules/deps.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
+import { pathOf } from "./path.ts";
 
 function mayRead(request: FastifyRequest, token: string | undefined): boolean {
   const given = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
@@ -16,13 +17,24 @@ function mayRead(request: FastifyRequest, token: string | undefined): boolean {
 
 function loggedPath(request: FastifyRequest): string | undefined {
   const { config, url } = request.routeOptions;
-  return config.secretPath === true ? url : request.url.split("?", 1)[0];
+  return config.secretPath === true ? url : pathOf(request);
 }
 
-/** `/metrics` in Prometheus' text format, and one log line for each request. */
+let processRegistry: Registry | undefined;
+
+/** Returns the metrics of this process. Their observers and timers never end, so a process has them once, however many servers it has. */
+function processMetrics(): Registry {
+  if (processRegistry === undefined) {
+    processRegistry = new Registry();
+    collectDefaultMetrics({ register: processRegistry });
+  }
+  return processRegistry;
+}
+
+/** Serves `/metrics` in Prometheus' text format, and writes one log line for each request. */
 export function registerMetrics(app: FastifyInstance, deps: Pick<Deps, "config" | "metrics">): void {
   const { registry } = deps.metrics;
-  collectDefaultMetrics({ register: registry });
+  const ofProcess = processMetrics();
   const duration = new Histogram({
     name: "waybill_http_request_duration_seconds",
     help: "Time from the first byte of a request to the last byte of its answer",
@@ -38,12 +50,14 @@ export function registerMetrics(app: FastifyInstance, deps: Pick<Deps, "config" 
 
   app.addHook("onResponse", async (request, reply) => {
     const operation = request.routeOptions.config.operationId ?? request.routeOptions.url ?? "none";
-    duration.observe(
-      { operation, method: request.method, status: reply.statusCode },
-      reply.elapsedTime / 1000,
-    );
+    // How long somebody listens says nothing of the server.
+    if (request.routeOptions.config.isStream !== true || reply.statusCode !== 200)
+      duration.observe(
+        { operation, method: request.method, status: reply.statusCode },
+        reply.elapsedTime / 1000,
+      );
     if (reply.statusCode >= 500) errors.inc();
-    const keyId = request.caller?.principal?.api_key_id;
+    const { api_key_id: keyId, session_id: sessionId } = request.caller?.principal ?? {};
     request.log.info(
       {
         method: request.method,
@@ -52,7 +66,8 @@ export function registerMetrics(app: FastifyInstance, deps: Pick<Deps, "config" 
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 100) / 100,
         // As answers and the audit log show it.
-        api_key_id: keyId === undefined ? undefined : wireId(keyId),
+        api_key_id: keyId == null ? undefined : wireId(keyId),
+        session_id: sessionId == null ? undefined : wireId(sessionId),
       },
       "request",
     );
@@ -61,6 +76,6 @@ export function registerMetrics(app: FastifyInstance, deps: Pick<Deps, "config" 
   app.get("/metrics", async (request, reply) => {
     if (!mayRead(request, deps.config.metricsToken))
       throw new AppError("unauthenticated", "Invalid or missing credentials");
-    return reply.type(registry.contentType).send(await registry.metrics());
+    return reply.type(registry.contentType).send(await Registry.merge([registry, ofProcess]).metrics());
   });
 }

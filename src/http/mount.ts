@@ -1,33 +1,43 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { z } from "zod";
 
-import type { BriefBody, Endpoint, Endpoints, Reply, RequestBody } from "../contract/endpoint.ts";
+import type { CsvForm, CsvRows } from "../contract/csv.ts";
+import type { SummarizedBody, Endpoint, Endpoints, Reply, RequestBody } from "../contract/endpoint.ts";
+import { eventStreamType } from "../contract/event-stream.ts";
 import { exactPlaces } from "../contract/exact.ts";
 import { inputErrors, inputErrorsInSteps } from "../contract/input-errors.ts";
 import { parseInSteps } from "../contract/parse-in-steps.ts";
 import { safeParse } from "../contract/safe-parse.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
 import type { Actor } from "../domain/principal.ts";
+import { comesFromSite, readCookie, siteOf } from "../domain/sessions.ts";
 import { sha256InTurns } from "../lib/hash-in-turns.ts";
 import { isLargeJson, isStorable, JsonError, type Places } from "../lib/json.ts";
-import { finish, paced } from "../lib/steps.ts";
-import { authorize, type Caller } from "../modules/access/service.ts";
-import type { KeyUse } from "../modules/access/key-use.ts";
-import type { Admission, Call, Gate } from "../modules/call.ts";
-import type { Deps } from "../modules/deps.ts";
+import { isLoopbackAddress } from "../lib/network.ts";
+import { finish, paced, type Steps } from "../lib/steps.ts";
+import { authorize, type Caller } from "../modules/kernel/access/service.ts";
+import type { KeyUse } from "../modules/kernel/access/use-service.ts";
+import type { Admission, Call, Gate, Peer } from "../modules/kernel/call.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
 import { notJson, parseBody } from "./body.ts";
-import { briefsOf } from "./brief-bodies.ts";
+import { summariesOf } from "./body-summaries.ts";
+import { csvHeaders, csvPieces, prefersCsv } from "./csv.ts";
 import { type AnyFile, notJsonField, readMultipart } from "./multipart.ts";
+import { pathOf } from "./path.ts";
 import { type AnswerSender, createSender } from "./send.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     caller: Caller | null;
+    /** Finds out once more who calls, for what takes long. @throws AppError when they may not call any more. */
+    authorizeAgain: (() => Promise<Caller>) | null;
     /** What the gate of the endpoint found out; null where there is none. */
     admission: Admission | null;
   }
   interface FastifyContextConfig {
     operationId?: string;
+    /** Answered for as long as the client listens. */
+    isStream?: boolean;
     /** The path says something that only its callers know. */
     secretPath?: boolean;
   }
@@ -38,9 +48,14 @@ export const apiPrefix = "/api/v2";
 /** A handler as the router sees it; that it fits its endpoint was checked where it was written. */
 export type AnyHandler = (deps: Deps, call: never) => Promise<Reply<Endpoint>>;
 
+/** The same of a handler that finds the rows for CSV. */
+type AnyCsvHandler = (deps: Deps, call: never) => Promise<CsvRows>;
+
 export interface Mounted {
   endpoints: Endpoints;
   handlers: Record<string, AnyHandler>;
+  /** For every endpoint whose list can be had as CSV. */
+  csv: Record<string, AnyCsvHandler>;
   /** For every endpoint that checks signatures. */
   gates: Record<string, Gate>;
   keyUse: KeyUse;
@@ -48,7 +63,7 @@ export interface Mounted {
 
 const restPattern = /\{(\w+)\.\.\.\}/;
 
-/** `/repos/{org}/{repo_name...}` as the router writes it: `/repos/:org/*`. */
+/** Writes a path as the router has it: `/repos/{org}/{repo_name...}` is `/repos/:org/*`. */
 function routeUrl(path: string): string {
   return apiPrefix + path.replace(restPattern, "*").replace(/\{(\w+)\}/g, ":$1");
 }
@@ -107,29 +122,32 @@ async function receiveBody(
   return { value: request.body ?? undefined, isLarge, files: undefined, digest };
 }
 
-/** A body with what it amounts to, which is remembered with it. */
-async function briefBody(
-  spec: RequestBody & { kind: "json" },
+/** Parses the body, or reuses what the same bytes gave before. */
+async function summarizedBody(
+  spec: RequestBody,
+  summarize: (value: never) => Steps<unknown>,
   request: FastifyRequest,
   value: unknown,
-): Promise<BriefBody<unknown, unknown>> {
-  const { knownBrief: known, rawBody, bodyDigest } = request;
+): Promise<SummarizedBody<unknown, unknown>> {
+  const { knownSummary: known, rawBody, bodyDigest } = request;
   const read = (body: unknown): Promise<unknown> => validated(spec, body, isLargeJson(rawBody));
-  if (known !== null) return { brief: known.brief, read: async () => read(await parseBody(rawBody!)) };
+  if (known !== null && rawBody !== null)
+    return { summary: known.summary, read: async () => read(await parseBody(rawBody)) };
   const report = await read(value);
-  const steps = spec.brief!(report as never);
-  const brief = isLargeJson(rawBody) ? await paced(steps) : finish(steps);
-  if (bodyDigest !== null) request.routeOptions.config.briefs?.remember(bodyDigest, brief);
-  return { brief, read: () => Promise.resolve(report) };
+  const steps = summarize(report as never);
+  const summary = isLargeJson(rawBody) ? await paced(steps) : finish(steps);
+  if (bodyDigest !== null) request.routeOptions.config.summaries?.remember(bodyDigest, summary);
+  return { summary, read: () => Promise.resolve(report) };
 }
 
-/** What the handler gets as the body. One sent where none is asked for carries nothing: clients send `null` there. */
+/** Reads what the handler gets as the body. One sent where none is asked for carries nothing: clients send `null` there. */
 async function bodyOf(
   spec: RequestBody | undefined,
   request: FastifyRequest,
   { value, isLarge }: ReceivedBody,
 ): Promise<unknown> {
-  if (spec?.kind === "json" && spec.brief !== undefined) return briefBody(spec, request, value);
+  if (spec?.kind === "json" && spec.summarize !== undefined)
+    return summarizedBody(spec, spec.summarize, request, value);
   return spec === undefined ? undefined : validated(spec, value, isLarge);
 }
 
@@ -146,25 +164,46 @@ function actorOf(request: FastifyRequest, operationId: string, digest: Buffer | 
   };
 }
 
-function pathOf(request: FastifyRequest): string {
-  return request.url.split("?", 1)[0]!;
+/**
+ * Says who is at the other end of the connection. What a proxy on this machine passes on is not from this machine, and shows that by
+ * the headers that proxies write.
+ */
+function peerOf({ ip, headers, raw }: FastifyRequest): Peer {
+  const passedOn = headers["x-forwarded-for"] !== undefined || headers.forwarded !== undefined;
+  const isThisMachine = !passedOn && (isLoopbackAddress(ip) || ip === raw.socket.localAddress);
+  return { address: ip, isThisMachine };
 }
 
 function exactPlacesOf(body: RequestBody | undefined): Places | undefined {
   return body === undefined ? undefined : exactPlaces(body.schema);
 }
 
+/** How an endpoint answers CSV. */
+interface CsvAnswer {
+  form: CsvForm;
+  rows: (deps: Deps, call: Call<Endpoint>) => Promise<CsvRows>;
+}
+
+/** Finds how an endpoint answers CSV; undefined when it does not. @throws Error when its handler is missing. */
+function csvAnswerOf(mounted: Mounted, operationId: string, endpoint: Endpoint): CsvAnswer | undefined {
+  const form = endpoint.responses[200]?.csv;
+  if (form === undefined) return undefined;
+  const rows = mounted.csv[operationId];
+  if (rows === undefined) throw new Error(`No handler for the CSV of ${operationId}`);
+  return { form, rows: rows as CsvAnswer["rows"] };
+}
+
 function routeHandler(
   deps: Deps,
   mounted: Mounted,
-  operationId: string,
+  [operationId, endpoint]: readonly [string, Endpoint],
   sender: AnswerSender,
 ): RouteHandlerMethod {
-  const endpoint = mounted.endpoints[operationId]!;
   const handler = mounted.handlers[operationId] as (
     deps: Deps,
     call: Call<Endpoint>,
   ) => Promise<Reply<Endpoint>>;
+  const csv = csvAnswerOf(mounted, operationId, endpoint);
   return async (request, reply) => {
     const named = pathParams(endpoint, request);
     const params = { ...named, ...(parse(endpoint.params, "path", named) as object | undefined) };
@@ -182,10 +221,16 @@ function routeHandler(
         principal: request.caller?.principal,
         admission: request.admission ?? undefined,
         actor: actorOf(request, operationId, received.digest),
+        peer: peerOf(request),
         url: deps.config.publicUrl + request.url,
         path: pathOf(request),
         headers: request.headers,
       } as Call<Endpoint>;
+      if (csv !== undefined && prefersCsv(request.headers.accept)) {
+        const pieces = csvPieces(csv.form, await csv.rows(deps, call));
+        const headers = csvHeaders(csv.form, call.org);
+        return await sender.sendLong(request, reply, { status: 200, headers, pieces }, endpoint);
+      }
       answer = await handler(deps, call);
     } finally {
       await received.discard?.();
@@ -197,13 +242,25 @@ function routeHandler(
 /** Seconds after which callers may ask again whether the time is right. */
 const timeRetry = "15";
 
-/** @throws AppError unavailable when the endpoint records something and the time is in doubt. */
+/**
+ * Refuses to record anything while the time is in doubt.
+ * @throws AppError unavailable when the endpoint records something and it is.
+ */
 async function requireRightTime(deps: Deps, endpoint: Endpoint, reply: FastifyReply): Promise<void> {
   if (endpoint.method === "GET" || endpoint.recordsNothing === true) return;
   const why = await deps.time.refusal();
   if (why === undefined) return;
   reply.header("retry-after", timeRetry);
   throw new AppError("unavailable", why, { logged: true });
+}
+
+/** What nobody needs more of to sign in. Whoever sends it is a stranger. */
+const strangersBodyLimit = 16 * 1024;
+
+/** The most bytes of a body, where it is less than the server's own limit. */
+function bodyLimitOf({ access, body }: Endpoint): { bodyLimit?: number } {
+  if (body?.kind === "raw") return { bodyLimit: body.maxBytes };
+  return access.kind === "site" ? { bodyLimit: strangersBodyLimit } : {};
 }
 
 /** Asks the endpoint's gate, if it has one, about everything but the body. */
@@ -218,8 +275,10 @@ async function admit(deps: Deps, gate: Gate | undefined, request: FastifyRequest
  * call the handler, send. An endpoint whose handler is missing is an error at start.
  */
 export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounted): void {
+  const site = siteOf(deps.config.publicUrl);
   app.decorateRequest("caller", null);
-  const sender = createSender(deps);
+  app.decorateRequest("authorizeAgain", null);
+  const sender = createSender(app, deps);
   app.decorateRequest("admission", null);
   for (const [operationId, endpoint] of Object.entries(mounted.endpoints)) {
     if (mounted.handlers[operationId] === undefined) throw new Error(`No handler for ${operationId}`);
@@ -229,27 +288,33 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
     app.route({
       method: endpoint.method,
       url: routeUrl(endpoint.path),
-      ...(endpoint.body?.kind === "raw" ? { bodyLimit: endpoint.body.maxBytes } : {}),
+      ...bodyLimitOf(endpoint),
       config: {
         operationId,
         raw: endpoint.body?.kind === "raw",
-        briefs: briefsOf(endpoint.body),
+        summaries: summariesOf(endpoint.body),
         exact: exactPlacesOf(endpoint.body),
+        isStream: endpoint.responses[200]?.contentType === eventStreamType,
         secretPath: endpoint.access.kind === "signature",
       },
       onRequest: async (request, reply) => {
         const params = request.params as { org?: string };
-        request.caller = await authorize(deps, {
+        const attempt = {
           authorization: request.headers.authorization,
+          cookie: readCookie(site, request.headers.cookie),
+          isFromSite: () => comesFromSite(site, request),
           access: endpoint.access,
           org: params.org !== undefined && isStorable(params.org) ? params.org : undefined,
           path: pathOf(request),
-        });
-        if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal.api_key_id);
+        };
+        request.caller = await authorize(deps, attempt);
+        if (endpoint.responses[200]?.contentType === eventStreamType)
+          request.authorizeAgain = () => authorize(deps, attempt);
+        if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal);
         request.admission = await admit(deps, gate, request, endpoint);
         await requireRightTime(deps, endpoint, reply);
       },
-      handler: routeHandler(deps, mounted, operationId, sender),
+      handler: routeHandler(deps, mounted, [operationId, endpoint], sender),
     });
   }
 }

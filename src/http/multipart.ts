@@ -8,7 +8,8 @@ import { AppError, invalidInput } from "../domain/errors.ts";
 import { sha256InTurns } from "../lib/hash-in-turns.ts";
 import { isLargeJson, JsonError, parseJsonInTurns, type Places } from "../lib/json.ts";
 import { joinBytes } from "../lib/join-bytes.ts";
-import type { Deps } from "../modules/deps.ts";
+import { present } from "../lib/present.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
 import { createIntake, type EvidenceIntake } from "./evidence-part.ts";
 import type { Reception } from "./intake.ts";
 
@@ -33,7 +34,7 @@ const maxFieldBytes = 10 * 1024 * 1024;
 /** Fields and dropped files together; each file that is wanted has a limit of its own. */
 const maxBodyBytes = 22 * 1024 * 1024;
 
-/** What is said of a field that is no JSON. */
+/** Makes the error for a field that is no JSON. */
 export function notJsonField(field: string, error: JsonError): AppError {
   return invalidInput({ [field]: `Invalid JSON: ${error.message} [input: …]` });
 }
@@ -55,7 +56,7 @@ function translate(error: unknown): unknown {
   return new AppError("invalid", "Request body is not valid multipart/form-data", { cause: error });
 }
 
-/** The pieces of a file that goes on to the disk, or nowhere. */
+/** Passes on the pieces of a file that goes to the disk, or nowhere. */
 async function* passing(file: MultipartFile, reception: Reception): AsyncGenerator<Buffer> {
   // Past its limit nothing of a file is handed over, and the request is refused.
   file.file.once("limit", () => reception.drop());
@@ -77,7 +78,7 @@ async function readFile(file: MultipartFile, part: FilePart, { intake, reception
   return { filename: file.filename, bytes: Buffer.concat(chunks) };
 }
 
-/** The bytes of the JSON field. */
+/** Reads the bytes of the JSON field. */
 async function readField(
   field: string,
   part: MultipartFile,
@@ -133,7 +134,7 @@ async function readParts(request: FastifyRequest, spec: MultipartBody, into: Int
 }
 
 /**
- * What is handed over as it arrives. The JSON field is: as a field it would come decoded, with other characters in place of
+ * Says which parts are handed over as they arrive. The JSON field is: as a field it would come decoded, with other characters in place of
  * what is not UTF-8, or already parsed.
  */
 function isFile(spec: MultipartBody) {
@@ -171,7 +172,7 @@ function receiveParts(
   });
 }
 
-/** The most that any file of the body may have; each is held to its own limit when it is read. */
+/** Says how large a file of the body may be at most; each is held to its own limit when it is read. */
 function largestFile(spec: MultipartBody, maxEvidenceBytes: number): number {
   const sizes = Object.values(spec.files).map((part) =>
     part.kind === "evidence" ? maxEvidenceBytes : part.maxBytes,
@@ -182,7 +183,7 @@ function largestFile(spec: MultipartBody, maxEvidenceBytes: number): number {
 async function digestOf({ json, files }: Parts): Promise<Buffer> {
   const parts: Buffer[] = [json];
   for (const name of Object.keys(files).sort()) {
-    const file = files[name]!;
+    const file = present(files[name], "its name was listed");
     parts.push("bytes" in file ? await sha256InTurns([file.bytes]) : Buffer.from(file.sha256, "hex"));
   }
   return sha256InTurns(parts);

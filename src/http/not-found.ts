@@ -1,5 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
+import { pathOf } from "./path.ts";
+import type { Pages } from "./web.ts";
+
 /** Methods of one path, whatever stands in its places. */
 interface KnownPath {
   pattern: RegExp;
@@ -10,7 +13,7 @@ interface KnownPath {
 
 const lastCharacter = "\u{10FFFF}";
 
-/** A path as the router writes it, `/repos/:org/*`, with no methods yet. */
+/** Makes the entry of a path as the router writes it, `/repos/:org/*`, with no methods yet. */
 function knownPath(url: string): KnownPath {
   const escaped = url.replace(/\/$/, "").replace(/[.+?^$()|[\]\\]/g, "\\$&");
   return {
@@ -32,17 +35,19 @@ function gatherPaths(app: FastifyInstance): () => KnownPath[] {
 }
 
 /**
- * Answers what no route matches: 405 with `Allow` when the path exists with other methods, else 404, in JSON always
+ * Answers what no route matches: browsers that ask for a page with one, everything else with 405 with `Allow` when the path exists with other methods, else 404, in JSON
  * (RFC 9110 section 15.5.6), and before any body is read. `Allow` names the methods of the most specific path that fits:
  * `/repos/acme/tags` is that one, and no repo. To be called before routes are added.
  */
-export function registerNotFound(app: FastifyInstance): void {
+export function registerNotFound(app: FastifyInstance, pages: Pages): void {
   const gathered = gatherPaths(app);
   let known: KnownPath[] | undefined;
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     known ??= gathered();
-    const path = request.url.split("?", 1)[0]!.replace(/\/{2,}/g, "/");
+    const path = pathOf(request).replace(/\/{2,}/g, "/");
     const found = known.find(({ pattern }) => pattern.test(path));
+    const page = found === undefined ? pages.answer(request, reply) : undefined;
+    if (page !== undefined) return page;
     if (found !== undefined) reply.header("allow", [...found.methods].sort().join(", "));
     return reply
       .code(found === undefined ? 404 : 405)

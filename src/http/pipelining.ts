@@ -37,9 +37,10 @@ function serveInTurn(server: Server, most: number): WeakSet<IncomingMessage> {
     if (line.isOver) return;
     const next = (): void => {
       const begin = line.waiting.shift();
-      line.isBusy = begin !== undefined && !socket.destroyed;
+      const isNext = begin !== undefined && !socket.destroyed;
+      line.isBusy = isNext;
       // Other connections come in between.
-      if (line.isBusy) setImmediate(begin!);
+      if (isNext) setImmediate(begin);
     };
     const begin = (): void => {
       response.once("close", next);

@@ -3,10 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import type { Config } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
+import { readCookie, siteOf } from "../domain/sessions.ts";
 import { sha256 } from "../lib/hash.ts";
-import { readKey } from "../modules/access/service.ts";
+import { readKey } from "../modules/kernel/access/service.ts";
 
-type Limits = Pick<Config, "rateLimitPerKey" | "rateLimitPerAddress">;
+type Limits = Pick<Config, "publicUrl" | "rateLimitPerKey" | "rateLimitPerAddress">;
 
 /**
  * Limits requests per minute for one key and for one address, counted in this process. Off where no limit is set.
@@ -32,12 +33,16 @@ export async function registerRateLimits(app: FastifyInstance, limits: Limits): 
       check(limits.rateLimitPerAddress, (request) => `address ${request.ip}`),
     );
   if (limits.rateLimitPerKey !== undefined) {
+    const site = siteOf(limits.publicUrl);
+    /** A session counts as a key does. */
+    const secretOf = ({ headers }: FastifyRequest): string | undefined =>
+      headers.authorization === undefined ? readCookie(site, headers.cookie) : readKey(headers.authorization);
     const perKey = check(limits.rateLimitPerKey, (request) => {
-      const key = readKey(request.headers.authorization);
-      return key === undefined ? `address ${request.ip}` : `key ${sha256(key).toString("base64")}`;
+      const secret = secretOf(request);
+      return secret === undefined ? `address ${request.ip}` : `key ${sha256(secret).toString("base64")}`;
     });
     app.addHook("onRequest", async (request, reply) => {
-      if (readKey(request.headers.authorization) !== undefined) await perKey(request, reply);
+      if (secretOf(request) !== undefined) await perKey(request, reply);
     });
   }
 }

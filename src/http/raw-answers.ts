@@ -15,7 +15,7 @@ const statusTexts = {
 
 export type RawStatus = keyof typeof statusTexts;
 
-/** A whole answer in the shape of all errors, for connections on which there is no request to answer. */
+/** Writes a whole answer in the shape of all errors, for connections on which there is no request to answer. */
 export function rawAnswer(status: RawStatus, message: string): string {
   const body = JSON.stringify({ message });
   const retry = status === 503 ? "Retry-After: 2\r\n" : "";
@@ -28,7 +28,7 @@ const clientErrors: Record<string, [status: RawStatus, message: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: [408, "Request was not complete in time"],
 };
 
-/** Whether these bytes would be taken for the answer to an earlier request, or for a part of one. */
+/** Says whether these bytes would be taken for the answer to an earlier request, or for a part of one. */
 function isAnswering(socket: Duplex): boolean {
   const { _httpMessage: answer } = socket as Duplex & { _httpMessage?: ServerResponse | null };
   return answer !== undefined && answer !== null && (answer.headersSent || answer.req.complete);
@@ -58,7 +58,10 @@ export function registerRawAnswers(server: Server): void {
   });
 }
 
-/** @throws AppError invalid for a request that does not say whom it is for (RFC 9112 section 3.2). */
+/**
+ * Refuses a request that does not say whom it is for (RFC 9112 section 3.2).
+ * @throws AppError invalid.
+ */
 export function requireHost({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (raw.httpVersion !== "1.1" || raw.headers.host !== undefined) return;
   reply.header("connection", "close");

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { probeWrite } from "../db/write-probe.ts";
 import { isDiskFull } from "../lib/shortage.ts";
-import type { Deps } from "../modules/deps.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
 import { shortageOf } from "./shortage.ts";
 
 /** How long a write that went well stands for others, in milliseconds; one that failed is tried again sooner. */

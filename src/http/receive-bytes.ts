@@ -2,6 +2,7 @@ import type { FastifyRequest } from "fastify";
 
 import { AppError } from "../domain/errors.ts";
 import { joinBytes } from "../lib/join-bytes.ts";
+import { readInRounds, readNoMore } from "./read-in-rounds.ts";
 import { closeInStages, isUnfinished } from "./unread-body.ts";
 
 function tooLarge(): AppError {
@@ -13,7 +14,7 @@ interface Pieces {
   size: number;
 }
 
-/** The body of a request, piece by piece. Who asks for more than one may have of memory or time is refused. */
+/** Collects the body of a request, piece by piece. Who asks for more than one may have of memory or time is refused. */
 function collect(request: FastifyRequest, limit: number): Promise<Pieces> {
   const { raw, server } = request;
   return new Promise((resolve, reject) => {
@@ -21,6 +22,7 @@ function collect(request: FastifyRequest, limit: number): Promise<Pieces> {
     let size = 0;
     const stop = (): void => {
       reception.end();
+      readNoMore(raw);
       raw.off("data", add).off("end", done).off("error", broken).off("close", broken);
     };
     const refuse = (error: AppError): void => {
@@ -35,6 +37,7 @@ function collect(request: FastifyRequest, limit: number): Promise<Pieces> {
       if (size > limit) return refuse(tooLarge());
       chunks.push(chunk);
       reception.arrived(chunk.length);
+      readInRounds(raw, chunk);
     };
     const done = (): void => {
       stop();

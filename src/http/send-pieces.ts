@@ -7,6 +7,9 @@ import { overloaded } from "../domain/errors.ts";
 import { ByteWriter } from "../lib/byte-writer.ts";
 import { FairSlots, NoSlot } from "../lib/fair-slots.ts";
 import { nextTurn } from "../lib/turns.ts";
+import type { Compression, PieceEncoder } from "./compression.ts";
+import { ownerOf } from "./owner.ts";
+import type { AnswerHead, WholeSender } from "./send-whole.ts";
 
 /** What is sent at a time, in bytes, more or less. */
 const pieceBytes = 128 * 1024;
@@ -19,11 +22,6 @@ class ClientGone extends Error {
   constructor() {
     super("The client went away before its answer was sent");
   }
-}
-
-/** Who asked: callers are served in turn. */
-export function ownerOf(request: FastifyRequest): string {
-  return request.caller?.principal?.api_key_id ?? request.ip;
 }
 
 /** Tells when nobody is there any more to send to. */
@@ -67,12 +65,6 @@ async function gather(pieces: AsyncIterator<Piece>, writer: ByteWriter): Promise
   return false;
 }
 
-/** How an answer begins. */
-export interface AnswerHead {
-  status: number;
-  headers: Record<string, string>;
-}
-
 export interface LongAnswer extends AnswerHead {
   pieces: AsyncIterable<Piece>;
   /** Making it holds a file or the like from its first piece on, so that its turn has to come before that. */
@@ -82,9 +74,13 @@ export interface LongAnswer extends AnswerHead {
 /** Sends answers of any length: piece by piece, each when the one before has left, a limited number of them at once. */
 export class PieceSender {
   readonly #slots: FairSlots;
+  readonly #whole: WholeSender;
+  readonly #compression: Compression;
 
   /** @param waitMs how long an answer may wait until others are done. */
-  constructor(waitMs: number) {
+  constructor(waitMs: number, others: { whole: WholeSender; compression: Compression }) {
+    this.#whole = others.whole;
+    this.#compression = others.compression;
     this.#slots = new FairSlots({ total: 64, perOwner: 32, waiting: 4_000, waitMs });
   }
 
@@ -106,10 +102,21 @@ export class PieceSender {
     let release: (() => void) | undefined;
     try {
       if (answer.holds === true) release = await this.#takeSlot(request, signal);
-      const isShort = await gather(iterator, writer);
-      if (isShort) return sendWhole(reply, answer, writer);
+      let isShort = await gather(iterator, writer);
+      // What may be kept has a tag, which only a whole has: whether it is one is not to depend on how busy the machine is.
+      while (!isShort && answer.terms.isKept && writer.length < pieceBytes) {
+        await nextTurn();
+        isShort = await gather(iterator, writer);
+      }
+      if (isShort)
+        return await this.#whole.send(request, reply, answer, writer.result(), () => writer.release());
+      // Nobody would get the rest.
+      if (request.method === "HEAD") return sendHead(reply, answer);
       release ??= await this.#takeSlot(request, signal);
-      await sendRest(reply, answer, { iterator, writer, signal });
+      const { encoding } = answer.terms;
+      const client = { owner: ownerOf(request), signal };
+      const encoder = encoding === undefined ? undefined : this.#compression.pieces(encoding, client);
+      await sendRest(reply, answer, { iterator, writer, signal, encoder });
       return reply;
     } catch (error) {
       if (!(error instanceof ClientGone)) throw error;
@@ -132,32 +139,49 @@ export class PieceSender {
   }
 }
 
-function sendWhole(reply: FastifyReply, { status, headers }: AnswerHead, writer: ByteWriter): FastifyReply {
-  reply.raw.once("finish", () => writer.release());
-  return reply.code(status).headers(headers).send(writer.result());
-}
-
 interface Rest {
   iterator: AsyncIterator<Piece>;
   /** With the first piece in it. */
   writer: ByteWriter;
   signal: AbortSignal;
+  /** What compresses the pieces, if anything does. */
+  encoder: PieceEncoder | undefined;
 }
 
-async function sendRest(reply: FastifyReply, { status, headers }: AnswerHead, rest: Rest): Promise<void> {
-  const { iterator, writer, signal } = rest;
+function beginAnswer(reply: FastifyReply, { status, headers, terms }: AnswerHead): void {
+  reply.code(status).headers(headers);
+  if (terms.isCompressible) reply.header("vary", terms.vary);
+  if (terms.encoding !== undefined) reply.header("content-encoding", terms.encoding);
+  reply.hijack();
+  reply.raw.writeHead(status, reply.getHeaders() as Record<string, string>);
+}
+
+/** Sends the head alone, with a length only if the handler knows it. */
+export function sendHead(reply: FastifyReply, head: AnswerHead): FastifyReply {
+  beginAnswer(reply, head);
+  reply.raw.end();
+  return reply;
+}
+
+async function sendRest(reply: FastifyReply, head: AnswerHead, rest: Rest): Promise<void> {
+  const { iterator, writer, signal, encoder } = rest;
   signal.throwIfAborted();
-  reply.code(status).headers(headers).hijack();
   const { raw } = reply;
+  const sendWritten = async (): Promise<void> => {
+    if (writer.length === 0) return;
+    const bytes = writer.result();
+    await write(raw, encoder === undefined ? bytes : await encoder.add(bytes), signal);
+  };
   try {
-    raw.writeHead(status, reply.getHeaders() as Record<string, string>);
+    beginAnswer(reply, head);
     for (let isLast = false; !isLast;) {
-      if (writer.length > 0) await write(raw, writer.result(), signal);
+      await sendWritten();
       writer.clear();
       await nextTurn();
       isLast = await gather(iterator, writer);
     }
-    if (writer.length > 0) await write(raw, writer.result(), signal);
+    await sendWritten();
+    if (encoder !== undefined) await write(raw, await encoder.end(), signal);
     raw.end();
     writer.release();
   } catch (error) {
@@ -165,5 +189,7 @@ async function sendRest(reply: FastifyReply, { status, headers }: AnswerHead, re
       reply.log.info("client went away before its answer was sent");
     else reply.log.error({ err: error }, "response broke off");
     raw.destroy();
+  } finally {
+    encoder?.close();
   }
 }

@@ -1,14 +1,20 @@
 import { Readable } from "node:stream";
 
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Gauge } from "prom-client";
 
 import { type Endpoint, JsonPieces, JsonText, type Piece, type Reply } from "../contract/endpoint.ts";
 import { overloaded } from "../domain/errors.ts";
+import { EventStream } from "../contract/event-stream.ts";
 import { ByteWriter } from "../lib/byte-writer.ts";
 import { isWide, widePieces } from "../lib/wide-json.ts";
-import type { Deps } from "../modules/deps.ts";
-import { type LongAnswer, ownerOf, PieceSender } from "./send-pieces.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
+import { Compression } from "./compression.ts";
+import { ownerOf } from "./owner.ts";
+import { EventSender } from "./send-events.ts";
+import { type LongAnswer, PieceSender, sendHead } from "./send-pieces.ts";
+import { type AnswerHead, WholeSender } from "./send-whole.ts";
+import { termsOf } from "./terms.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
 
 const jsonType = "application/json; charset=utf-8";
@@ -24,9 +30,16 @@ export interface AnswerSender {
     answer: Reply<Endpoint>,
     endpoint: Endpoint,
   ): Promise<FastifyReply> | FastifyReply;
+  /** Sends what is made while it is sent, of a type that the handler knows. */
+  sendLong(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answer: { status: number; headers: Record<string, string>; pieces: AsyncIterable<Piece> },
+    endpoint: Endpoint,
+  ): Promise<FastifyReply>;
 }
 
-/** A stream that is closed also when nobody has begun to read it. */
+/** Makes a stream that is closed also when nobody has begun to read it. */
 function filePieces(stream: Readable): AsyncIterable<Piece> {
   return {
     [Symbol.asyncIterator]: () => {
@@ -44,7 +57,7 @@ async function* inTurn(pieces: Iterable<Piece>): AsyncGenerator<Piece> {
   yield* pieces;
 }
 
-/** The pieces of a JSON body that is long, or may be; undefined for one that is sent at once. */
+/** Finds the pieces of a JSON body that is long, or may be; undefined for one that is sent at once. */
 function piecesOf(body: unknown): AsyncIterable<Piece> | undefined {
   if (body instanceof JsonPieces) return body.pieces;
   if (body instanceof JsonText) return body.length > longText ? inTurn(body.pieces()) : undefined;
@@ -66,67 +79,65 @@ function showLongAnswers({ metrics }: Pick<Deps, "metrics">, long: PieceSender):
     );
 }
 
-/** Long answers wait for their turn as long as a client may take nothing: then one that does not read has made room. */
-export function createSender(deps: Pick<Deps, "config" | "metrics">): AnswerSender {
-  const long = new PieceSender(deps.config.sendStallSeconds * 1000);
+/**
+ * Makes what sends answers. Long ones wait for their turn as long as a client may take nothing: then one that does not read has
+ * made room.
+ */
+export function createSender(
+  app: FastifyInstance,
+  deps: Pick<Deps, "config" | "metrics" | "log">,
+): AnswerSender {
+  const waitMs = deps.config.sendStallSeconds * 1000;
+  const compression = new Compression(waitMs);
+  const whole = new WholeSender(compression);
+  const long = new PieceSender(waitMs, { whole, compression });
   showLongAnswers(deps, long);
   const unsent = new UnsentBytes();
-
-  function sendLong(request: FastifyRequest, reply: FastifyReply, answer: LongAnswer) {
-    // Nobody would get what is made.
-    if (request.method === "HEAD") return reply.code(answer.status).headers(answer.headers).send("");
-    return long.send(request, reply, answer);
-  }
+  const events = new EventSender(app, deps);
 
   /** Sends it, as bytes if it is long: those are outside of the heap, where they are never moved, and used again. */
-  function sendText(request: FastifyRequest, reply: FastifyReply, text: JsonText): FastifyReply {
+  function sendText(request: FastifyRequest, reply: FastifyReply, head: AnswerHead, text: JsonText) {
     const short = text.short();
-    if (short !== undefined) return reply.send(short);
+    if (short !== undefined) return whole.send(request, reply, head, short);
     const giveBack = unsent.take(ownerOf(request), text.length);
     if (giveBack === undefined) throw overloaded();
     const writer = new ByteWriter(text.length);
     text.writeTo(writer);
     reply.raw.once("close", giveBack);
-    // Handed over to the kernel. Of an answer that breaks off before, nobody knows who still looks at its bytes.
-    reply.raw.once("finish", () => writer.release());
-    return reply.send(writer.result());
+    return whole.send(request, reply, head, writer.result(), () => writer.release());
   }
 
   function sendFile(request: FastifyRequest, reply: FastifyReply, file: Readable, answer: LongAnswer) {
     // Before anybody reads it a failure has nobody to be told to.
     file.once("error", () => undefined);
-    if (request.method === "HEAD") file.destroy();
-    return sendLong(request, reply, answer);
+    if (request.method !== "HEAD") return long.send(request, reply, answer);
+    // Nobody would get what is made. The length is that of what would be sent, or left out (RFC 9110 section 8.6).
+    file.destroy();
+    return sendHead(reply, answer);
   }
 
   return {
+    sendLong: (request, reply, answer, endpoint) =>
+      long.send(request, reply, {
+        ...answer,
+        terms: termsOf(request, endpoint, answer.headers["content-type"] ?? ""),
+      }),
     send: (request, reply, { status, headers = {}, body }, endpoint) => {
       const { contentType: declared } = endpoint.responses[status] ?? {};
       const contentType = typeof declared === "object" ? declared[0] : declared;
-      if (body instanceof Readable) {
-        // What the handler knows of this one body goes before what the contract says of all.
-        const all = { ...(contentType === undefined ? {} : { "content-type": contentType }), ...headers };
-        return sendFile(request, reply, body, {
-          status,
-          headers: all,
-          pieces: filePieces(body),
-          holds: true,
-        });
-      }
+      // What may have several types is a file that somebody has uploaded.
+      const terms = termsOf(request, endpoint, typeof declared === "object" ? "" : (declared ?? jsonType));
+      // What the handler knows of this one body goes before what the contract says of all.
+      const head = { status, headers: { "content-type": contentType ?? jsonType, ...headers }, terms };
+      if (body instanceof EventStream) return events.send(request, reply, head, body);
+      if (body instanceof Readable)
+        return sendFile(request, reply, body, { ...head, pieces: filePieces(body), holds: true });
       const pieces = contentType === undefined ? piecesOf(body) : undefined;
-      if (pieces !== undefined)
-        return sendLong(request, reply, {
-          status,
-          headers: { ...headers, "content-type": jsonType },
-          pieces,
-        });
-      reply.code(status).headers(headers);
-      if (contentType !== undefined) {
-        if (!reply.hasHeader("content-type")) reply.type(contentType);
-        return reply.send(body);
-      }
-      reply.type(jsonType);
-      return body instanceof JsonText ? sendText(request, reply, body) : reply.send(JSON.stringify(body));
+      if (pieces !== undefined) return long.send(request, reply, { ...head, pieces });
+      if (contentType !== undefined) return whole.send(request, reply, head, body);
+      return body instanceof JsonText
+        ? sendText(request, reply, head, body)
+        : whole.send(request, reply, head, JSON.stringify(body));
     },
   };
 }

@@ -4,7 +4,7 @@ import multipart from "@fastify/multipart";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import type { Logger } from "pino";
 
-import type { Deps } from "../modules/deps.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
 import { registerBodyParsers } from "./body.ts";
 import { registerConnectionLimits } from "./connections.ts";
 import { registerDocs } from "./docs.ts";
@@ -16,14 +16,16 @@ import { registerLargeBodies } from "./large-bodies.ts";
 import { registerMetrics } from "./metrics.ts";
 import { type Mounted, mountEndpoints } from "./mount.ts";
 import { registerNotFound } from "./not-found.ts";
+import { registerPageLinks } from "./page-links.ts";
 import { registerRateLimits } from "./rate-limit.ts";
 import { handleClientError, registerRawAnswers, requireHost } from "./raw-answers.ts";
 import { cutOffStalledClients } from "./stalled-clients.ts";
+import { createPages, registerWebAssets, type WebFiles } from "./web.ts";
 
 /** Room for the largest JSON the contract allows, and its wrapping. */
 const bodyLimit = 12 * 1024 * 1024;
 
-/** The path prefix of the public URL, such as `/waybill`; empty when it has none. */
+/** Finds the path prefix of the public URL, such as `/waybill`; empty when it has none. */
 function prefixOf(publicUrl: string): string {
   return new URL(publicUrl).pathname.replace(/\/+$/, "");
 }
@@ -47,11 +49,14 @@ export interface ServerParts {
   health: Health;
   /** Version of the program. */
   version: string;
+  /** The built web app; undefined when there is none to serve. */
+  web: WebFiles | undefined;
 }
 
 /** Builds the HTTP server with everything it serves; it does not listen yet. */
 export async function createServer(deps: Deps, parts: ServerParts): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = parts.log;
+  const prefix = prefixOf(deps.config.publicUrl);
   const app: FastifyInstance = Fastify({
     loggerInstance,
     bodyLimit,
@@ -68,7 +73,7 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
       requestTimeout: 0,
       connectionsCheckingInterval: 1_000,
     },
-    rewriteUrl: stripPrefix(prefixOf(deps.config.publicUrl)),
+    rewriteUrl: stripPrefix(prefix),
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
       return typeof given === "string" && requestIdPattern.test(given) ? given : randomUUID();
@@ -93,14 +98,16 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
   const intakeMetrics = createIntakeMetrics(deps.metrics.registry);
   registerConnectionLimits(app, deps.config.intake, intakeMetrics);
   await registerRateLimits(app, deps.config);
-  registerNotFound(app);
+  registerNotFound(app, createPages({ files: parts.web, prefix }));
   registerMetrics(app, deps);
   cutOffStalledClients(app.server, deps);
+  if (parts.web !== undefined) registerPageLinks(app, deps.config.publicUrl);
   registerIntake(app, deps.config.intake, intakeMetrics);
   registerLargeBodies(app);
   registerBodyParsers(app);
   await app.register(multipart);
   registerHealth(app, parts.health);
+  registerWebAssets(app, parts.web);
   registerDocs(app, {
     endpoints: parts.mounted.endpoints,
     publicUrl: deps.config.publicUrl,

@@ -1,7 +1,7 @@
 import { isReadOnly, sqlState, sqlStateOf } from "../db/sqlstate.ts";
 import { isOutOfDescriptors } from "../lib/shortage.ts";
 
-/** What there is too little of, as a sentence without its end; undefined when that is not what is wrong. */
+/** Says what there is too little of, as a sentence without its end; undefined when that is not what is wrong. */
 export function shortageOf(error: unknown): string | undefined {
   if (isOutOfDescriptors(error)) return "The server has too many files and connections open";
   if (sqlStateOf(error) === sqlState.diskFull) return "The disk of the database is full";

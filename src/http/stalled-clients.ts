@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 
 import { Counter } from "prom-client";
 
-import type { Deps } from "../modules/deps.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
 
 /** How far a client has come with what was sent to it. */
 interface Progress {
@@ -16,7 +16,7 @@ interface Progress {
 /** Looked at so often in the time that a client has. */
 const looks = 5;
 
-/** Of what was written only whole pieces count as taken, and only when all of one is with the kernel. */
+/** Counts the bytes a client has taken: only whole pieces, and only when all of one is with the kernel. */
 function takenFrom(socket: Socket): number {
   return socket.bytesWritten - socket.writableLength;
 }

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
+import { readInRounds, readNoMore } from "./read-in-rounds.ts";
+
 /** What comes slowly is taken for so many times as long as a pause may be. */
 const pausesInAll = 6;
 
-/** Whether bytes of a body are still to come. Requests that are injected do not say so: they have all of it. */
+/** Says whether bytes of a body are still to come. Requests that are injected do not say so: they have all of it. */
 export function isUnfinished(request: { complete?: boolean }): boolean {
   return request.complete === false;
 }
@@ -33,8 +35,12 @@ export function stayForTheRest(request: IncomingMessage, seconds: number): void 
   socket.once("close", cutOff);
   const pause = setTimeout(cutOff, seconds * 1000).unref();
   const end = setTimeout(cutOff, pausesInAll * seconds * 1000).unref();
-  request.on("data", () => void pause.refresh());
+  request.on("data", (piece: Buffer) => {
+    pause.refresh();
+    readInRounds(request, piece);
+  });
   const stop = (): void => {
+    readNoMore(request);
     clearTimeout(pause);
     clearTimeout(end);
   };

@@ -1,4 +1,4 @@
-/** Of all callers together, and of one of them. */
+/** Bytes that may be in memory, of all callers together and of one of them. */
 const limits = { total: 64 * 1024 * 1024, perOwner: 32 * 1024 * 1024 };
 
 /** Counts the bytes of answers that are in memory in full until their clients have read them. */
@@ -6,7 +6,10 @@ export class UnsentBytes {
   readonly #byOwner = new Map<string, number>();
   #total = 0;
 
-  /** @returns what is to be called when they are gone; undefined when there is no room for so many more. */
+  /**
+   * Counts bytes that are about to be sent.
+   * @returns what is to be called when they are gone; undefined when there is no room for so many more.
+   */
   take(owner: string, bytes: number): (() => void) | undefined {
     const before = this.#byOwner.get(owner) ?? 0;
     const isAlone = before === 0;
@@ -16,7 +19,7 @@ export class UnsentBytes {
     this.#byOwner.set(owner, before + bytes);
     return () => {
       this.#total -= bytes;
-      const left = this.#byOwner.get(owner)! - bytes;
+      const left = (this.#byOwner.get(owner) ?? 0) - bytes;
       if (left === 0) this.#byOwner.delete(owner);
       else this.#byOwner.set(owner, left);
     };

@@ -1,18 +1,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import type { TaskList } from "graphile-worker";
-import type pg from "pg";
 
+import type { Database } from "../db/connect.ts";
 import type { Logger } from "../lib/log.ts";
 import { carefulTasks } from "./careful.ts";
-import { type Burial, buryAll } from "./ends-store.ts";
+import { type ReleasedJobs, releaseAllJobs } from "./ends-store.ts";
 import { bePresent } from "./presence.ts";
 import { type JobRunner, startJobs } from "./runner.ts";
 import { createSolitude } from "./solitude.ts";
 import { listStopped } from "./stopped-store.ts";
 
 /** Jobs that are worked on side by side, and keep nothing but each other waiting. */
-export interface Crew {
+interface Crew {
   tasks: TaskList;
   /** Jobs under way at most; 4 when left out. */
   concurrency?: number;
@@ -21,7 +21,7 @@ export interface Crew {
 }
 
 export interface BackgroundOptions {
-  pool: pg.Pool;
+  db: Database;
   log: Logger;
   /** No other server works on this database: whatever is held at the start was held by servers that are gone. */
   alone: boolean;
@@ -37,7 +37,7 @@ const settleMs = 1_000;
 
 const tryAgainMs = 2_000;
 
-function tellBurial(log: Logger, { released, setAside }: Burial): void {
+function logRelease(log: Logger, { released, setAside }: ReleasedJobs): void {
   if (released > 0) log.warn({ jobs: released }, "servers ended while jobs were under way; these run again");
   for (const { id, task } of setAside)
     log.error(
@@ -46,8 +46,8 @@ function tellBurial(log: Logger, { released, setAside }: Burial): void {
     );
 }
 
-async function tellSetAside({ pool, log }: BackgroundOptions): Promise<void> {
-  const jobs = (await listStopped(pool)).filter(({ state }) => state === "set aside");
+async function logSetAside({ db, log }: BackgroundOptions): Promise<void> {
+  const jobs = (await listStopped(db)).filter(({ state }) => state === "set aside");
   if (jobs.length === 0) return;
   const named = jobs.slice(0, 20).map(({ id, task }) => ({ id, task }));
   log.warn(
@@ -57,10 +57,10 @@ async function tellSetAside({ pool, log }: BackgroundOptions): Promise<void> {
 }
 
 async function begin(options: BackgroundOptions): Promise<JobRunner> {
-  const { pool, log, alone, crews, keepUp } = options;
-  if (alone) tellBurial(log, await buryAll(pool));
-  await tellSetAside(options);
-  const presence = bePresent({ pool, log, onBurial: (burial) => tellBurial(log, burial) });
+  const { db, log, alone, crews, keepUp } = options;
+  if (alone) logRelease(log, await releaseAllJobs(db));
+  await logSetAside(options);
+  const presence = bePresent({ db, log, onRelease: (jobs) => logRelease(log, jobs) });
   const runners: JobRunner[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(runners.map((runner) => runner.stop()));
@@ -71,7 +71,7 @@ async function begin(options: BackgroundOptions): Promise<JobRunner> {
     for (const { tasks, ...crew } of crews)
       runners.push(
         await keepUp(() =>
-          startJobs(pool, carefulTasks(tasks, { pool, log, solitude }), { ...crew, log, presence }),
+          startJobs(db.pool, carefulTasks(tasks, { db, log, solitude }), { ...crew, log, presence }),
         ),
       );
   } catch (error) {
@@ -92,14 +92,14 @@ export function startBackground(options: BackgroundOptions): JobRunner {
 
   async function start(): Promise<JobRunner | undefined> {
     await pause(options.settleMs ?? settleMs);
-    while (!stopping.signal.aborted) {
+    while (!stopping.signal.aborted)
       try {
         return await begin(options);
       } catch (err) {
         options.log.warn({ err }, "background work cannot start yet");
         await pause(tryAgainMs);
       }
-    }
+
     return undefined;
   }
 

@@ -1,14 +1,14 @@
 import type { JobHelpers, Task, TaskList } from "graphile-worker";
-import type pg from "pg";
 
-import { isLasting } from "../domain/errors.ts";
+import type { Executor } from "../db/connect.ts";
+import { isPermanent } from "../domain/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { endsOf, forgetEnds, giveUp, isTaskSetAside, markAlone, suspectedFrom } from "./ends-store.ts";
 import type { Solitude } from "./solitude.ts";
 
 /** What careful tasks need. */
 export interface CarefulOptions {
-  pool: pg.Pool;
+  db: Executor;
   log: Logger;
   /** Shared by all workers of the server. */
   solitude: Solitude;
@@ -21,28 +21,28 @@ function isTimed(payload: unknown): boolean {
 }
 
 /** Runs a job that was handed out before: alone when servers ended while it ran. */
-async function runAgain({ pool, log, solitude }: CarefulOptions, id: string, run: Run): Promise<unknown> {
-  const ends = await endsOf(pool, id);
+async function runAgain({ db, log, solitude }: CarefulOptions, id: string, run: Run): Promise<unknown> {
+  const ends = await endsOf(db, id);
   if (ends === 0) return solitude.beside(run);
   try {
     if (ends < suspectedFrom) return await solitude.beside(run);
     return await solitude.alone(async () => {
-      await markAlone(pool, id);
+      await markAlone(db, id);
       return run();
     });
   } finally {
-    await forgetEnds(pool, id).catch((err: unknown) => log.warn({ err, job: id }, "could not clear a job"));
+    await forgetEnds(db, id).catch((err: unknown) => log.warn({ err, job: id }, "could not clear a job"));
   }
 }
 
 /** A failure that trying again does not change, or the last one, is told once and looked after by nobody but people. */
 async function noteFailure(
-  { pool, log }: CarefulOptions,
+  { db, log }: CarefulOptions,
   job: JobHelpers["job"],
   error: unknown,
 ): Promise<void> {
   const { id, task_identifier: task, attempts, max_attempts } = job;
-  if (isLasting(error)) await giveUp(pool, id);
+  if (isPermanent(error)) await giveUp(db, id);
   else if (attempts < max_attempts) return;
   log.error({ err: error, job: id, task }, "a background job failed for good, see `waybill admin jobs list`");
 }
@@ -51,7 +51,7 @@ function careful(options: CarefulOptions, name: string, task: Task): Task {
   return async (payload, helpers) => {
     const { job } = helpers;
     // The next one by the clock would do what the one that was set aside did.
-    if (isTimed(payload) && (await isTaskSetAside(options.pool, name))) return;
+    if (isTimed(payload) && (await isTaskSetAside(options.db, name))) return;
     const run: Run = async () => task(payload, helpers);
     try {
       await (job.attempts > 1 ? runAgain(options, job.id, run) : options.solitude.beside(run));

@@ -1,7 +1,7 @@
 import { Gauge } from "prom-client";
 
-import type { Deps } from "../modules/deps.ts";
-import { askedSoon } from "../modules/metrics.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
+import { askedSoon } from "../modules/kernel/metrics.ts";
 import { countStopped } from "./stopped-store.ts";
 
 /** Shows how many background jobs are tried no more, counted whenever somebody looks. Once for a program. */
@@ -12,7 +12,7 @@ export function showStoppedJobs(deps: Pick<Deps, "db" | "metrics">): void {
     labelNames: ["reason"],
     registers: [deps.metrics.registry],
     collect: async () => {
-      const count = await askedSoon(() => countStopped(deps.db.pool));
+      const count = await askedSoon(() => countStopped(deps.db));
       gauge.set({ reason: "set_aside" }, count?.set_aside ?? Number.NaN);
       gauge.set({ reason: "failed" }, count?.failed ?? Number.NaN);
     },

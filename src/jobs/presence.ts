@@ -3,8 +3,17 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import pg from "pg";
 
+import type { Database } from "../db/connect.ts";
+import { render } from "../db/sql.ts";
 import type { Logger } from "../lib/log.ts";
-import { bury, type Burial, holdLock, listUnheld, releaseStrangers, retire } from "./ends-store.ts";
+import {
+  releaseJobs,
+  type ReleasedJobs,
+  holdLock,
+  listUnheld,
+  releaseStrangers,
+  retire,
+} from "./ends-store.ts";
 
 /**
  * Shows other servers on the database that this one is there, and notices when they are not.
@@ -23,10 +32,10 @@ export interface Presence {
 }
 
 export interface PresenceOptions {
-  pool: pg.Pool;
+  db: Database;
   log: Logger;
   /** Told of workers that were found to be no more, and of what they held. */
-  onBurial(burial: Burial): void;
+  onRelease(jobs: ReleasedJobs): void;
   /** Milliseconds between two looks; 5 seconds when left out. */
   lookEveryMs?: number;
   /** Milliseconds that a lock is seen free before its worker counts as gone; 10 seconds when left out. */
@@ -68,7 +77,7 @@ class LockedPresence implements Presence {
 
   async announce(worker: string): Promise<void> {
     this.#mine.add(worker);
-    for (;;) {
+    for (;;)
       try {
         return await this.#hold(await this.#connected(), worker);
       } catch (err) {
@@ -76,11 +85,10 @@ class LockedPresence implements Presence {
         this.#options.log.warn({ err }, "background work waits for the database");
         await this.#pause(reconnectAfterMs);
       }
-    }
   }
 
   async retire(worker: string): Promise<void> {
-    await retire(this.#options.pool, worker);
+    await retire(this.#options.db, worker);
     this.#mine.delete(worker);
   }
 
@@ -96,21 +104,21 @@ class LockedPresence implements Presence {
   }
 
   async #hold(client: pg.Client, worker: string): Promise<void> {
-    await client.query(holdLock, [worker]);
+    await client.query(render(holdLock(worker)));
     await client.query("insert into job_workers (id, server) values ($1, $2) on conflict do nothing", [
       worker,
       this.#server,
     ]);
   }
 
-  /** The connection, with all of our locks; a new one when the last one was lost. */
+  /** Gives the connection with all of our locks; a new one when the last one was lost. */
   #connected(): Promise<pg.Client> {
     this.#client ??= this.#connect();
     return this.#client;
   }
 
   #connect(): Promise<pg.Client> {
-    const client = new pg.Client({ ...this.#options.pool.options, query_timeout: answerWithinMs });
+    const client = new pg.Client({ ...this.#options.db.pool.options, query_timeout: answerWithinMs });
     const connecting = this.#holdAll(client);
     // An error only precedes the end.
     client.on("error", () => {});
@@ -158,19 +166,19 @@ class LockedPresence implements Presence {
   async #look(): Promise<void> {
     const gone = this.#goneOf(await this.#unheld());
     if (gone.length > 0) {
-      const burial = await bury(this.#options.pool, gone);
+      const jobs = await releaseJobs(this.#options.db, gone);
       for (const id of gone) this.#missing.delete(id);
-      this.#options.onBurial(burial);
+      this.#options.onRelease(jobs);
     }
     this.#looks += 1;
-    if (this.#looks % looksPerSearch === 0) await releaseStrangers(this.#options.pool);
+    if (this.#looks % looksPerSearch === 0) await releaseStrangers(this.#options.db);
   }
 
-  /** Workers of others whose lock is free, asked over the connection that has our own: its loss shows then, too. */
+  /** Lists workers of others whose lock is free, asked over the connection that has our own: its loss shows then, too. */
   async #unheld(): Promise<string[]> {
     const client = await this.#connected();
     try {
-      const { rows } = await client.query<{ id: string }>(listUnheld);
+      const { rows } = await client.query<{ id: string }>(render(listUnheld));
       return rows.map(({ id }) => id).filter((id) => !this.#mine.has(id));
     } catch (error) {
       cut(client);
@@ -181,8 +189,11 @@ class LockedPresence implements Presence {
   #goneOf(unheld: readonly string[]): string[] {
     const now = performance.now();
     for (const id of this.#missing.keys()) if (!unheld.includes(id)) this.#missing.delete(id);
-    for (const id of unheld) if (!this.#missing.has(id)) this.#missing.set(id, now);
-    return unheld.filter((id) => now - this.#missing.get(id)! >= this.#options.graceMs);
+    return unheld.filter((id) => {
+      const since = this.#missing.get(id) ?? now;
+      this.#missing.set(id, since);
+      return now - since >= this.#options.graceMs;
+    });
   }
 }
 

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import type { TaskList } from "graphile-worker";
-import type pg from "pg";
 
+import { sql } from "../db/sql.ts";
+import type { Executor } from "../db/connect.ts";
 import type { Logger } from "../lib/log.ts";
 import type { TimeGuard } from "../lib/time-guard.ts";
 import type { JobRunner } from "./runner.ts";
@@ -14,21 +15,19 @@ const longestDelay = 2 * 86_400;
  * Takes out of the queue what was written under a clock that was ahead, by the database's clock as it is now: jobs and
  * schedules would wait for a time that is far away. These are no records, so nothing is lost.
  */
-export async function mendQueueTimes(pool: pg.Pool): Promise<void> {
-  await pool.query(`
+export async function mendQueueTimes(db: Executor): Promise<void> {
+  await db.run(sql`
     update graphile_worker._private_known_crontabs
     set last_execution = least(last_execution, now()), known_since = least(known_since, now())
     where last_execution > now() + interval '1 minute' or known_since > now() + interval '1 minute'`);
-  await pool.query(
-    `update graphile_worker._private_jobs
-     set run_at = case when run_at > now() + make_interval(secs => $1) then now() else run_at end,
-       locked_at = least(locked_at, now())
-     where run_at > now() + make_interval(secs => $1) or locked_at > now() + interval '5 minutes'`,
-    [longestDelay],
-  );
+  const latest = sql`now() + make_interval(secs => ${longestDelay})`;
+  await db.run(sql`
+    update graphile_worker._private_jobs
+    set run_at = case when run_at > ${latest} then now() else run_at end, locked_at = least(locked_at, now())
+    where run_at > ${latest} or locked_at > now() + interval '5 minutes'`);
 }
 
-/** Jobs that fail, to be tried again, while the time is in doubt. */
+/** Makes tasks fail, to be tried again, while the time is in doubt. */
 export function inRightTime(time: TimeGuard, tasks: TaskList): TaskList {
   const timed: TaskList = {};
   for (const [name, task] of Object.entries(tasks))
@@ -47,7 +46,7 @@ const tryAgainMs = 2_000;
  * each minute in between. A clock that was set makes for a new runner, too: the one before waits for the old time.
  */
 export async function runInRightTime(
-  deps: { time: TimeGuard; db: { pool: pg.Pool }; log: Logger },
+  deps: { time: TimeGuard; db: Executor; log: Logger },
   start: () => Promise<JobRunner>,
 ): Promise<JobRunner> {
   const { time, db, log } = deps;
@@ -58,7 +57,7 @@ export async function runInRightTime(
     await current?.stop();
     current = undefined;
     if (stopping.signal.aborted || time.refused !== undefined) return;
-    await mendQueueTimes(db.pool);
+    await mendQueueTimes(db);
     current = await start();
   }
 

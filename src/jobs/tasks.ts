@@ -1,17 +1,21 @@
 import type { TaskList } from "graphile-worker";
 
-import type { Deps } from "../modules/deps.ts";
-import { cleanEvidence } from "../modules/evidence/verify-service.ts";
-import { cleanDeliveries, deliver } from "../modules/notifications/deliver-service.ts";
-import { type DeliverJob, deliverTask } from "../modules/notifications/store.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
+import { cleanEvidence } from "../modules/process/evidence/verify-service.ts";
+import {
+  cleanDeliveries,
+  deliver,
+  type DeliverJob,
+  deliverTask,
+} from "../modules/notices/notifications/deliver-service.ts";
 import {
   type ReevaluationJob,
   reevaluateTask,
   runReevaluation,
-} from "../modules/policies/reevaluate-service.ts";
-import { type DeliveryJob, processDelivery } from "../modules/quality/process-service.ts";
-import { processTask } from "../modules/quality/receive-service.ts";
-import { noticeSilence } from "../modules/silence/watch-service.ts";
+} from "../modules/runtime/changes/policies/reevaluate-service.ts";
+import { type DeliveryJob, processDelivery } from "../modules/notices/quality/process-service.ts";
+import { processTask } from "../modules/notices/quality/receive-service.ts";
+import { noticeSilence } from "../modules/runtime/silence/watch-service.ts";
 
 const cleanEvidenceTask = "clean_evidence";
 const cleanDeliveriesTask = "clean_notification_deliveries";

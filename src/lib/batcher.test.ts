@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { createBatcher, type Room } from "./batcher.ts";
+import { createBatcher, type QueueLimits } from "./batcher.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-const room = { maxWaiting: 10_000, full: () => new Error("full") };
+const unlimited = { maxWaiting: 10_000, refusal: () => new Error("full") };
 
 describe("createBatcher", () => {
   it("writes a lone item at once and alone", async () => {
     const batches: number[][] = [];
     const batcher = createBatcher<number, number>({
       maxItems: 10,
-      room,
+      limits: unlimited,
       concurrency: 1,
       write: async (items) => {
         batches.push(items);
@@ -27,7 +27,7 @@ describe("createBatcher", () => {
     const batches: number[][] = [];
     const batcher = createBatcher<number, number>({
       maxItems: 3,
-      room,
+      limits: unlimited,
       concurrency: 1,
       write: async (items) => {
         batches.push(items);
@@ -46,7 +46,7 @@ describe("createBatcher", () => {
     const ends: (() => void)[] = [];
     const batcher = createBatcher<number, number>({
       maxItems: 1,
-      room,
+      limits: unlimited,
       concurrency: 1,
       write: async (items, prepared) => {
         log.push(`begin ${items.join()}`);
@@ -74,7 +74,7 @@ describe("createBatcher", () => {
     const batches: string[][] = [];
     const batcher = createBatcher<string, string>({
       maxItems: 2,
-      room,
+      limits: unlimited,
       concurrency: 1,
       subjectOf: (item) => item[0]!,
       write: async (items, prepared) => {
@@ -102,7 +102,7 @@ describe("createBatcher", () => {
         const busy = new Set<string>();
         const batcher = createBatcher<(typeof written)[number], number>({
           maxItems,
-          room: { ...room, weigh: ({ weight }) => weight, maxBatchWeight: 6 },
+          limits: { ...unlimited, weigh: ({ weight }) => weight, maxBatchWeight: 6 },
           concurrency: 1,
           subjectOf: ({ subject }) => subject,
           write: async (batch, prepared) => {
@@ -131,7 +131,7 @@ describe("createBatcher", () => {
   it("goes on after a batch that failed, prepared or not", async () => {
     const batcher = createBatcher<number, number>({
       maxItems: 1,
-      room,
+      limits: unlimited,
       concurrency: 1,
       write: async ([item], prepared) => {
         if (item! > 1) prepared();
@@ -146,7 +146,7 @@ describe("createBatcher", () => {
   it("retries a failed batch item by item, so that only faulty items fail", async () => {
     const batcher = createBatcher<number, number>({
       maxItems: 10,
-      room,
+      limits: unlimited,
       concurrency: 1,
       write: async (items) => {
         if (items.includes(2)) throw new Error("two");
@@ -161,7 +161,7 @@ describe("createBatcher", () => {
     let writes = 0;
     const batcher = createBatcher<number, number>({
       maxItems: 10,
-      room,
+      limits: unlimited,
       concurrency: 1,
       isShared: () => true,
       write: async () => {
@@ -188,7 +188,7 @@ describe("createBatcher", () => {
         const written: number[] = [];
         const batcher = createBatcher<number, string>({
           maxItems,
-          room,
+          limits: unlimited,
           concurrency,
           write: async (batch) => {
             writing += 1;
@@ -228,7 +228,7 @@ describe("createBatcher", () => {
   });
 
   /** A batcher whose writes end when they are told to. */
-  function blocked(limits: Partial<Room<number>>) {
+  function blocked(limits: Partial<QueueLimits<number>>) {
     const batches: number[][] = [];
     let release: () => void = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -237,7 +237,7 @@ describe("createBatcher", () => {
     const batcher = createBatcher<number, number>({
       maxItems: 10,
       concurrency: 1,
-      room: { ...room, ...limits },
+      limits: { ...unlimited, ...limits },
       write: async (items) => {
         batches.push(items);
         await gate;

@@ -6,15 +6,7 @@ export interface Batcher<In, Out> {
   submit(item: In): Promise<Out>;
 }
 
-interface Waiting<In, Out> {
-  item: In;
-  subject: string | undefined;
-  weight: number;
-  resolve(result: Out): void;
-  reject(error: unknown): void;
-}
-
-export interface BatchOptions<In, Out> {
+interface BatchOptions<In, Out> {
   /**
    * Writes all items, or none. Answers one result an item, in order.
    * @param prepared to be called, if at all, when it only waits for what it has sent: the next batch begins then, unless
@@ -24,131 +16,144 @@ export interface BatchOptions<In, Out> {
   maxItems: number;
   /** Batches being written at the same time, but for two more that only wait. */
   concurrency: number;
-  /** What an item would wait for in the writing: it joins no batch while another one that writes the same is under way. */
+  /** Names what the writing of an item locks: an item joins no batch while another one of its subject is being written. */
   subjectOf?(item: In): string;
   /** Whether an error would hit every item alike, for instance because the database is away. Then none is retried. */
   isShared?(error: unknown): boolean;
   /** How much may wait; what comes beyond it is refused at once. */
-  room: Room<In>;
+  limits: QueueLimits<In>;
 }
 
-/** Bounds what waits, and what is written at once, in items and in weight. */
-export interface Room<In> {
+/** Limits of what waits, and of what is written at once, in items and in weight. */
+export interface QueueLimits<In> {
   maxWaiting: number;
-  /** What an item takes of memory, in any unit; nothing unless given. */
+  /** Tells what an item takes of memory, in any unit; nothing unless given. */
   weigh?(item: In): number;
   maxBatchWeight?: number;
   maxWaitingWeight?: number;
-  /** The error of a call that finds no room. */
-  full(): Error;
+  /** Makes the error of a call that finds the queue full. */
+  refusal(): Error;
+}
+
+/**
+ * Makes a batcher. A batch that fails is tried again item by item, so that each call gets its own result or its own error
+ * and one faulty item spoils no other. Every call settles exactly once.
+ */
+export function createBatcher<In, Out>(options: BatchOptions<In, Out>): Batcher<In, Out> {
+  return new BatchQueue(options);
+}
+
+interface Waiting<In, Out> {
+  item: In;
+  subject: string | undefined;
+  weight: number;
+  resolve(result: Out): void;
+  reject(error: unknown): void;
 }
 
 /** Batches that wait for what they have sent, beyond those that are being prepared. */
 const waitingBatches = 2;
 
-/**
- * A batch that fails is tried again item by item, so that each call gets its own result or its own error and one
- * faulty item spoils no other. Every call settles exactly once.
- */
-export function createBatcher<In, Out>(options: BatchOptions<In, Out>): Batcher<In, Out> {
-  const { room } = options;
-  const { maxBatchWeight = Infinity, maxWaitingWeight = Infinity } = room;
-  let queue: Waiting<In, Out>[] = [];
+class BatchQueue<In, Out> implements Batcher<In, Out> {
+  readonly #options: BatchOptions<In, Out>;
+  #queue: Waiting<In, Out>[] = [];
+  #waitingWeight = 0;
   /** Subjects of the batches that are being written. */
-  const busy = new Set<string>();
-  let waitingWeight = 0;
+  readonly #busy = new Set<string>();
   /** Batches that are being written, and those of them that are not prepared yet. */
-  let running = 0;
-  let unprepared = 0;
-  let scheduled = false;
+  #running = 0;
+  #unprepared = 0;
+  #isScheduled = false;
 
-  async function writeOne(waiting: Waiting<In, Out>, prepared: () => void): Promise<void> {
-    try {
-      const [result] = await options.write([waiting.item], prepared);
-      waiting.resolve(result as Out);
-    } catch (error) {
-      waiting.reject(error);
+  constructor(options: BatchOptions<In, Out>) {
+    this.#options = options;
+  }
+
+  submit(item: In): Promise<Out> {
+    const { limits, subjectOf } = this.#options;
+    const { maxWaitingWeight = Infinity } = limits;
+    return new Promise<Out>((resolve, reject) => {
+      const weight = limits.weigh?.(item) ?? 0;
+      const isFull =
+        this.#queue.length >= limits.maxWaiting || this.#waitingWeight + weight > maxWaitingWeight;
+      // A lone item is taken however heavy it is: nothing else will make room for it.
+      if (isFull && this.#queue.length > 0) return reject(limits.refusal());
+      this.#waitingWeight += weight;
+      this.#queue.push({ item, subject: subjectOf?.(item), weight, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Begins batches in one turn of the event loop, so that requests that arrived together are written together. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#beginBatches());
+  }
+
+  #beginBatches(): void {
+    const { concurrency } = this.#options;
+    this.#isScheduled = false;
+    while (this.#unprepared < concurrency && this.#running < concurrency + waitingBatches) {
+      const batch = this.#takeBatch();
+      if (batch.length === 0) return;
+      this.#begin(batch);
     }
   }
 
-  async function writeBatch(batch: Waiting<In, Out>[], prepared: () => void): Promise<void> {
-    if (batch.length === 1) return writeOne(batch[0]!, prepared);
-    try {
-      const items = batch.map((waiting) => waiting.item);
-      const results = await options.write(items, prepared);
-      batch.forEach((waiting, index) => waiting.resolve(results[index] as Out));
-    } catch (error) {
-      if (options.isShared?.(error) === true) for (const waiting of batch) waiting.reject(error);
-      else for (const waiting of batch) await writeOne(waiting, prepared);
-    }
-  }
-
-  /** As many as may be written at once, and always one, of those whose subject is free. */
-  function takeBatch(): Waiting<In, Out>[] {
+  /** Takes as many as may be written at once, and always one, of those whose subject is free. */
+  #takeBatch(): Waiting<In, Out>[] {
+    const { maxItems, limits } = this.#options;
+    const { maxBatchWeight = Infinity } = limits;
     const batch: Waiting<In, Out>[] = [];
     const left: Waiting<In, Out>[] = [];
     let weight = 0;
     let isFull = false;
-    for (const waiting of queue) {
+    for (const waiting of this.#queue) {
       const fits = batch.length === 0 || weight + waiting.weight <= maxBatchWeight;
-      const isBusy = waiting.subject !== undefined && busy.has(waiting.subject);
+      const isBusy = waiting.subject !== undefined && this.#busy.has(waiting.subject);
       // Nothing overtakes what no longer fits: it may have the same subject.
-      isFull ||= batch.length === options.maxItems || (!isBusy && !fits);
+      isFull ||= batch.length === maxItems || (!isBusy && !fits);
       if (isBusy || isFull) left.push(waiting);
       else {
         weight += waiting.weight;
         batch.push(waiting);
       }
     }
-    queue = left;
-    waitingWeight -= weight;
+    this.#queue = left;
+    this.#waitingWeight -= weight;
     return batch;
   }
 
-  function pump(): void {
-    scheduled = false;
-    while (unprepared < options.concurrency && running < options.concurrency + waitingBatches) {
-      const batch = takeBatch();
-      if (batch.length === 0) return;
-      begin(batch);
-    }
-  }
-
-  function begin(batch: Waiting<In, Out>[]): void {
+  #begin(batch: readonly Waiting<In, Out>[]): void {
     const subjects = new Set(batch.flatMap(({ subject }) => subject ?? []));
-    for (const subject of subjects) busy.add(subject);
+    for (const subject of subjects) this.#busy.add(subject);
     let isPrepared = false;
     const prepared = (): void => {
-      if (!isPrepared) unprepared -= 1;
+      if (!isPrepared) this.#unprepared -= 1;
       isPrepared = true;
-      schedule();
+      this.#schedule();
     };
-    running += 1;
-    unprepared += 1;
-    void writeBatch(batch, prepared).finally(() => {
-      running -= 1;
-      for (const subject of subjects) busy.delete(subject);
+    this.#running += 1;
+    this.#unprepared += 1;
+    void this.#write(batch, prepared).finally(() => {
+      this.#running -= 1;
+      for (const subject of subjects) this.#busy.delete(subject);
       prepared();
     });
   }
 
-  /** One turn of the event loop lets requests that arrived together be written together. */
-  function schedule(): void {
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(pump);
+  async #write(batch: readonly Waiting<In, Out>[], prepared: () => void): Promise<void> {
+    try {
+      const results = await this.#options.write(
+        batch.map(({ item }) => item),
+        prepared,
+      );
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Out);
+    } catch (error) {
+      if (batch.length === 1 || this.#options.isShared?.(error) === true)
+        for (const { reject } of batch) reject(error);
+      else for (const waiting of batch) await this.#write([waiting], prepared);
+    }
   }
-
-  return {
-    submit: (item) =>
-      new Promise<Out>((resolve, reject) => {
-        const weight = room.weigh?.(item) ?? 0;
-        const isFull = queue.length >= room.maxWaiting || waitingWeight + weight > maxWaitingWeight;
-        // A lone item is taken however heavy it is: nothing else will make room for it.
-        if (isFull && queue.length > 0) return reject(room.full());
-        waitingWeight += weight;
-        queue.push({ item, subject: options.subjectOf?.(item), weight, resolve, reject });
-        schedule();
-      }),
-  };
 }

@@ -1,18 +1,18 @@
-import { BufferShelf } from "./buffer-shelf.ts";
+import { BufferPool } from "./buffer-pool.ts";
 
 const encoder = new TextEncoder();
 
-/** What is kept for the next writers, in bytes. */
-const shelf = new BufferShelf(32 * 1024 * 1024);
+/** Buffers that writers share. */
+const pool = new BufferPool(32 * 1024 * 1024);
 
-/** Makes one long text of many, as bytes in UTF-8: each part is copied once. */
+/** Joins many texts and bytes into one buffer, as UTF-8. Each part is copied once. */
 export class ByteWriter {
   #bytes: Buffer;
   #length = 0;
 
-  /** @param capacity bytes there is room for at first; it grows when that is too little. */
+  /** @param capacity bytes to begin with; the buffer grows when they do not suffice. */
   constructor(capacity: number) {
-    this.#bytes = shelf.take(capacity);
+    this.#bytes = pool.take(capacity);
   }
 
   text(text: string): void {
@@ -34,24 +34,27 @@ export class ByteWriter {
     this.#length += bytes.length;
   }
 
-  /** Bytes so far. */
+  /** Number of bytes written so far. */
   get length(): number {
     return this.#length;
   }
 
-  /** Begins anew, in the same bytes. Nobody may look at the last result any more. */
+  /** Starts over in the same buffer, which overwrites the last result. */
   clear(): void {
     this.#length = 0;
   }
 
-  /** Everything so far. Nothing may be written afterwards: it is not a copy. */
+  /** Gives everything written so far, not as a copy: write nothing afterwards. */
   result(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Lets others use the bytes. Call it when nobody looks at the result any more; or never, then they are collected. */
+  /**
+   * Returns the buffer to the pool, once the result is not needed any more. A writer that is not released is
+   * garbage-collected.
+   */
   release(): void {
-    shelf.giveBack(this.#bytes);
+    pool.giveBack(this.#bytes);
     this.#bytes = Buffer.alloc(0);
     this.#length = 0;
   }
@@ -59,9 +62,9 @@ export class ByteWriter {
   #reserve(count: number): void {
     const needed = this.#length + count;
     if (needed <= this.#bytes.length) return;
-    const larger = shelf.take(Math.max(needed, this.#bytes.length * 2));
+    const larger = pool.take(Math.max(needed, this.#bytes.length * 2));
     larger.set(this.result());
-    shelf.giveBack(this.#bytes);
+    pool.giveBack(this.#bytes);
     this.#bytes = larger;
   }
 }

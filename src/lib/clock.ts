@@ -6,7 +6,7 @@ export interface Clock {
   now(): Timestamp;
 }
 
-/** How far the fine clock may be from the machine's before it is set again, in milliseconds. */
+/** Milliseconds that the fine clock may differ from the machine's before it is corrected. */
 const tolerance = 2;
 
 function createSystemClock(): Clock {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { csvLine } from "./csv.ts";
+import { cellAt, csvLine } from "./csv.ts";
 
 /** Reads one line as RFC 4180 has it. */
 function read(line: string): string[] {
@@ -44,4 +44,25 @@ describe("csvLine", () => {
       { numRuns: 1000 },
     );
   });
+});
+
+describe("cellAt", () => {
+  it.each([
+    [{ a: 1 }, "a", 1],
+    [{ a: "x" }, "a", "x"],
+    [{ a: true }, "a", "true"],
+    [{ a: null }, "a", ""],
+    [{}, "a", ""],
+    [{ a: { b: "c" } }, "a.b", "c"],
+    [{ a: null }, "a.b", ""],
+    [{ a: "text" }, "a.b", ""],
+    [{ a: { b: "c" } }, "a", '{"b":"c"}'],
+    [{ a: [{ b: "x" }, { b: "y" }, { b: "x" }, {}] }, "a.b", "x; y"],
+    [{ a: [1, 2] }, "a", "1; 2"],
+    [{ a: [] }, "a", ""],
+    [{ a: "own" }, "constructor", ""],
+  ])("reads %j at %s", (item, path, cell) => expect(cellAt(item, path.split("."))).toBe(cell));
+
+  it("shows each value in its own way", () =>
+    expect(cellAt({ a: [1, 2] }, ["a"], (value) => `<${String(value)}>`)).toBe("<1>; <2>"));
 });

@@ -1,13 +1,13 @@
 import { isStorable } from "./json.ts";
 
-/** Why bytes were not accepted as text. */
+/** A reason why bytes were not accepted as text. */
 export class TextError extends Error {}
 
-/** A byte order mark stays: uploaded texts come back byte for byte. */
+/** Keeps a byte order mark: uploaded texts come back byte for byte. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The text of an uploaded file, exactly as it came.
+ * Decodes an uploaded file, exactly as it came.
  * @throws TextError with a reason for the caller when it is not UTF-8, or nothing the database can store.
  */
 export function decodeText(bytes: Uint8Array): string {

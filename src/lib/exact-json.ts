@@ -1,3 +1,5 @@
+import { jsonText } from "./json-text.ts";
+
 /**
  * A JSON value as somebody wrote it. A program's own numbers and objects would not keep it: integers beyond 2^53 are
  * rounded, `1.0` becomes `1`, `1e400` infinity, and keys that look like integers move to the front.
@@ -11,39 +13,39 @@ export class ExactJson<T = unknown> {
     this.#value = value;
   }
 
-  /** @param text of one JSON value, known to be valid. @param value what it says, if somebody has read it already. */
+  /** Wraps a text that is known to be valid JSON. @param value what the text says, if it has been parsed already. */
   static ofText<T = unknown>(text: string, value?: T): ExactJson<T> {
     return new ExactJson<T>(text, value);
   }
 
-  /** For values that programs made, which have no text yet. */
+  /** Wraps a value of the program's own, which has no text yet. */
   static ofValue<T>(value: T): ExactJson<T> {
     return new ExactJson<T>(undefined, value);
   }
 
-  /** As it was written, blanks and escapes included. */
+  /** The text as it was written, blanks and escapes included. */
   get text(): string {
     this.#text ??= writeJson(this.#value);
     return this.#text;
   }
 
-  /** What it says, as near as a program's numbers come to it: for decisions, never to be shown or stored. */
+  /** The parsed value, with numbers rounded to a program's: for decisions, never to be shown or stored. */
   get value(): T {
     this.#value ??= JSON.parse(this.text) as T;
     return this.#value;
   }
 
-  /** Takes what somebody else read in it, so that `value` need not. */
+  /** Sets the parsed value, so that `value` need not parse the text. */
   remember(value: T): void {
     this.#value = value;
   }
 
-  /** The kind of the value, as JSON names it, without reading it. */
+  /** The kind of the value, as JSON names it, without parsing the text. */
   get kind(): "object" | "array" | "string" | "number" | "boolean" | "null" {
     return kindOf(this.text);
   }
 
-  /** Stands for the text until `writeJson` puts it in. @throws Error when anything else writes it. */
+  /** Gives a placeholder, which `writeJson` replaces by the text. @throws Error when anything else writes it. */
   toJSON(): string {
     if (texts === undefined) throw new Error("Exact JSON is written by writeJson");
     texts.push(this.text);
@@ -64,20 +66,21 @@ function kindOf(text: string): ExactJson["kind"] {
   return kinds[text.charAt(0)] ?? "number";
 }
 
-/** Texts that the value being written holds. */
+/** Exact texts met in the value that is being written; undefined outside of `writeJson`. */
 let texts: string[] | undefined;
 
-/** What stands for a text. No other text begins like this: a NUL is refused wherever it comes from. */
+/** The placeholder of an exact text. No other text begins like this: a NUL is refused wherever it comes from. */
 const standIn = /"\\u0000(\d+)"/g;
 
-/** Writes a value as `JSON.stringify` does, with what it holds of exact JSON as that was written. */
+/** Writes a value as `JSON.stringify` does, but `ExactJson` inside of it to the letter. */
 export function writeJson(value: unknown): string {
   const outer = texts;
   const inner: string[] = [];
   texts = inner;
   try {
-    const text = JSON.stringify(value) ?? "null";
-    return inner.length === 0 ? text : text.replace(standIn, (_all, index: string) => inner[Number(index)]!);
+    const text = jsonText(value) ?? "null";
+    if (inner.length === 0) return text;
+    return text.replace(standIn, (written, index: string) => inner[Number(index)] ?? written);
   } finally {
     texts = outer;
   }

@@ -1,16 +1,16 @@
-/** How many may be at it at once. */
+/** How many slots there are, and how many may wait for one. */
 export interface SlotLimits {
-  /** All owners together. */
+  /** Slots of all owners together. */
   total: number;
-  /** One owner. */
+  /** Slots of one owner. */
   perOwner: number;
-  /** How many may wait, of all owners together. */
+  /** Waiters of all owners together. */
   waiting: number;
-  /** How long one may wait, in milliseconds. */
+  /** Longest wait, in milliseconds. */
   waitMs: number;
 }
 
-/** A slot was not free in time, or too many waited for one already. */
+/** The refusal of a slot: none became free in time, or too many waited already. */
 export class NoSlot extends Error {}
 
 interface Waiter {
@@ -18,13 +18,13 @@ interface Waiter {
 }
 
 /**
- * Hands out a limited number of slots. Who comes first is served first, but owners take turns, and none has all of the
- * slots: one with much to do does not hold up the others.
+ * A limited number of slots, handed out in order of arrival. Owners take turns, and none gets all slots: one with much
+ * to do does not hold up the others.
  */
 export class FairSlots {
   readonly #limits: SlotLimits;
   readonly #active = new Map<string, number>();
-  /** In the order in which the owners' turns come. */
+  /** Waiters by owner, in the order in which the owners' turns come. */
   readonly #queues = new Map<string, Set<Waiter>>();
   #taken = 0;
   #waiting = 0;
@@ -33,14 +33,14 @@ export class FairSlots {
     this.#limits = limits;
   }
 
-  /** How many are taken, and how many wait for one. */
+  /** How many slots are taken, and how many callers wait for one. */
   get state(): { active: number; waiting: number } {
     return { active: this.#taken, waiting: this.#waiting };
   }
 
   /**
    * Waits for a slot.
-   * @returns what gives it back; only the first call counts.
+   * @returns a function that gives the slot back; only its first call counts.
    * @throws NoSlot; the signal's reason when that is aborted first.
    */
   async take(owner: string, signal: AbortSignal): Promise<() => void> {
@@ -64,27 +64,27 @@ export class FairSlots {
   }
 
   #giveBack(owner: string): void {
-    const left = this.#active.get(owner)! - 1;
+    const left = (this.#active.get(owner) ?? 0) - 1;
     this.#taken -= 1;
     if (left === 0) this.#active.delete(owner);
     else this.#active.set(owner, left);
     this.#serve();
   }
 
-  /** Gives what is free to those whose turn it is. */
+  /** Gives free slots to the owners whose turn it is. */
   #serve(): void {
     for (const [owner, queue] of this.#queues) {
       if (this.#taken >= this.#limits.total) return;
-      if (!this.#isFree(owner)) continue;
       const [waiter] = queue;
-      this.#remove(owner, waiter!);
+      if (waiter === undefined || !this.#isFree(owner)) continue;
+      this.#remove(owner, waiter);
       const rest = this.#queues.get(owner);
       if (rest !== undefined) {
         this.#queues.delete(owner);
         this.#queues.set(owner, rest);
       }
       this.#occupy(owner);
-      waiter!.begin();
+      waiter.begin();
     }
   }
 

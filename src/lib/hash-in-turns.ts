@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { paced, type Steps } from "./steps.ts";
 
-/** Bytes that are hashed at once: a millisecond's worth. */
+/** Bytes that are hashed without a pause: they take about a millisecond. */
 const slice = 512 * 1024;
 
 function* digest(parts: readonly Uint8Array[]): Steps<Buffer> {
@@ -15,7 +15,7 @@ function* digest(parts: readonly Uint8Array[]): Steps<Buffer> {
   return hash.digest();
 }
 
-/** The SHA-256 of some bytes one after the other. Others come in between, if they are many. */
+/** Hashes the concatenation of some bytes by SHA-256. Long ones are hashed in slices, with other work in between. */
 export function sha256InTurns(parts: readonly Uint8Array[]): Promise<Buffer> {
   return paced(digest(parts));
 }

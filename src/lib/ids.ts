@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 
-/** Where new ids come from. Tests may pass a source they control. */
+/** A source of new ids. Tests may pass one they control. */
 export interface IdSource {
   next(): string;
 }
 
 const wirePattern = /^[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{8}$/;
 
-/** Ids that randomness is got for at a time: asking the system for each costs more than all the rest. */
+/** How many ids' randomness is fetched at once: asking the system for each id costs more than all the rest. */
 const idsAtATime = 512;
 
-/** Gives six random bytes at a time, as hexadecimal digits. */
+/** Makes a function that gives six random bytes at each call, as hexadecimal digits. */
 function createRandomDigits(): () => string {
   let pool = "";
   let used = 0;
@@ -25,8 +25,9 @@ function createRandomDigits(): () => string {
 }
 
 /**
- * Makes UUIDs of version 7 (RFC 9562): 48 bits of Unix milliseconds, then a 12-bit counter that orders the ids of one
- * millisecond, then randomness. The last 16 bits are zero, so that the wire form can leave them out without loss.
+ * Makes a source of UUIDs of version 7 (RFC 9562): 48 bits of Unix milliseconds, then a 12-bit counter that orders the
+ * ids of one millisecond, then randomness. The last 16 bits are zero, so that the wire form can leave them out without
+ * loss.
  */
 export function createIdSource(milliseconds: () => number = Date.now): IdSource {
   let last = 0;
@@ -51,12 +52,12 @@ export function createIdSource(milliseconds: () => number = Date.now): IdSource 
   };
 }
 
-/** The form an id takes on the wire: lower-case hex in groups 8-4-4-4-8. */
+/** Gives the form an id takes on the wire: lower-case hex in groups 8-4-4-4-8. */
 export function wireId(id: string): string {
   return id.slice(0, 32);
 }
 
-/** The stored id behind one from the wire; undefined when the text is no id at all, so nothing can be found by it. */
+/** Gives the stored form of an id from the wire; undefined for a text that is no id, by which nothing can be found. */
 export function parseWireId(text: string): string | undefined {
   return wirePattern.test(text) ? `${text}0000` : undefined;
 }

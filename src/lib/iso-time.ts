@@ -3,7 +3,7 @@ import type { Timestamp } from "./clock.ts";
 const pattern =
   /^(?<date>\d{4}-\d{2}-\d{2})(?:[T ](?<time>\d{2}:\d{2}(?::\d{2})?)(?<fraction>\.\d{1,12})?(?<zone>Z|[+\- ]\d{2}:?\d{2})?)?$/i;
 
-/** Seconds ahead of UTC. In a query a plus that was not escaped arrives as a blank. */
+/** Reads a time zone's offset, in seconds ahead of UTC. In a query an unescaped plus arrives as a blank. */
 function offsetOf(zone: string): number | undefined {
   const digits = zone.replace(":", "");
   const [hours, minutes] = [Number(digits.slice(1, 3)), Number(digits.slice(3, 5))];
@@ -12,8 +12,9 @@ function offsetOf(zone: string): number | undefined {
 }
 
 /**
- * A day, or a day and time, in ISO 8601: `2026-08-01`, `2026-08-01T12:30`, `2026-08-01T12:30:00.5+02:00`. UTC unless it
- * says otherwise; from 1970 to 9999. Undefined when it is no such text, or no such day or time exists.
+ * Reads a day, or a day and time, in ISO 8601: `2026-08-01`, `2026-08-01T12:30`, `2026-08-01T12:30:00.5+02:00`. UTC
+ * unless it says otherwise; from 1970 to 9999.
+ * @returns Unix seconds; undefined for other texts, and for days and times that do not exist.
  */
 export function parseIsoTime(text: string): Timestamp | undefined {
   const groups = pattern.exec(text)?.groups;
@@ -30,7 +31,7 @@ export function parseIsoTime(text: string): Timestamp | undefined {
   return seconds >= 0 && seconds < 253_402_300_800 ? seconds : undefined;
 }
 
-/** A moment for people: `2026-08-01 12:30:00 UTC`. */
+/** Writes a moment for people: `2026-08-01 12:30:00 UTC`. */
 export function utcText(at: Timestamp): string {
   const moment = new Date(at * 1000);
   if (Number.isNaN(moment.getTime())) return `${at} seconds after 1970`;

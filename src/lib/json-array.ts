@@ -1,6 +1,6 @@
 /**
- * The text of a JSON array, a part at a time, from texts of some of its items each, with commas between these. A text that
- * is empty has none.
+ * Writes a JSON array in pieces, without holding all of it.
+ * @param parts the items: each text has some of them, separated by commas, or none if it is empty.
  */
 export async function* arrayPieces(parts: AsyncIterable<string>): AsyncGenerator<string> {
   let before = "[";

@@ -1,22 +1,25 @@
 import { ExactJson } from "./exact-json.ts";
 import type { JsonListener } from "./json-scanner.ts";
 
-/** Characters that are made values at once. The worst of them take a few milliseconds. */
+/** Characters that are parsed at once. The worst of them take a few milliseconds. */
 const piece = 32 * 1024;
 
-/** Before anything of a list or an object waits to be made a value. */
+/** The value of `from` while nothing waits to be parsed. */
 const nothing = -1;
 
 type Container = unknown[] | Record<string, unknown>;
 
 interface Level {
   isObject: boolean;
-  /** Where the children begin and end that have been read and not been made values yet. */
+  /** Where the children begin and end that have been scanned but not parsed. */
   from: number;
   to: number;
   keyStart: number;
   keyEnd: number;
-  /** The children that are values, as soon as there are some: small lists and objects are made with what is around them. */
+  /**
+   * The children parsed so far; undefined until there are some. Small lists and objects are parsed with what is around
+   * them.
+   */
   value: Container | undefined;
 }
 
@@ -24,7 +27,7 @@ function newLevel(isObject: boolean): Level {
   return { isObject, from: nothing, to: nothing, keyStart: 0, keyEnd: 0, value: undefined };
 }
 
-/** A text at a wanted place that may have to be replaced by what it says. */
+/** A string at a wanted place whose content may be JSON, which then takes its place. */
 export interface Packed {
   holder: Container;
   key: string | number;
@@ -32,21 +35,22 @@ export interface Packed {
 }
 
 /**
- * Makes values of JSON text that a scanner reads, the same as `JSON.parse` makes: piece by piece, by giving it one run of
- * neighbours after the other. What stands at wanted places stays as it was written.
+ * Builds the value of a JSON text while a scanner reads it. It equals what `JSON.parse` makes, which is given one run
+ * of neighbouring children after the other. Values at wanted places stay as they were written.
  */
 export class JsonBuilder implements JsonListener {
   readonly packed: Packed[] = [];
   readonly #text: string;
-  /** The outermost is a list of the one value that the text is. */
-  readonly #levels: Level[] = [newLevel(false)];
-  #top: Level = this.#levels[0]!;
+  /** The innermost open list or object. The outermost is a list that will hold the whole value. */
+  #top = newLevel(false);
+  /** The lists and objects around it, the outermost first. */
+  readonly #around: Level[] = [];
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  /** What the text is, once it has been read to its end; in a list, so that it can be replaced there. */
+  /** Gives the value, once the text was read to its end: in a list, so that it can be replaced there. */
   finish(): unknown[] {
     this.#make(this.#top);
     return this.#top.value as unknown[];
@@ -63,16 +67,17 @@ export class JsonBuilder implements JsonListener {
   }
 
   onOpen(isObject: boolean): void {
+    this.#around.push(this.#top);
     this.#top = newLevel(isObject);
-    this.#levels.push(this.#top);
   }
 
   onClose(end: number): void {
-    const closed = this.#levels.pop()!;
-    this.#top = this.#levels.at(-1)!;
+    const closed = this.#top;
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- what closes was opened, so one is around it
+    this.#top = this.#around.pop()!;
     if (closed.value === undefined) return this.onScalar(end);
-    this.#make(closed);
-    this.#attach(closed.value);
+    const value = this.#make(closed);
+    this.#attach(this.#make(this.#top), value);
   }
 
   onScalar(end: number): void {
@@ -83,29 +88,29 @@ export class JsonBuilder implements JsonListener {
 
   onWanted(start: number, end: number, unpack: boolean): void {
     const written = ExactJson.ofText(this.#text.slice(start, end));
-    const key = this.#attach(written);
-    if (unpack && written.kind === "string") this.packed.push({ holder: this.#top.value!, key, written });
+    const holder = this.#make(this.#top);
+    const key = this.#attach(holder, written);
+    if (unpack && written.kind === "string") this.packed.push({ holder, key, written });
   }
 
-  /** Adds a value of its own, after what was read before it. @returns where it is. */
-  #attach(value: unknown): string | number {
-    const top = this.#top;
-    this.#make(top);
-    if (Array.isArray(top.value)) return top.value.push(value) - 1;
-    const key = JSON.parse(this.#text.slice(top.keyStart, top.keyEnd)) as string;
-    top.value![key] = value;
+  /** Adds a finished value to the container of the innermost level. @returns its index or key. */
+  #attach(holder: Container, value: unknown): string | number {
+    if (Array.isArray(holder)) return holder.push(value) - 1;
+    const key = JSON.parse(this.#text.slice(this.#top.keyStart, this.#top.keyEnd)) as string;
+    holder[key] = value;
     return key;
   }
 
-  /** Makes values of what waits for that. */
-  #make(level: Level): void {
+  /** Parses the children of a level that wait for that. @returns all that the level holds. */
+  #make(level: Level): Container {
     const { from, to, isObject } = level;
     level.value ??= isObject ? {} : [];
     level.from = nothing;
     level.to = nothing;
-    if (to <= from) return;
+    if (to <= from) return level.value;
     const text = this.#text.slice(from, to);
     if (!Array.isArray(level.value)) Object.assign(level.value, JSON.parse(`{${text}}`));
     else for (const item of JSON.parse(`[${text}]`) as unknown[]) level.value.push(item);
+    return level.value;
   }
 }

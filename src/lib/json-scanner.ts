@@ -1,25 +1,25 @@
-/** Why a text was not accepted as JSON. */
+/** A reason why a text was not accepted as JSON. */
 export class JsonError extends Error {}
 
-/** Levels of lists and objects. */
+/** Deepest nesting of lists and objects. */
 export const maxDepth = 100;
 
-/** Where in JSON its parts are wanted as they were written: members by name, all items of a list. */
+/** Where in a JSON value parts are wanted as they were written: in members by name, in all items of a list. */
 export interface Places {
   /**
-   * This very value is wanted, unless it is null; what is inside is not looked for. `unpacked`: if it is a text that is
-   * itself JSON, that JSON is. `always`: even if it is null.
+   * Set when this very value is wanted, which then hides whatever is inside of it. `written`: unless it is null.
+   * `unpacked`: a string whose content is JSON gives that JSON. `always`: even if it is null.
    */
   exact?: "written" | "unpacked" | "always";
   members?: ReadonlyMap<string, Places>;
   items?: Places;
 }
 
-/** Values that a text may hold, those inside of wanted ones not counted: each takes memory. */
-export const maxValues = 1_000_000;
+/** Most values that a text may hold: each takes memory. Those inside of wanted ones do not count. */
+const maxValues = 1_000_000;
 
-/** Members that one object may have, unless it is wanted as it was written: going through them cannot be interrupted. */
-export const maxMembers = 20_000;
+/** Most members of one object, unless it is wanted as it was written: building an object cannot be interrupted. */
+const maxMembers = 20_000;
 
 interface Level {
   isObject: boolean;
@@ -27,17 +27,19 @@ interface Level {
   members: number;
 }
 
-/** Is told what a text holds, in order, by the places of it. Nothing is told of what is inside of a wanted value. */
+/**
+ * A receiver of what a scanner finds, in order, as offsets into the text. Nothing inside of a wanted value is reported.
+ */
 export interface JsonListener {
-  /** A key, quotes included. */
+  /** Called for each key, with the range of its text, quotes included. */
   onKey(start: number, end: number): void;
   onBegin(start: number): void;
   onOpen(isObject: boolean): void;
-  /** The innermost list or object ends. */
+  /** Called when the innermost list or object has ended. */
   onClose(end: number): void;
-  /** A text, number or word ends. */
+  /** Called when a string, number or word has ended. */
   onScalar(end: number): void;
-  /** A value that stands at a wanted place. */
+  /** Called for each value at a wanted place. */
   onWanted(start: number, end: number, unpack: boolean): void;
 }
 
@@ -49,7 +51,7 @@ export interface ScanOptions {
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const escapes = new Set(Array.from('"\\/bfnrt', (letter) => letter.charCodeAt(0)));
 
-/** What a digit counts, given its code. */
+/** Gives the value of a hexadecimal digit, by its character code. */
 function hexDigit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const letter = code | 0x20;
@@ -96,7 +98,7 @@ export class JsonScanner {
   /** Reads about so many characters more. @returns whether that was all. @throws JsonError for what is not accepted. */
   advance(characters: number): boolean {
     this.#stop = this.#at + characters;
-    while (this.#at < this.#stop) {
+    while (this.#at < this.#stop)
       if (this.#next === "textRest") this.#goOnWithText();
       else if (this.#next === "keyRest") this.#goOnWithKey();
       else {
@@ -104,7 +106,7 @@ export class JsonScanner {
         if (Number.isNaN(code)) return this.#end();
         if (this.#at < this.#stop) this.#step(code);
       }
-    }
+
     return false;
   }
 
@@ -141,7 +143,7 @@ export class JsonScanner {
     }
   }
 
-  /** A comma, or the end of a list or an object. */
+  /** Reads what follows a value: a comma, or the end of the list or object. */
   #readRest(code: number): void {
     const level = this.#levels.at(-1);
     if (level === undefined) syntaxError();
@@ -165,6 +167,7 @@ export class JsonScanner {
   }
 
   #endKey(): void {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- keys are read in objects only
     const level = this.#levels.at(-1)!;
     const [start, end] = [this.#keyStart, this.#at];
     const members = level.places?.members;
@@ -239,10 +242,10 @@ export class JsonScanner {
 
   #ended(wasOpen: boolean): void {
     this.#next = "rest";
-    if (this.#wanted === undefined) {
+    if (this.#wanted === undefined)
       if (wasOpen) this.#listener?.onClose?.(this.#at);
       else this.#listener?.onScalar?.(this.#at);
-    } else if (this.#wanted.depth === this.#levels.length) {
+    else if (this.#wanted.depth === this.#levels.length) {
       const { start, unpack } = this.#wanted;
       this.#wanted = undefined;
       this.#listener?.onWanted?.(start, this.#at, unpack);
@@ -260,13 +263,13 @@ export class JsonScanner {
     this.#at = number.lastIndex;
   }
 
-  /** The quotation mark that a text or a key begins with. */
+  /** Skips the quotation mark that a string or a key begins with. */
   #begin(): void {
     this.#at += 1;
     this.#isPlain = true;
   }
 
-  /** Reads on in a text until its end, or until it is time to stop. @returns whether it has ended. */
+  /** Reads on in a string until its end, or until it is time to pause. @returns whether it has ended. */
   #readText(): boolean {
     const text = this.#text;
     // Short ones are read to their end.
@@ -301,7 +304,7 @@ export class JsonScanner {
     return at + 5;
   }
 
-  /** The four digits after the `u` at this place. */
+  /** Reads the four digits after the `u` at this offset. */
   #codeUnit(at: number): number {
     let unit = 0;
     for (let index = at + 1; index <= at + 4; index += 1)

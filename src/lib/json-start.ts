@@ -1,8 +1,9 @@
 import { ExactJson } from "./exact-json.ts";
+import { jsonText } from "./json-text.ts";
 
 /**
- * How `writeJson` begins to write a value, at a cost that does not depend on how large it is.
- * @param length of what is wanted. If there is more, a little more is given.
+ * Writes the beginning of what `writeJson` writes, at a cost that does not depend on the value's size.
+ * @param length characters that are wanted. If there are more, slightly more are given.
  */
 export function jsonStart(value: unknown, length: number): string {
   const start = new Start(length);
@@ -32,7 +33,7 @@ class Start {
   #addScalar(value: unknown): void {
     // Two more than are wanted: the last may be half of a pair.
     const given = typeof value === "string" ? value.slice(0, this.#length + 2) : value;
-    this.text += JSON.stringify(given) ?? "null";
+    this.text += jsonText(given) ?? "null";
   }
 
   #addList(list: readonly unknown[]): void {

@@ -7,7 +7,7 @@ import { finish, paced, type Steps } from "./steps.ts";
 
 export { JsonError, type Places } from "./json-scanner.ts";
 
-/** The deepest nesting of arrays and objects in JSON text, without parsing it. */
+/** Measures the deepest nesting of arrays and objects in JSON text, without parsing it. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -25,7 +25,7 @@ function depthOf(text: string): number {
   return deepest;
 }
 
-/** Whether the database can store a text: no NUL and no half of a surrogate pair. */
+/** Says whether the database can store a text: no NUL and no half of a surrogate pair. */
 export function isStorable(text: string): boolean {
   return !text.includes("\0") && text.isWellFormed();
 }
@@ -33,29 +33,27 @@ export function isStorable(text: string): boolean {
 function checkStorable(value: unknown): void {
   if (typeof value === "string") {
     if (!isStorable(value)) throw new JsonError("Text must not contain NUL or unpaired surrogates");
-  } else if (Array.isArray(value)) {
-    for (const item of value) checkStorable(item);
-  } else if (typeof value === "object" && value !== null) {
+  } else if (Array.isArray(value)) for (const item of value) checkStorable(item);
+  else if (typeof value === "object" && value !== null)
     for (const [key, item] of Object.entries(value)) {
       if (key === "__proto__") throw new JsonError("The key __proto__ is not allowed");
       checkStorable(key);
       checkStorable(item);
     }
-  }
 }
 
-/** Characters read at once: a few milliseconds' worth. */
+/** Characters scanned without a pause: they take a few milliseconds. */
 const slice = 64 * 1024;
 
-/** Bytes that are read at once, without letting others come in between. */
+/** Bytes up to which JSON is parsed without a pause. */
 const smallBytes = 64 * 1024;
 
-/** Whether it is read in pieces. */
+/** Says whether JSON is so long that it is parsed in slices. */
 export function isLargeJson(bytes: Uint8Array | null): boolean {
   return bytes !== null && bytes.length > smallBytes;
 }
 
-/** The text of bytes that are UTF-8, without the mark of their order. @throws JsonError */
+/** Decodes UTF-8, without its byte order mark. @throws JsonError for other bytes. */
 export function textOf(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new JsonError("Text is not valid UTF-8");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
@@ -83,7 +81,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value;
 }
 
-/** The text of bytes that are UTF-8, as `textOf` gives it. */
+/** Decodes UTF-8 as `textOf` does, a slice at a time. */
 function* decoded(bytes: Uint8Array): Steps<string> {
   if (bytes.length <= slice) return textOf(bytes);
   // It takes little, and tells everything that can be wrong.
@@ -97,13 +95,13 @@ function* decoded(bytes: Uint8Array): Steps<string> {
   return parts.join("");
 }
 
-/** Looks through a text. @throws JsonError for what is not accepted. */
+/** Checks a JSON text, a slice at a time. @throws JsonError for what is not accepted. */
 function* scan(text: string, options?: ScanOptions): Steps<void> {
   const scanner = new JsonScanner(text, options);
   while (!scanner.advance(slice)) yield;
 }
 
-/** Takes a text for what it says, if that is JSON. */
+/** Replaces a string by the JSON it contains, if it does contain JSON. */
 function* unpack({ holder, key, written }: Packed): Steps<void> {
   const place = holder as Record<string | number, unknown>;
   // Members of the same name that came before count for nothing.
@@ -117,7 +115,11 @@ function* unpack({ holder, key, written }: Packed): Steps<void> {
   }
 }
 
-/** Makes a value of a text that is not blank, but for what stands at some places. */
+/**
+ * Parses a text that is not blank, a slice at a time.
+ * @param places values to keep as they were written, as `ExactJson`.
+ * @throws JsonError
+ */
 export function* readText(text: string, places?: Places): Steps<unknown> {
   const builder = new JsonBuilder(text);
   yield* scan(text, { places, listener: builder });
@@ -127,8 +129,9 @@ export function* readText(text: string, places?: Places): Steps<unknown> {
 }
 
 /**
- * Parses untrusted JSON as `parseJson` does, a piece at a time; but for what stands at some places, which is left as it was
- * written. Of the rest there is a limit to how many values there are, and how many members an object has.
+ * Parses untrusted JSON as `parseJson` does, a slice at a time. The number of values, and of members of an object, is
+ * limited, except inside of what is kept as written.
+ * @param places values to keep as they were written, as `ExactJson`.
  * @throws JsonError
  */
 export function* readJson(bytes: Uint8Array, places?: Places): Steps<unknown> {
@@ -136,7 +139,7 @@ export function* readJson(bytes: Uint8Array, places?: Places): Steps<unknown> {
   return text.trim() === "" ? undefined : yield* readText(text, places);
 }
 
-/** Parses untrusted JSON as `readJson` does. Others come in between, if it is large. @throws JsonError */
+/** Parses untrusted JSON as `readJson` does, large texts with other work in between. @throws JsonError */
 export async function parseJsonInTurns(bytes: Uint8Array, places?: Places): Promise<unknown> {
   if (isLargeJson(bytes)) return paced(readJson(bytes, places));
   return places === undefined ? parseJson(bytes) : finish(readJson(bytes, places));

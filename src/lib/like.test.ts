@@ -16,13 +16,13 @@ function like(pattern: string): RegExp {
 const text = fc.string({ unit: fc.constantFrom("a", "B", "%", "_", "\\", "-", "é") });
 
 describe("containsPattern", () => {
-  it("matches exactly the texts that contain it, in any case", () => {
+  it("matches exactly the texts that contain it", () => {
     fc.assert(
       fc.property(text, text, text, (before, part, after) => {
         const pattern = like(containsPattern(part));
-        expect(pattern.test(`${before}${part}${after}`.toLowerCase())).toBe(true);
-        const other = `${before}${after}`.toLowerCase();
-        expect(pattern.test(other)).toBe(other.includes(part.toLowerCase()));
+        expect(pattern.test(`${before}${part}${after}`)).toBe(true);
+        const other = `${before}${after}`;
+        expect(pattern.test(other)).toBe(other.includes(part));
       }),
     );
   });

@@ -1,4 +1,4 @@
-/** A LIKE pattern for texts that contain this one, whatever wildcards it has. Compare it with lower-case text. */
+/** Makes a LIKE pattern for texts that contain this one, with its wildcards escaped. */
 export function containsPattern(text: string): string {
-  return `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+  return `%${text.replace(/[\\%_]/g, "\\$&")}%`;
 }

@@ -1,3 +1,5 @@
+import type { PageNumbers } from "./paging.ts";
+
 /** A hypertext link as replies carry it. */
 export interface Link {
   href: string;
@@ -5,13 +7,16 @@ export interface Link {
 
 /** Builds absolute URLs from the address users reach the server at. */
 export interface Links {
-  /** `links.api("/environments/acme")` is the URL of that resource below `/api/v2`. */
+  /** Writes the URL of a resource below `/api/v2`: `links.api("/environments/acme")`. */
   api(path: string): string;
-  /** `links.web("/acme/flows/web-ci")` is the URL of a page for people. */
+  /** Writes the URL of a page for people: `links.web("/acme/flows/web-ci")`. */
   web(path: string): string;
 }
 
-/** @param publicUrl the public base URL, with or without a path prefix, without a trailing slash. */
+/**
+ * Makes what builds URLs.
+ * @param publicUrl the public base URL, with or without a path prefix, without a trailing slash.
+ */
 export function createLinks(publicUrl: string): Links {
   return {
     api: (path) => `${publicUrl}/api/v2${path}`,
@@ -20,7 +25,7 @@ export function createLinks(publicUrl: string): Links {
 }
 
 /**
- * `_links` of one page of a list: `self`, `first`, `last`, and `prev` and `next` where they exist. Each repeats the
+ * Builds `_links` of one page of a list: `self`, `first`, `last`, and `prev` and `next` where they exist. Each repeats the
  * query the list was asked with, with its own page number.
  * @param url the list's absolute URL as requested, query included.
  */
@@ -40,36 +45,29 @@ export function pageLinks(url: string, page: number, totalPages: number): Record
   };
 }
 
-/** What a page of a list says beside its items. */
-export interface PageHead {
+/** What a page of a list says beside its items; `page` is the one asked for, even past the end. */
+interface PageHead extends PageNumbers {
   _links: Record<string, Link>;
-  /** The one asked for, even past the end. */
-  page: number;
-  per_page: number;
   total_pages: number;
   total_count: number;
 }
 
 /**
- * The head of one page of a list.
+ * Builds the head of one page of a list.
  * @param url the list's absolute URL as requested, query included.
  */
-export function pageHead(
-  url: string,
-  { page, per_page }: { page: number; per_page: number },
-  total_count: number,
-): PageHead {
+export function pageHead(url: string, { page, per_page }: PageNumbers, total_count: number): PageHead {
   const total_pages = Math.ceil(total_count / per_page);
   return { _links: pageLinks(url, page, total_pages), page, per_page, total_pages, total_count };
 }
 
 /**
- * Where one page of a bare list stands, as headers: `X-Total-Count` and its kin, and `Link` (RFC 8288) when there is more
- * than one page. Addresses as `pageLinks` makes them.
+ * Says where one page of a bare list stands, as headers: `X-Total-Count` and its kin, and `Link` (RFC 8288) when there is
+ * more than one page. Addresses as `pageLinks` makes them.
  */
 export function pageHeaders(
   url: string,
-  { page, per_page }: { page: number; per_page: number },
+  { page, per_page }: PageNumbers,
   total: number,
 ): Record<string, string> {
   const pages = Math.ceil(total / per_page);

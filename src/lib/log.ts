@@ -3,7 +3,7 @@ import { type Logger as PinoLogger, pino } from "pino";
 /** The structured logger every layer takes as an argument. */
 export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error" | "fatal" | "trace">;
 
-/** What of an error is logged besides message and stack. The rest may hold rows, values, or whole connections. */
+/** Fields of an error that are logged besides message and stack. Others may hold rows, values, or whole connections. */
 const safeFields = [
   "code",
   "syscall",
@@ -18,10 +18,10 @@ const safeFields = [
 const deepestCause = 5;
 
 /**
- * An error as it may be logged. Errors of the database carry the row that was refused, and what was bound to the
- * statement; others carry the object they happened to.
+ * Makes an error safe to log. Errors of the database carry the refused row and the statement's parameters; others carry
+ * the object they happened to.
  */
-export function loggableError(error: unknown, depth = 0): unknown {
+function loggableError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error;
   const fields = error as unknown as Record<string, unknown>;
   return {
@@ -37,7 +37,7 @@ export function loggableError(error: unknown, depth = 0): unknown {
   };
 }
 
-/** The program's log: JSON lines, errors without the data they happened to. */
+/** Creates the program's log: JSON lines, errors without the data they happened to. */
 export function createLogger(
   level: PinoLogger["level"],
   destination?: { write(line: string): void },
@@ -46,7 +46,7 @@ export function createLogger(
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** Discards everything; for tests and one-shot commands that print for themselves. */
+/** A log that discards everything, for tests and commands that print for themselves. */
 export const silentLog: Logger = {
   trace: () => {},
   debug: () => {},

@@ -3,13 +3,13 @@ import { isIP } from "node:net";
 const groupsOfNetwork = 4;
 
 /**
- * Whose an address is, as limits count it: the address itself for IPv4, the network of 64 bits for IPv6, of which whoever
- * has one address usually has all. IPv4 within IPv6 is IPv4.
+ * Gives the network that limits per caller count an address for: the address itself for IPv4, its /64 for IPv6, because
+ * whoever has one address of that usually has all. IPv4 mapped into IPv6 counts as IPv4.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;
-  const bare = address.split("%", 1)[0]!;
+  const [bare = ""] = address.split("%", 1);
   if (isIP(bare) !== 6) return address;
   const [head = "", tail = ""] = bare.toLowerCase().split("::", 2);
   const before = head === "" ? [] : head.split(":");
@@ -22,7 +22,7 @@ export function networkOf(address: string): string {
   return `${groups.map((group) => group.replace(/^0+(?=.)/, "")).join(":")}::/64`;
 }
 
-/** Whether an address is this machine's own. */
+/** Says whether an address is a loopback address. */
 export function isLoopbackAddress(address: string): boolean {
   return address === "::1" || /^(?:::ffff:)?127\./i.test(address);
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 
-/** How many files and connections this process may have open at once; undefined where the system does not say. */
+/**
+ * Reads how many files and connections this process may have open at once; undefined where the system does not tell.
+ */
 export function openFilesLimit(): number | undefined {
   try {
     const limits = readFileSync("/proc/self/limits", "utf8");

@@ -1,7 +1,7 @@
 /**
- * Does something with each item, several at a time. Items are taken one by one when there is room, so an endless or
- * very long iteration is fine. After a failure no further item is begun.
- * @throws the first failure, when everything begun has ended.
+ * Runs `work` for each item, at most `limit` at a time. Items are taken one by one, so the iteration may be endless.
+ * After a failure no further item is begun.
+ * @throws the first failure, once everything begun has ended.
  */
 export async function eachInParallel<T>(
   items: Iterable<T>,

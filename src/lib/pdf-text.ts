@@ -1,4 +1,4 @@
-/** What the standard fonts of PDF have beyond Latin-1: the rest of Windows-1252. */
+/** Characters of the standard PDF fonts beyond Latin-1: the rest of Windows-1252. */
 const beyondLatin1 = "ƒ–—‘’‚“”„†‡•…€‰‹›ˆ™ŒœŠš˜ŸŽž";
 
 // A soft hyphen is in the fonts, but nothing that a reader sees.
@@ -6,15 +6,15 @@ const printablePattern = new RegExp(`^[ -~\u00a0-\u00ac\u00ae-\u00ff${beyondLati
 
 function shown(character: string): string {
   if (printablePattern.test(character)) return character;
-  return `[U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}]`;
+  return `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}]`;
 }
 
-/** A code point takes up to ten characters: this bounds what a text of nothing else may take. */
+/** How many times `max` the result may be long: a code point takes up to ten characters. */
 const maxGrowth = 3;
 
 /**
- * A text as the standard fonts of PDF can show it, in one line: a character that they do not have, or that cannot be seen,
- * becomes its code point, `[U+4E2D]`, so that nothing is lost and nothing deceives. What is longer is cut, and says so.
+ * Writes a text as the standard PDF fonts can show it, in one line. A character that they lack, or that is invisible,
+ * becomes its code point, `[U+4E2D]`, so that nothing is lost and nothing deceives. Longer texts are cut and marked so.
  * @param max characters; three times as many when code points are among them.
  */
 export function pdfText(text: string, max = 500): string {

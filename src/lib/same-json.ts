@@ -1,14 +1,16 @@
-/** Characters of two texts together that are worth comparing by what they say. */
+import { present } from "./present.ts";
+
+/** Longest two texts together, in characters, that are compared by their meaning. */
 const maxCompared = 512 * 1024;
 
 const token = /[\s]+|"(?:[^"\\]|\\.)*"|[^\s"{}[\],:]+|[{}[\],:]/gy;
 
-/** Reads JSON, which must be valid, into a text that is the same for whatever says the same. */
+/** Writes valid JSON in a canonical form: no blanks, escapes normalised, keys sorted. */
 function normal(text: string): string {
   const tokens = Array.from(text.matchAll(token), ([match]) => match).filter((match) => match.trim() !== "");
   let at = 0;
   const value = (): string => {
-    const first = tokens[at]!;
+    const first = present(tokens[at], "valid JSON does not end within a value");
     at += 1;
     if (first === "{") return object();
     if (first === "[") return list();
@@ -36,8 +38,8 @@ function normal(text: string): string {
 }
 
 /**
- * Whether two JSON texts say the same: blanks, escapes and the order of keys do not matter, but numbers do to the digit,
- * so `1.0` is not `1`. Large texts are the same only if they are written alike.
+ * Says whether two JSON texts mean the same. Blanks, escapes and the order of keys do not matter, but numbers do to the
+ * digit: `1.0` is not `1`. Large texts are the same only if they are written alike.
  */
 export function saysTheSame(left: string, right: string): boolean {
   if (left === right) return true;

@@ -2,14 +2,14 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 
 import { sha256 } from "./hash.ts";
 
-/** Seals secrets that have to be read again, such as signing secrets and target addresses. */
+/** Encryption of secrets that have to be read again, such as signing secrets and target addresses. */
 export interface SecretBox {
   seal(text: string): Buffer;
-  /** Throws when the bytes were not sealed with this key, or were changed since. */
+  /** Decrypts. @throws Error when the bytes were not sealed with this key, or were changed since. */
   open(sealed: Uint8Array): string;
-  /** 32 bytes that only who has the key can know, the same for the same purpose. */
+  /** Derives 32 secret bytes from the key, the same for the same purpose. */
   derive(purpose: string): Buffer;
-  /** Tells two keys apart without revealing either. */
+  /** A digest of the key that tells keys apart without revealing them. */
   readonly fingerprint: string;
 }
 
@@ -17,7 +17,8 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * AES-256-GCM with a fresh random nonce for each text; the sealed form is nonce, tag, ciphertext.
+ * Creates a box that seals by AES-256-GCM with a fresh random nonce for each text; the sealed form is nonce, tag,
+ * ciphertext.
  * @param key the instance's secret key, of any length with at least 32 random characters.
  */
 export function createSecretBox(key: string): SecretBox {

@@ -3,7 +3,7 @@ const descriptorCodes = new Set(["EMFILE", "ENFILE"]);
 
 const deepest = 5;
 
-/** Whether an error has one of these codes, or one that caused it does. */
+/** Says whether an error, or one that caused it, has one of these codes. */
 function hasCode(error: unknown, codes: ReadonlySet<string>, depth = 0): boolean {
   if (!(error instanceof Error) || depth > deepest) return false;
   const { code } = error as NodeJS.ErrnoException;
@@ -12,12 +12,12 @@ function hasCode(error: unknown, codes: ReadonlySet<string>, depth = 0): boolean
   return [error.cause, ...nested].some((inner) => hasCode(inner, codes, depth + 1));
 }
 
-/** Whether a disk of this machine, to which files are written, has no more room. */
+/** Says whether an error means that a disk of this machine is full. */
 export function isDiskFull(error: unknown): boolean {
   return hasCode(error, fullCodes);
 }
 
-/** Whether this process, or this machine, may not open any more files and connections. */
+/** Says whether an error means that this process, or this machine, can open no more files and connections. */
 export function isOutOfDescriptors(error: unknown): boolean {
   return hasCode(error, descriptorCodes);
 }

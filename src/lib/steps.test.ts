@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { finish, paced, sorted, type Steps } from "./steps.ts";
+import { groupBy } from "./group.ts";
+import { finish, grouped, paced, sorted, type Steps } from "./steps.ts";
 
 /** Keeps the event loop busy. */
 function busy(ms: number): void {
@@ -61,6 +62,18 @@ describe("sorted", () => {
         expect(finish(sorted(items, compare))).toEqual(items.toSorted(compare));
       }),
       { numRuns: 50 },
+    );
+  });
+});
+
+describe("grouped", () => {
+  it("groups as groupBy does", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(20), { maxLength: 2000, size: "max" }), (numbers) => {
+        const keyOf = (number: number): number => number % 7;
+        const groups = finish(grouped(numbers, keyOf));
+        expect([...groups]).toEqual([...groupBy(numbers, keyOf)]);
+      }),
     );
   });
 });

@@ -1,12 +1,13 @@
+import { addTo, type NonEmpty } from "./group.ts";
 import { nextTurn, someoneWaits } from "./turns.ts";
 
 /**
- * Long work that stops at each `yield`, so that whoever drives it may do something else in between. What it does is the
- * same however it is driven.
+ * Long work that pauses at each `yield`, so that its driver may do something else in between. The result is the same
+ * however it is driven.
  */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** Does it all at once: for work that is known to be short, and for tests. */
+/** Runs all steps at once: for work that is known to be short, and for tests. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -14,10 +15,10 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** How long the event loop is held at a time, in milliseconds: a step may take as long again. */
+/** Milliseconds for which the event loop is held at a time; the last step may take as long again. */
 const sliceMs = 10;
 
-/** Does it a slice at a time: whoever else has something to do comes in between. */
+/** Runs the steps a slice at a time, with other work of the process in between. */
 export async function paced<T>(steps: Steps<T>): Promise<T> {
   if (someoneWaits()) await nextTurn();
   let begun = performance.now();
@@ -30,7 +31,7 @@ export async function paced<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-/** How many are sorted at once, and merged before the next stop. */
+/** Items that are sorted, or merged, without a pause. */
 const runLength = 250;
 
 function* merge<T>(
@@ -41,15 +42,14 @@ function* merge<T>(
   const merged: T[] = [];
   let [at, other] = [0, 0];
   while (at < left.length && other < right.length) {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- both places are within their lists; this is hot
     merged.push(compare(left[at]!, right[other]!) <= 0 ? left[at++]! : right[other++]!);
     if (merged.length % runLength === 0) yield;
   }
-  for (; at < left.length; at += 1) merged.push(left[at]!);
-  for (; other < right.length; other += 1) merged.push(right[other]!);
-  return merged;
+  return merged.concat(left.slice(at), right.slice(other));
 }
 
-/** Sorts as `toSorted` does, equal ones staying in their order. */
+/** Sorts as `toSorted` does, stably, a run of items at a time. */
 export function* sorted<T>(items: readonly T[], compare: (left: T, right: T) => number): Steps<T[]> {
   let runs: T[][] = [];
   for (let at = 0; at < items.length; at += runLength) {
@@ -59,10 +59,41 @@ export function* sorted<T>(items: readonly T[], compare: (left: T, right: T) => 
   while (runs.length > 1) {
     const next: T[][] = [];
     for (let at = 0; at < runs.length; at += 2) {
-      const [left, right] = [runs[at]!, runs[at + 1]];
+      const [left = [], right] = runs.slice(at, at + 2);
       next.push(right === undefined ? left : yield* merge(left, right, compare));
     }
     runs = next;
   }
   return runs[0] ?? [];
+}
+
+/** How many are grouped before the next stop. */
+const groupedInOneGo = 500;
+
+/** Groups as `groupBy` does. */
+export function* grouped<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Steps<Map<K, NonEmpty<T>>> {
+  const groups = new Map<K, NonEmpty<T>>();
+  let looked = 0;
+  for (const item of items) {
+    if (looked % groupedInOneGo === 0) yield;
+    looked += 1;
+    addTo(groups, keyOf(item), item);
+  }
+  return groups;
+}
+
+/** How many things are made before the next stop. */
+const madeInOneGo = 100;
+
+/** Makes one thing of each item, in their order, leaving out what is undefined. */
+export function* collected<T, U>(items: Iterable<T>, make: (item: T) => U | undefined): Steps<U[]> {
+  const made: U[] = [];
+  let looked = 0;
+  for (const item of items) {
+    if (looked % madeInOneGo === 0) yield;
+    looked += 1;
+    const one = make(item);
+    if (one !== undefined) made.push(one);
+  }
+  return made;
 }

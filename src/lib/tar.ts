@@ -1,14 +1,14 @@
 import type { Readable } from "node:stream";
 
 const block = 512;
-/** What eleven octal digits hold. */
+/** Largest size of a file: what eleven octal digits hold. */
 const largestSize = 8 ** 11 - 1;
 
 /** One file of an archive. */
 export interface TarEntry {
-  /** Relative, segments separated by slashes. */
+  /** Relative path, segments separated by slashes. */
   path: string;
-  /** In bytes; exactly what `content` has. */
+  /** Size in bytes; exactly that of `content`. */
   size: number;
   /** Unix seconds. */
   modified_at: number;
@@ -28,7 +28,7 @@ interface Header {
   type: "0" | "x";
 }
 
-/** A header block (POSIX.1-2001, ustar). */
+/** Writes a header block (POSIX.1-2001, ustar). */
 function header({ name, size, modified_at, type }: Header): Buffer {
   const bytes = Buffer.alloc(block);
   bytes.write(name, 0, 100, "latin1");
@@ -42,7 +42,7 @@ function header({ name, size, modified_at, type }: Header): Buffer {
   return bytes;
 }
 
-/** `length key=value\n`, where the length counts itself. */
+/** Writes a record of a pax header: `length key=value\n`, where the length counts itself. */
 function record(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`;
   const size = Buffer.byteLength(rest);
@@ -55,7 +55,7 @@ function padding(size: number): Buffer {
   return Buffer.alloc((block - (size % block)) % block);
 }
 
-/** Names that do not fit the old field come before their file, in a header of their own (pax). */
+/** Writes the header of a file, after a pax header if its name does not fit the old field. */
 function* headers(entry: TarEntry): Generator<Buffer> {
   const { path, size, modified_at } = entry;
   if (size > largestSize) throw new Error(`${path} is too large for an archive`);
@@ -70,7 +70,7 @@ function* headers(entry: TarEntry): Generator<Buffer> {
 }
 
 /**
- * A tar archive, piece by piece, of files in the order they come. Only the piece in hand is in memory.
+ * Writes a tar archive, piece by piece, of files in the order they come. Only one piece at a time is in memory.
  * @throws Error when a file does not have the size it announced: the archive is not valid then.
  */
 export async function* tarArchive(entries: AsyncIterable<TarEntry>): AsyncGenerator<Buffer> {

@@ -1,13 +1,13 @@
 /**
- * Remembers what texts come to, as long as the texts together are not too long; what was not asked for longest is
- * forgotten first. Only for what never changes.
+ * A cache by text that drops the least recently used entries when all together are too long. For values that never
+ * change.
  */
 export class TextCache<Value> {
   readonly #maxLength: number;
   readonly #entries = new Map<string, { value: Value; length: number }>();
   #length = 0;
 
-  /** @param maxLength UTF-16 units of all texts remembered. */
+  /** @param maxLength limit to the sum of the entries' lengths, in UTF-16 units. */
   constructor(maxLength: number) {
     this.#maxLength = maxLength;
   }

@@ -2,7 +2,7 @@
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** Where two texts begin to differ: at the start of a character, never in its middle. */
+/** Finds where two texts begin to differ: at the start of a character, never in its middle. */
 function firstDifference(left: string, right: string): number {
   let at = 0;
   while (at < left.length && left.charCodeAt(at) === right.charCodeAt(at)) at += 1;
@@ -10,7 +10,7 @@ function firstDifference(left: string, right: string): number {
   return inCharacter && isHighSurrogate(left.charCodeAt(at - 1)) ? at - 1 : at;
 }
 
-/** Orders texts by code point, for `sort`. JavaScript's own order is that of UTF-16 units. */
+/** Compares texts by code point, for `sort`. JavaScript's own order is that of UTF-16 units. */
 export function compareText(left: string, right: string): -1 | 0 | 1 {
   if (left === right) return 0;
   const at = firstDifference(left, right);

@@ -1,10 +1,10 @@
 import { extname } from "node:path";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
-/** The program is TypeScript in the sources and JavaScript in the build, and so are the files of threads. */
+/** The extension of the files of threads: TypeScript in the sources, JavaScript in the build. */
 const extension = extname(import.meta.filename);
 
-/** Whether Node itself runs the file. In the sources Node 20 needs the help of the loader that runs the program there. */
+/** Says whether Node itself can run the file. Node 20 cannot run the sources without the loader `tsx`. */
 function isRunnable(): boolean {
   return extension !== ".ts" || Boolean((process.features as { typescript?: unknown }).typescript);
 }

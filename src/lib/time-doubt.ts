@@ -1,12 +1,12 @@
-/** What is wrong with the time, and by how many seconds. */
+/** A reason to doubt the time, with the difference in seconds. */
 export type Doubt =
   /** The machine's clock is ahead of the database's. */
   | { kind: "ahead_of_database"; by: number }
-  /** It went on further than time did. `settles`: a pause may have been that long. */
+  /** The clock went on further than time did. `settles`: it may have been a pause of the machine. */
   | { kind: "jumped"; by: number; settles: boolean }
-  /** At the start it was further from the last time that was right than servers are away. */
+  /** At the start the clock was further from the last right time than servers are ever away. */
   | { kind: "away"; by: number }
-  /** Records have times that have not come yet. `tooFar`: no clock was merely set back by that much. */
+  /** Records have times in the future. `tooFar`: further than a clock set back would explain. */
   | { kind: "records_ahead"; by: number; tooFar: boolean };
 
 const units = [
@@ -16,7 +16,7 @@ const units = [
   ["minute", 60],
 ] as const;
 
-/** A number of seconds in words, such as `100 years` or `7 minutes`. */
+/** Writes a number of seconds in words, such as `100 years` or `7 minutes`. */
 export function describeSpan(seconds: number): string {
   for (const [name, length] of units) {
     const count = Math.round(seconds / length);
@@ -26,14 +26,14 @@ export function describeSpan(seconds: number): string {
   return `${Math.round(seconds)} seconds`;
 }
 
-/** Whether nothing may be recorded. */
+/** Says whether nothing may be recorded while there is this doubt. */
 export function refuses(doubt: Doubt): boolean {
   return doubt.kind !== "records_ahead" || doubt.tooFar;
 }
 
 const nothing = "Nothing is recorded until that is put right";
 
-/** A doubt as callers are told of it, and as the log says what to do. */
+/** Explains a doubt: to callers, and to the operator, who is told what to do. */
 export function explainDoubt(doubt: Doubt): { caller: string; operator: string } {
   const span = describeSpan(doubt.by);
   switch (doubt.kind) {

@@ -2,64 +2,71 @@ import { uptime } from "node:os";
 
 import { type Clock, systemClock, type Timestamp } from "./clock.ts";
 import type { Logger } from "./log.ts";
+import { present } from "./present.ts";
 import { describeSpan, type Doubt, explainDoubt, refuses } from "./time-doubt.ts";
 
-/** Where a guard reads the time. */
+/** The clocks that a guard reads. */
 export interface TimeSources {
-  /** The machine's clock, which anybody may set. */
+  /** Reads the machine's clock, which anybody may set. */
   wall(): Timestamp;
-  /** Seconds since some moment, whatever the machine's clock does; need not count while the machine is suspended. */
+  /**
+   * Reads seconds since some moment, however the machine's clock is set. May stand still while the machine is
+   * suspended.
+   */
   monotonic(): number;
-  /** Seconds since some moment, counted while the machine is suspended, too, where it knows. */
+  /** Reads seconds since some moment, suspensions included where the machine knows them. */
   uptime(): number;
 }
 
-/** The time of this machine. */
+/** The clocks of this machine. */
 export const machineTime: TimeSources = {
   wall: () => systemClock.now(),
   monotonic: () => performance.now() / 1000,
   uptime,
 };
 
-/** What the database says of the time. */
-export interface TimeRecord {
-  /** Its own clock. */
+/** What the database knows of the time. */
+interface TimeRecord {
+  /** The database's own clock. */
   database: Timestamp;
-  /** The latest time that any server took for right, or that records were found to have; null when there is none. */
+  /** The latest time that any server took for right, or that a record has; null when there is none. */
   recorded: Timestamp | null;
-  /** Milliseconds that new ids are ahead of the time, so that they come after those that were made under a wrong one. */
+  /** Milliseconds that new ids are ahead of the time, so that they come after ids made while the clock was ahead. */
   id_offset: number;
 }
 
-/** What a guard asks of the database. */
+/** The statements that a guard needs of the database. */
 export interface TimeRecords {
-  /** Reads what there is; keeps `wall` as a time that was right when it is given. One statement. */
+  /** Reads the record; stores `wall` as a right time when it is given. One statement. */
   exchange(wall: Timestamp | undefined): Promise<TimeRecord>;
-  /** Lets ids be ahead of the time by so many milliseconds, at least. */
+  /** Raises how far ids are ahead of the time to at least this many milliseconds. */
   raiseIdOffset(milliseconds: number): Promise<void>;
 }
 
-/** A clock that gives no wrong time, and knows when its machine's is wrong. */
+/** A clock that notices when the machine's is wrong, and then does not follow it. */
 export interface TimeGuard extends Clock {
   /**
-   * The machine's time, to the microsecond. While that is in doubt: the last one that was right and what has passed since.
-   * Never fails.
+   * Gives the machine's time, to the microsecond. While that is in doubt, the last right time plus what has passed
+   * since.
    */
   now(): Timestamp;
-  /** Why nothing may be recorded now, as a sentence for callers; undefined when the time is right. */
+  /**
+   * Says why nothing may be recorded now, as a sentence for callers; undefined when the time is right. Asks the
+   * database if the clock has just moved.
+   */
   refusal(): Promise<string | undefined>;
-  /** The same as it was known last. */
+  /** What `refusal` answered last, or would have. */
   readonly refused: string | undefined;
-  /** What new ids are made of, in milliseconds. */
+  /** Gives the time that new ids are made from, in milliseconds. */
   idMilliseconds(): number;
-  /** Called when recording is refused, is allowed again, or the machine's clock was set while it went on. */
+  /** Registers a listener for when recording is refused or allowed again, or the machine's clock was set meanwhile. */
   onChange(listener: () => void): void;
-  /** Looks at the database's clock for the first time, and from then on every now and then. */
+  /** Compares with the database's clock, now and regularly from then on. */
   start(): Promise<void>;
   stop(): void;
 }
 
-/** A clock that nobody doubts: for tests that move it. */
+/** Makes a guard that trusts its clock: for tests that move it. */
 export function trustedTime(clock: Clock): TimeGuard {
   return {
     now: () => clock.now(),
@@ -72,21 +79,23 @@ export function trustedTime(clock: Clock): TimeGuard {
   };
 }
 
-/** Seconds that clocks may be apart, and that one may move by without being asked why. */
+/** Seconds that clocks may be apart, and that one may jump without being doubted. */
 export const tolerance = 300;
-/** Seconds that a server may have been away, or a machine suspended, without an operator who says so: a quarter. */
+/**
+ * Seconds that a server may have been away, or a machine suspended, without an operator's confirmation: three months.
+ */
 export const longestPause = 92 * 86_400;
-/** Seconds that a new time has to hold before it is taken for that after a pause. */
+/** Seconds that a new time has to hold before it is accepted as the time after a pause. */
 export const settleSeconds = 120;
-/** Seconds that records may be ahead with times that follow them: so far clocks of two time zones are apart. */
-export const longestSetBack = 26 * 3600;
-/** What the line of right times follows the clock by, at most: far more than any clock drifts. */
+/** Seconds that records may be ahead before recording is refused: as far apart as the clocks of two time zones. */
+const longestSetBack = 26 * 3600;
+/** The share of the time passed by which a right time may drift: far more than any clock does. */
 const drift = 0.01;
 
 const sampleEveryMs = 15_000;
 const lookEveryMs = 1_000;
 
-/** Builds a guard; `start` it before it is relied on. */
+/** Creates a guard; `start` it before relying on it. */
 export function createTimeGuard(options: {
   sources?: TimeSources;
   records: TimeRecords;
@@ -100,18 +109,21 @@ class Guard implements TimeGuard {
   readonly #records: TimeRecords;
   readonly #log: Logger;
   readonly #listeners: (() => void)[] = [];
-  /** The right time when the monotonic clock was zero, by the times that were right until now; none until one was. */
-  #line: number | undefined;
-  /** The same by the best that is known, until a time was right. */
-  #guess: number | undefined;
+  /** The right time less the monotonic clock, by the times found right so far; undefined until there was one. */
+  #trustedOffset: number | undefined;
+  /** The same by the best that is known, until a time was found right. */
+  #assumedOffset: number | undefined;
   #doubt: Doubt | undefined;
-  /** Monotonic time and uptime of the last look at the database that found the time right. */
+  /** Monotonic time and uptime when the database last confirmed the time. */
   #confirmed = { monotonic: 0, uptime: 0 };
-  /** Since when a jump holds, by the monotonic clock, and where the clock was set to. */
+  /**
+   * The jump under suspicion: when it was seen, by the monotonic clock, and the machine's clock less the monotonic one
+   * since.
+   */
   #jump: { since: number; offset: number } | undefined;
   #idOffset = 0;
-  /** How far the machine's clock was from the monotonic one at the last look. */
-  #offset: number | undefined;
+  /** The machine's clock less the monotonic one, at the last look. */
+  #seenOffset: number | undefined;
   #sampling: Promise<void> | undefined;
   #timers: NodeJS.Timeout[] = [];
 
@@ -121,10 +133,10 @@ class Guard implements TimeGuard {
     this.#log = log;
   }
 
-  /** Seconds that the machine's clock is ahead of the line of right times. */
+  /** Computes how many seconds the machine's clock is ahead of the right time, as far as that is known. */
   #ahead(wall: number, monotonic: number): number {
-    const line = this.#line ?? this.#guess;
-    return line === undefined ? 0 : wall - (line + monotonic);
+    const offset = this.#trustedOffset ?? this.#assumedOffset;
+    return offset === undefined ? 0 : wall - (offset + monotonic);
   }
 
   now(): Timestamp {
@@ -147,13 +159,13 @@ class Guard implements TimeGuard {
     return this.refused;
   }
 
-  /** Whether the clock says something else than what the last look at the database came to. */
+  /** Says whether the clock contradicts what the last comparison with the database found. */
   #isNews(): boolean {
     const jumped = this.#ahead(this.#sources.wall(), this.#sources.monotonic()) > tolerance;
     return jumped !== this.#isAhead();
   }
 
-  /** Whether the clock was found to be ahead. */
+  /** Says whether the clock was found to be ahead. */
   #isAhead(): boolean {
     return this.#doubt !== undefined && this.#doubt.kind !== "records_ahead";
   }
@@ -185,8 +197,8 @@ class Guard implements TimeGuard {
   /** Notices between two looks at the database that the clock was set. */
   #look(): void {
     const offset = this.#sources.wall() - this.#sources.monotonic();
-    const moved = this.#offset === undefined ? 0 : offset - this.#offset;
-    this.#offset = offset;
+    const moved = this.#seenOffset === undefined ? 0 : offset - this.#seenOffset;
+    this.#seenOffset = offset;
     if (this.#isNews()) void this.#sample();
     else if (Math.abs(moved) > 30) {
       this.#log.warn({ seconds: Math.round(moved) }, "the machine's clock was set");
@@ -195,7 +207,7 @@ class Guard implements TimeGuard {
     }
   }
 
-  /** Looks at the database's clock. Without an answer everything stays as it is. */
+  /** Compares with the database's clock, once at a time. Without an answer everything stays as it is. */
   #sample(): Promise<void> {
     this.#sampling ??= this.#compare().finally(() => {
       this.#sampling = undefined;
@@ -206,7 +218,7 @@ class Guard implements TimeGuard {
   async #compare(): Promise<void> {
     const wall = this.#sources.wall();
     const monotonic = this.#sources.monotonic();
-    const isRight = this.#line !== undefined && this.#doubt === undefined;
+    const isRight = this.#trustedOffset !== undefined && this.#doubt === undefined;
     const keep = isRight && this.#ahead(wall, monotonic) <= tolerance;
     try {
       const record = await this.#records.exchange(keep ? wall : undefined);
@@ -229,7 +241,8 @@ class Guard implements TimeGuard {
   #conclude(doubt: Doubt | undefined): void {
     const before = this.#doubt;
     this.#doubt = doubt;
-    if (before?.kind === doubt?.kind && (doubt === undefined || refuses(before!) === refuses(doubt))) return;
+    const isSame = before?.kind === doubt?.kind && (before && refuses(before)) === (doubt && refuses(doubt));
+    if (isSame) return;
     if (doubt === undefined) this.#log.info("the time is right again");
     else this.#log.error({ seconds: Math.round(doubt.by) }, explainDoubt(doubt).operator);
     this.#tell();
@@ -238,11 +251,11 @@ class Guard implements TimeGuard {
   #judge(wall: number, monotonic: number, record: TimeRecord): Doubt | undefined {
     const aheadOfDatabase = wall - record.database;
     if (aheadOfDatabase > tolerance) {
-      this.#guess = record.database - monotonic;
+      this.#assumedOffset = record.database - monotonic;
       return { kind: "ahead_of_database", by: aheadOfDatabase };
     }
     const doubt =
-      this.#line === undefined
+      this.#trustedOffset === undefined
         ? this.#judgeStart(wall, monotonic, record)
         : this.#judgeMove(wall, monotonic, record);
     if (doubt !== undefined) return doubt;
@@ -253,19 +266,19 @@ class Guard implements TimeGuard {
       : undefined;
   }
 
-  /** Whether the first time that is seen may be right. */
+  /** Judges the first time that is seen. */
   #judgeStart(wall: number, monotonic: number, { recorded }: TimeRecord): Doubt | undefined {
     const away = recorded === null ? 0 : wall - recorded;
-    if (away > longestPause) {
-      this.#guess = recorded! - monotonic;
+    if (recorded !== null && away > longestPause) {
+      this.#assumedOffset = recorded - monotonic;
       return { kind: "away", by: away };
     }
-    this.#line = wall - monotonic;
+    this.#trustedOffset = wall - monotonic;
     this.#confirmed = { monotonic, uptime: this.#sources.uptime() };
     return undefined;
   }
 
-  /** Whether the clock moved as time does, or the database confirms that it is right. */
+  /** Judges whether the clock moved as time does, or the database confirms where it is now. */
   #judgeMove(wall: number, monotonic: number, { recorded }: TimeRecord): Doubt | undefined {
     this.#addSuspension(wall, monotonic);
     const by = this.#ahead(wall, monotonic);
@@ -275,23 +288,23 @@ class Guard implements TimeGuard {
       recorded !== null && Math.abs(wall - recorded) <= tolerance && wall - by + tolerance < recorded;
     if (isConfirmed || this.#hasHeld(wall, monotonic, by)) {
       this.#log.warn({ seconds: Math.round(by) }, `the clock went on by ${describeSpan(by)} at once`);
-      this.#line = wall - monotonic;
+      this.#trustedOffset = wall - monotonic;
       return undefined;
     }
     return { kind: "jumped", by, settles: by <= longestPause };
   }
 
-  /** Adds the time that the machine was suspended, which it knows of itself. */
+  /** Counts time for which the machine was suspended as passed. */
   #addSuspension(wall: number, monotonic: number): void {
     if (this.#ahead(wall, monotonic) <= tolerance) return;
     const passed = monotonic - this.#confirmed.monotonic;
     const suspended = this.#sources.uptime() - this.#confirmed.uptime - passed;
     if (suspended <= tolerance) return;
-    this.#line! += Math.min(suspended, this.#ahead(wall, monotonic));
+    this.#moveLine(Math.min(suspended, this.#ahead(wall, monotonic)));
     this.#confirmed = { monotonic, uptime: this.#sources.uptime() };
   }
 
-  /** Whether a pause that nobody saw is over for long enough. */
+  /** Says whether a jump that may be a pause has held for long enough. */
   #hasHeld(wall: number, monotonic: number, by: number): boolean {
     const offset = wall - monotonic;
     if (this.#jump === undefined || Math.abs(offset - this.#jump.offset) > 30)
@@ -299,10 +312,14 @@ class Guard implements TimeGuard {
     return by <= longestPause && monotonic - this.#jump.since >= settleSeconds;
   }
 
-  /** Lets the line follow a clock that drifts, never one that jumps. */
+  #moveLine(by: number): void {
+    this.#trustedOffset = present(this.#trustedOffset, "the offset only moves once a time was right") + by;
+  }
+
+  /** Lets the right time follow a clock that drifts, never one that jumps. */
   #follow(wall: number, monotonic: number): void {
     const most = drift * Math.max(0, monotonic - this.#confirmed.monotonic);
-    this.#line! += Math.max(-most, Math.min(most, this.#ahead(wall, monotonic)));
+    this.#moveLine(Math.max(-most, Math.min(most, this.#ahead(wall, monotonic))));
     this.#confirmed = { monotonic, uptime: this.#sources.uptime() };
     this.#jump = undefined;
   }

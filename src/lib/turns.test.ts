@@ -2,12 +2,12 @@ import { expect, it } from "vitest";
 
 import { nextTurn } from "./turns.ts";
 
-it("admits one in each round of the event loop, the first to come first", async () => {
+it("admits one in some rounds of the event loop, the first to come first", async () => {
   const log: string[] = [];
   let round = 0;
   const count = (): void => {
     round += 1;
-    if (round < 20) setImmediate(count);
+    if (round < 100) setImmediate(count);
   };
   setImmediate(count);
   await Promise.all(
@@ -18,5 +18,6 @@ it("admits one in each round of the event loop, the first to come first", async 
   );
   const rounds = log.map((entry) => Number(entry.slice(1)));
   expect(log.map(([name]) => name)).toEqual(["a", "b", "c"]);
-  expect(new Set(rounds).size).toBe(3);
+  expect(rounds[1]! - rounds[0]!).toBeGreaterThanOrEqual(4);
+  expect(rounds[2]! - rounds[1]!).toBeGreaterThanOrEqual(4);
 });

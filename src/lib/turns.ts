@@ -1,24 +1,34 @@
-/** Whoever waits for a turn, the first to come first. */
+/** Callers that wait for a turn, in order of arrival. */
 const waiting: (() => void)[] = [];
 
+/**
+ * Rounds of the event loop for each piece of long work. A round accepts one new connection, and a request takes several
+ * from its first byte to its answer: the rounds without a piece are short and bring them forward.
+ */
+const roundsAPiece = 5;
+
 function admit(): void {
-  waiting.shift()!();
-  if (waiting.length > 0) setImmediate(admit);
+  waiting.shift()?.();
+  if (waiting.length > 0) afterRounds(roundsAPiece, admit);
+}
+
+function afterRounds(rounds: number, then: () => void): void {
+  setImmediate(rounds === 1 ? then : () => afterRounds(rounds - 1, then));
 }
 
 /**
- * Waits until whatever else has come in meanwhile was looked at. Work that goes on for long, such as making an answer of
- * many megabytes, asks for a turn before each piece of a few milliseconds: of all such work in the process one piece is
- * done in each round of the event loop, however much of it there is, so that everybody else waits for one piece at most.
+ * Waits for a turn to do a piece of long work. Such work, for instance an answer of many megabytes, asks for a turn
+ * before each piece of a few milliseconds. The whole process does one such piece at a time, so that everything else
+ * waits for one piece at most.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     waiting.push(resolve);
-    if (waiting.length === 1) setImmediate(admit);
+    if (waiting.length === 1) afterRounds(roundsAPiece, admit);
   });
 }
 
-/** Whether somebody waits for a turn already. */
+/** Says whether somebody waits for a turn already. */
 export function someoneWaits(): boolean {
   return waiting.length > 0;
 }

@@ -1,7 +1,9 @@
+import { jsonText } from "./json-text.ts";
+
 /** Lists with more items are written one by one. */
 const manyItems = 200;
 
-/** Levels of objects and lists in which long lists are looked for. */
+/** Levels of objects and lists that are searched for long lists. */
 const levels = 3;
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -14,7 +16,7 @@ function looksWide(value: unknown, left: number): boolean {
   return left > 1 && Object.values(value).some((inner) => looksWide(inner, left - 1));
 }
 
-/** Whether a value has a long list in it, not too deep, so that it is better not written in one piece. */
+/** Says whether a value has a long list in its upper levels, so that it is better written in pieces. */
 export function isWide(value: unknown): boolean {
   return looksWide(value, levels);
 }
@@ -31,16 +33,16 @@ function* itemPieces(items: readonly unknown[]): Generator<string> {
 function* memberPieces(value: Record<string, unknown>): Generator<string> {
   let separator = "";
   for (const [key, inner] of Object.entries(value)) {
-    if (JSON.stringify(inner === null || typeof inner === "object" ? null : inner) === undefined) continue;
+    if (jsonText(inner === null || typeof inner === "object" ? null : inner) === undefined) continue;
     yield `${separator}${JSON.stringify(key)}:`;
     yield* widePieces(inner);
     separator = ",";
   }
 }
 
-/** The text that `JSON.stringify` makes of a value, in pieces: long lists item by item. */
+/** Writes a value as `JSON.stringify` does, in pieces: long lists item by item. */
 export function* widePieces(value: unknown): Generator<string> {
-  if (!isWide(value)) yield JSON.stringify(value) ?? "null";
+  if (!isWide(value)) yield jsonText(value) ?? "null";
   else if (Array.isArray(value)) {
     yield "[";
     yield* itemPieces(value);

@@ -1,6 +1,6 @@
 import { JsonScanner } from "./json-scanner.ts";
 
-/** Where the member begins whose value begins here: with its key, which has no quotes in it. */
+/** Finds where the member of a value begins: at its key, which has no quotes in it. */
 function memberStart(text: string, valueStart: number): number {
   const closing = text.lastIndexOf('"', valueStart - 1);
   return text.lastIndexOf('"', closing - 1);
@@ -11,8 +11,9 @@ function isBlank(character: string | undefined): boolean {
 }
 
 /**
- * A JSON object without its members of one name; everything else stays as it was written.
- * @param text of an object, known to be valid. @param name without quotes in it.
+ * Removes the members of one name from a JSON object; everything else stays as it was written.
+ * @param text of an object, known to be valid.
+ * @param name without quotes in it.
  */
 export function withoutMember(text: string, name: string): string {
   const ranges: { start: number; end: number }[] = [];

@@ -3,16 +3,17 @@ import type { Worker } from "node:worker_threads";
 
 import { createFairQueue } from "./sandbox/fair-queue.ts";
 import { startThread } from "./thread.ts";
-import { readYaml, YamlError, type YamlLimits, type YamlValue } from "./yaml.ts";
+import { readYaml, type TextPlace, YamlError, type YamlLimits, type YamlValue } from "./yaml.ts";
+import { findPlaces } from "./yaml-places.ts";
 
-export interface YamlQuestion {
-  text: string;
-  limits: YamlLimits;
-}
+/** What a text says, or where paths lead in it. */
+export type YamlQuestion =
+  | { text: string; limits: YamlLimits }
+  | { text: string; paths: readonly (readonly (string | number)[])[] };
 
 export type YamlAnswer =
-  | { kind: "value"; value: YamlValue }
-  | { kind: "error"; message: string; line: number | undefined };
+  | { kind: "value"; value: YamlValue | TextPlace[] }
+  | { kind: "error"; message: string; line: number | undefined; column: number | undefined };
 
 /** So much waits to be read that another text is refused, or the machine has no room to read it. */
 export class YamlBusy extends Error {}
@@ -21,12 +22,14 @@ export class YamlBusy extends Error {}
 export interface YamlReader {
   /** @param owner on whose behalf; owners are served in turn. */
   read(owner: string, text: string, limits: YamlLimits): Promise<YamlValue>;
+  /** Finds where paths lead in a text that was read before, as `findPlaces` does. */
+  locate(owner: string, text: string, paths: readonly (readonly (string | number)[])[]): Promise<TextPlace[]>;
 }
 
-/** UTF-16 units that are read in this thread: the worst of them take some ten milliseconds, a thread takes more to ask. */
+/** UTF-16 units of the longest text that is read in this thread: it takes ten milliseconds at worst, asking another thread takes longer. */
 const shortText = 4 * 1024;
 
-/** So short that it is read at once. */
+/** UTF-16 units of the longest text that is read at once. */
 const tinyText = 512;
 
 /** Milliseconds without a text after which the thread is ended. */
@@ -35,12 +38,12 @@ const idleTime = 30_000;
 /** Texts that one owner may have waiting: the worst take half a second each. */
 const maxWaiting = 50;
 
-/** What the worst text needs, several times over. */
+/** Memory of the thread: several times what the worst text needs. */
 const resourceLimits = { maxOldGenerationSizeMb: 256 };
 
 interface Pending {
   question: YamlQuestion;
-  resolve(value: YamlValue): void;
+  resolve(value: YamlValue | TextPlace[]): void;
   reject(error: Error): void;
 }
 
@@ -54,19 +57,32 @@ class ThreadReader implements YamlReader {
   async read(owner: string, text: string, limits: YamlLimits): Promise<YamlValue> {
     // What is too long is refused before anything is read.
     if (text.length <= tinyText || text.length > limits.maxLength) return readYaml(text, limits);
-    if (text.length <= shortText) return this.#readInTurn(text, limits);
+    if (text.length <= shortText) return this.#inTurn(() => readYaml(text, limits));
+    return (await this.#ask(owner, { text, limits })) as YamlValue;
+  }
+
+  async locate(
+    owner: string,
+    text: string,
+    paths: readonly (readonly (string | number)[])[],
+  ): Promise<TextPlace[]> {
+    if (text.length <= shortText) return this.#inTurn(() => findPlaces(text, paths));
+    return (await this.#ask(owner, { text, paths })) as TextPlace[];
+  }
+
+  #ask(owner: string, question: YamlQuestion): Promise<YamlValue | TextPlace[]> {
     return new Promise((resolve, reject) => {
-      const pending = { question: { text, limits }, resolve, reject };
+      const pending = { question, resolve, reject };
       if (!this.#queue.push(owner, pending)) reject(new YamlBusy("Too many texts are waiting to be read"));
       this.#pump();
     });
   }
 
   /** Reads one short text in each turn of the event loop, however many come at once. */
-  #readInTurn(text: string, limits: YamlLimits): Promise<YamlValue> {
+  #inTurn<T>(work: () => T): Promise<T> {
     const mine = this.#lastShort.then(async () => {
       await nextTurn();
-      return readYaml(text, limits);
+      return work();
     });
     this.#lastShort = mine.catch(() => {});
     return mine;
@@ -103,7 +119,7 @@ class ThreadReader implements YamlReader {
     const pending = this.#pending;
     this.#pending = undefined;
     if (answer.kind === "value") pending?.resolve(answer.value);
-    else pending?.reject(new YamlError(answer.message, answer.line));
+    else pending?.reject(new YamlError(answer.message, answer));
     this.#worker?.unref();
     this.#idle = setTimeout(() => this.#rest(), idleTime).unref();
     this.#pump();

@@ -15,13 +15,24 @@ import type { CST } from "yaml";
 export class YamlError extends Error {
   /** Line of the text, from 1, when the trouble has a place. */
   readonly line: number | undefined;
-  constructor(reason: string, line?: number) {
+  /** Character of that line, from 1. */
+  readonly column: number | undefined;
+  constructor(reason: string, place?: { line: number | undefined; column: number | undefined }) {
     super(reason);
-    this.line = line;
+    this.line = place?.line;
+    this.column = place?.column;
   }
 }
 
-/** What a YAML text may say. Mappings are maps, so that no key can touch a prototype. */
+/** A place in a text, for its author. */
+export interface TextPlace {
+  /** From 1. */
+  line: number;
+  /** Character of the line, from 1. */
+  column: number;
+}
+
+/** A value of a YAML text. Mappings are maps, so that no key can touch a prototype. */
 export type YamlValue = null | boolean | number | string | YamlValue[] | YamlMapping;
 export type YamlMapping = Map<string, YamlValue>;
 
@@ -32,7 +43,7 @@ export interface YamlLimits {
   maxValues: number;
 }
 
-/** How a text is read that may take long: elsewhere, while other things go on. Fails as `readYaml` does. */
+/** Reads a text in another thread, while other things go on. Fails as `readYaml` does. */
 export type ReadYaml = (text: string, limits: YamlLimits) => Promise<YamlValue>;
 
 const maxDepth = 32;
@@ -48,36 +59,41 @@ const composeOptions = {
   uniqueKeys: false,
 } as const;
 
-function lineAt(text: string, offset: number): number {
+/** Finds the place of an offset in a text. */
+export function placeAt(text: string, offset: number): TextPlace {
   let line = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) line += 1;
-  return line;
+  let begin = 0;
+  for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) {
+    line += 1;
+    begin = at + 1;
+  }
+  return { line, column: Array.from(text.slice(begin, offset)).length + 1 };
 }
 
-/** Messages of the reader quote the text. */
+/** Shortens a message of the parser, which may quote all of the text. */
 function shorten(message: string): string {
   return message.length > 200 ? `${message.slice(0, 200)}…` : message;
 }
 
-/** The text's tokens. Stops as soon as collections nest too deep, long before anything recurses over them. */
+/** Splits a text into tokens. Stops as soon as collections nest too deep, long before anything recurses over them. */
 function tokenize(text: string): CST.Token[] {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
   for (const lexeme of new Lexer().lex(text)) {
     for (const token of parser.next(lexeme)) {
       // The first error is enough; a text may hold one for each of its characters.
-      if (token.type === "error") throw new YamlError(shorten(token.message), lineAt(text, token.offset));
+      if (token.type === "error") throw new YamlError(shorten(token.message), placeAt(text, token.offset));
       tokens.push(token);
     }
     if (parser.stack.length > maxDepth + 4)
-      throw new YamlError(`Nesting is deeper than ${maxDepth} levels`, lineAt(text, parser.offset));
+      throw new YamlError(`Nesting is deeper than ${maxDepth} levels`, placeAt(text, parser.offset));
   }
   for (const token of parser.end()) tokens.push(token);
   return tokens;
 }
 
 /**
- * A composer that gives up at the first error or warning. Left alone it would make an error for every character of some
+ * Makes a composer that gives up at the first error or warning. Left alone it would make an error for every character of some
  * texts, which takes long. Warnings are about unknown tags, here as wrong as anything else.
  */
 function createComposer(text: string): Composer {
@@ -85,13 +101,13 @@ function createComposer(text: string): Composer {
   // Collections report what was thrown inside them once more, with their own place: the first has the best one.
   let first: YamlError | undefined;
   const onError = (source: ErrorSource, _code: string, message: string): never => {
-    first ??= new YamlError(shorten(message), lineAt(text, offsetOf(source)));
+    first ??= new YamlError(shorten(message), placeAt(text, offsetOf(source)));
     throw first;
   };
   return Object.assign(composer, { onError });
 }
 
-/** Where the composer says it found something: an offset, a range, or a token. */
+/** Place that the composer gives for an error: an offset, a range, or a token. */
 type ErrorSource = number | [number, ...number[]] | { offset: number };
 
 function offsetOf(source: ErrorSource): number {
@@ -99,13 +115,14 @@ function offsetOf(source: ErrorSource): number {
   return Array.isArray(source) ? source[0] : source.offset;
 }
 
-function compose(text: string): Document.Parsed {
+/** Reads a text as one document. @throws YamlError, or whatever a fault of the parser throws. */
+export function compose(text: string): Document.Parsed {
   const documents = createComposer(text).compose(tokenize(text), true, text.length);
   const { value: document } = documents.next();
   if (!document) throw new YamlError("Expected a document");
   if (documents.next().done !== true) throw new YamlError("Expected one document, found more");
   const trouble = document.errors[0] ?? document.warnings[0];
-  if (trouble !== undefined) throw new YamlError(shorten(trouble.message), lineAt(text, trouble.pos[0]));
+  if (trouble !== undefined) throw new YamlError(shorten(trouble.message), placeAt(text, trouble.pos[0]));
   return document;
 }
 
@@ -172,7 +189,7 @@ class Conversion {
   }
 
   #refuse(node: ParsedNode | null, reason: string): never {
-    throw new YamlError(reason, node === null ? undefined : lineAt(this.#text, node.range[0]));
+    throw new YamlError(reason, node === null ? undefined : placeAt(this.#text, node.range[0]));
   }
 }
 
@@ -192,7 +209,7 @@ export function readYaml(text: string, limits: YamlLimits): YamlValue {
     return new Conversion(text, limits.maxValues).convert(compose(text).contents, 1);
   } catch (error) {
     if (error instanceof YamlError) throw error;
-    // The reader is not ours, and no text may be able to turn its faults into ours.
+    // A fault of the parser is answered like a fault of the text: no text may make the server fail.
     throw new YamlError("Text cannot be read as YAML");
   }
 }

@@ -1,60 +1,79 @@
 import type { endpoints } from "../contract/index.ts";
-import { actionHandlers } from "./actions/handlers.ts";
-import { allowlistHandlers } from "./allowlists/handlers.ts";
-import { artifactHandlers } from "./artifacts/handlers.ts";
-import { assertHandlers } from "./asserts/handlers.ts";
-import { attestationTypeHandlers } from "./attestation-types/handlers.ts";
-import { attestationHandlers } from "./attestations/handlers.ts";
-import { auditHandlers } from "./audit/handlers.ts";
-import { buildHandlers } from "./builds/handlers.ts";
-import { controlHandlers } from "./controls/handlers.ts";
-import { deploymentHandlers } from "./deployments/handlers.ts";
-import { environmentHandlers } from "./environments/handlers.ts";
-import { environmentExplanationHandlers } from "./environment-explanations/handlers.ts";
-import { explanationHandlers } from "./explanations/handlers.ts";
-import { flowHandlers } from "./flows/handlers.ts";
-import { liveArtifactHandlers } from "./live-artifacts/handlers.ts";
-import { memberHandlers } from "./members/handlers.ts";
-import { notificationHandlers } from "./notifications/handlers.ts";
-import { organizationHandlers } from "./organizations/handlers.ts";
-import { policyHandlers } from "./policies/handlers.ts";
-import { policyPreviewHandlers } from "./policies/preview-handlers.ts";
-import { qualityGates, qualityHandlers } from "./quality/handlers.ts";
-import { repoHandlers } from "./repos/handlers.ts";
-import { searchHandlers } from "./search/handlers.ts";
-import { serviceAccountHandlers } from "./service-accounts/handlers.ts";
-import { silenceHandlers } from "./silence/handlers.ts";
-import { snapshotHandlers } from "./snapshots/handlers.ts";
-import { spaceHandlers } from "./spaces/handlers.ts";
-import { systemHandlers } from "./system/handlers.ts";
-import { tagHandlers } from "./tags/handlers.ts";
-import { trailHandlers } from "./trails/handlers.ts";
-import { userHandlers } from "./users/handlers.ts";
-import type { Gates, Handlers } from "./call.ts";
+import { actionHandlers } from "./notices/actions/handlers.ts";
+import { allowlistCsv, allowlistHandlers } from "./runtime/changes/allowlists/handlers.ts";
+import { artifactHandlers } from "./process/artifacts/handlers.ts";
+import { assertHandlers } from "./views/asserts/handlers.ts";
+import { attestationTypeHandlers } from "./process/attestation-types/handlers.ts";
+import { attestationHandlers } from "./process/attestations/handlers.ts";
+import { auditPackageHandlers } from "./views/audit-packages/handlers.ts";
+import { attestationSearchCsv } from "./process/attestations/search-handlers.ts";
+import { auditCsv, auditHandlers } from "./kernel/audit/handlers.ts";
+import { buildHandlers } from "./process/builds/handlers.ts";
+import { complianceHistoryHandlers } from "./views/compliance-history/handlers.ts";
+import { controlHandlers } from "./process/controls/handlers.ts";
+import { deploymentCsv, deploymentHandlers } from "./views/deployments/handlers.ts";
+import { environmentChangeHandlers } from "./runtime/changes/environments/handlers.ts";
+import { environmentReadHandlers } from "./runtime/environments/handlers.ts";
+import { environmentExplanationHandlers } from "./views/environment-explanations/handlers.ts";
+import { explanationHandlers } from "./views/explanations/handlers.ts";
+import { flowHandlers } from "./process/flows/handlers.ts";
+import { invitationHandlers } from "./identity/invitations/handlers.ts";
+import { liveArtifactHandlers } from "./views/live-artifacts/handlers.ts";
+import { memberCsv, memberHandlers } from "./identity/members/handlers.ts";
+import { notificationHandlers } from "./notices/notifications/handlers.ts";
+import { organizationHandlers } from "./identity/organizations/handlers.ts";
+import { overviewHandlers } from "./views/overview/handlers.ts";
+import { provenanceHandlers } from "./views/provenance/handlers.ts";
+import { policyHandlers } from "./runtime/changes/policies/handlers.ts";
+import { policyPreviewHandlers } from "./runtime/changes/policies/preview-handlers.ts";
+import { qualityGates, qualityHandlers } from "./notices/quality/handlers.ts";
+import { repoHandlers } from "./process/repos/handlers.ts";
+import { changeFeedHandlers } from "./views/change-feed/handlers.ts";
+import { runningCsv, runningHandlers } from "./views/running/handlers.ts";
+import { searchHandlers } from "./views/search/handlers.ts";
+import { serviceAccountHandlers } from "./identity/service-accounts/handlers.ts";
+import { sessionHandlers } from "./identity/sessions/handlers.ts";
+import { silenceHandlers } from "./runtime/silence/handlers.ts";
+import { eventCsv, snapshotHandlers } from "./runtime/snapshots/handlers.ts";
+import { spaceHandlers } from "./identity/spaces/handlers.ts";
+import { systemHandlers } from "./views/system/handlers.ts";
+import { tagHandlers } from "./runtime/tags/handlers.ts";
+import { trailCsv, trailHandlers } from "./process/trails/handlers.ts";
+import { userHandlers } from "./identity/users/handlers.ts";
+import type { CsvHandlers, Gates, Handlers } from "./kernel/call.ts";
 
 /** What answers each operation of the contract. */
 export const handlers: Handlers<typeof endpoints> = {
   ...organizationHandlers,
   ...userHandlers,
+  ...sessionHandlers,
   ...memberHandlers,
+  ...invitationHandlers,
   ...serviceAccountHandlers,
   ...auditHandlers,
-  ...environmentHandlers,
+  ...environmentReadHandlers,
+  ...environmentChangeHandlers,
   ...snapshotHandlers,
   ...silenceHandlers,
+  ...complianceHistoryHandlers,
   ...environmentExplanationHandlers,
+  ...overviewHandlers,
   ...searchHandlers,
+  ...changeFeedHandlers,
   ...assertHandlers,
   ...spaceHandlers,
   ...tagHandlers,
   ...flowHandlers,
   ...trailHandlers,
   ...artifactHandlers,
+  ...auditPackageHandlers,
   ...explanationHandlers,
+  ...provenanceHandlers,
   ...buildHandlers,
   ...deploymentHandlers,
   ...repoHandlers,
   ...liveArtifactHandlers,
+  ...runningHandlers,
   ...attestationHandlers,
   ...attestationTypeHandlers,
   ...controlHandlers,
@@ -69,3 +88,15 @@ export const handlers: Handlers<typeof endpoints> = {
 
 /** What looks at calls of signed endpoints before their bodies are read. */
 export const gates: Gates<typeof endpoints> = qualityGates;
+
+/** What finds the rows of lists that can be had as CSV. */
+export const csvHandlers: CsvHandlers<typeof endpoints> = {
+  ...auditCsv,
+  ...memberCsv,
+  ...eventCsv,
+  ...runningCsv,
+  ...allowlistCsv,
+  ...trailCsv,
+  ...deploymentCsv,
+  ...attestationSearchCsv,
+};

@@ -1,8 +1,9 @@
-import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { bytes, text } from "../../src/db/row.ts";
+import { query, sql } from "../../src/db/sql.ts";
 import { createSecretBox } from "../../src/lib/secret-box.ts";
-import { openSecrets } from "../../src/modules/actions/targets.ts";
+import { openSecrets } from "../../src/modules/notices/actions/targets.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { ActionFixtures, envAction, putEnv } from "../support/actions.ts";
 
@@ -36,10 +37,8 @@ describe("secrets", () => {
     expect(answers.map(({ status }) => status)).toEqual([201, 200, 400, 400, 400, 400, 200, 200]);
     for (const answer of answers) expect(answer.text).not.toContain(secret);
     expect(app.logged()).not.toContain(secret);
-    const { rows } = await sql<{ row: string; target_secrets: Buffer }>`
-      select a::text as row, target_secrets from actions as a where org_id = ${org.id}`.execute(
-      app.deps.db.query,
-    );
+    const rows = await app.deps.db.all(query({ row: text, target_secrets: bytes })`
+      select a::text as row, target_secrets from actions as a where org_id = ${org.id}`);
     expect(rows).toHaveLength(1);
     expect(rows[0]!.row).not.toContain(secret);
     expect(rows[0]!.target_secrets.toString("latin1")).not.toContain(secret);
@@ -52,9 +51,7 @@ describe("secrets", () => {
   it("that cannot be opened any more do not stand in the way of a new action", async () => {
     const { org } = await fixtures.org();
     await putEnv(org, { targets });
-    await sql`update actions set target_secrets = 'garbage' where org_id = ${org.id}`.execute(
-      app.deps.db.query,
-    );
+    await app.deps.db.run(sql`update actions set target_secrets = 'garbage' where org_id = ${org.id}`);
     expect((await putEnv(org, { targets })).status).toBe(201);
   });
 });

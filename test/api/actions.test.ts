@@ -1,6 +1,6 @@
-import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { sql } from "../../src/db/sql.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { ActionFixtures, envAction, flowAction, putEnv, webhook } from "../support/actions.ts";
 
@@ -140,9 +140,9 @@ describe("PUT /actions/{org}/environments", () => {
   it("accepts every trigger and a thousand environments in one request", async () => {
     const { org } = await fixtures.org();
     const names = Array.from({ length: 1000 }, (_, index) => `env-${(index * 7) % 1000}`);
-    await sql`insert into environments (org_id, id, name, type, created_at, last_modified_at)
-      select ${org.id}, gen_random_uuid(), name, 'K8S', now(), now() from unnest(${names}::text[]) as name
-    `.execute(app.deps.db.query);
+    await app.deps.db.run(sql`
+      insert into environments (org_id, id, name, type, created_at, last_modified_at)
+      select ${org.id}, gen_random_uuid(), name, 'K8S', now(), now() from unnest(${names}::text[]) as name`);
     const triggers = [
       "ON_STARTED_ARTIFACT",
       "ON_EXITED_ARTIFACT",

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { transaction } from "../../src/db/transaction.ts";
-import { allowListed } from "../../src/modules/allowlists/service.ts";
+import { allowListed } from "../../src/modules/runtime/rules/allowlists/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import type { Answer } from "../support/client.ts";
 import { auditedResources, createEnvironment } from "../support/environments.ts";
@@ -37,7 +37,7 @@ async function allowedIn(org: TestOrg, ...names: string[]): Promise<string[][]> 
     [org.id],
   );
   const ids = names.map((name) => rows.find((row) => row.name === name)!.id);
-  const allowed = await transaction(app.deps.db.query, (tx) => allowListed(tx, org.id, ids));
+  const allowed = await transaction(app.deps.db, (tx) => allowListed(tx, org.id, ids));
   return ids.map((id) => [...allowed.get(id)!].toSorted());
 }
 
@@ -136,6 +136,28 @@ describe("PUT /allowlists/{org}/{env_name}", () => {
     const org = await withEnvironment();
     expect((await org.snapshotter.put(`/allowlists/${org.name}/prod`, entry)).status).toBe(403);
     expect((await org.snapshotter.delete(`/allowlists/${org.name}/prod/${fingerprint}`)).status).toBe(403);
+  });
+});
+
+describe("GET /allowlists/{org}", () => {
+  it("tells what is on the lists of chosen environments, as JSON and as CSV", async () => {
+    const org = await withEnvironment();
+    await createEnvironment(org, "test");
+    await allow(org);
+    await allow(org, { ...entry, artifact_name: "redis:8" }, "test");
+    await org.member.put(`/environments/${org.name}/test/rename`, { new_name: "trial" });
+    const names = async (query: string): Promise<string[]> =>
+      (await org.reader.get(`/allowlists/${org.name}${query}`)).json.map(
+        ({ artifact_name }: Answer["json"]) => artifact_name,
+      );
+    expect(await names("")).toEqual(["redis:8", "redis:7"]);
+    expect(await names("?environment=prod")).toEqual(["redis:7"]);
+    expect(await names("?environment=test")).toEqual(["redis:8"]);
+    expect(await names("?environment=prod&environment=trial")).toEqual(["redis:8", "redis:7"]);
+    expect(await names("?environment=none")).toEqual([]);
+    const path = `/allowlists/${org.name}?environment=prod`;
+    const { text } = await org.reader.request("GET", path, { headers: { accept: "text/csv" } });
+    expect([text.includes("redis:7"), text.includes("redis:8")]).toEqual([true, false]);
   });
 });
 

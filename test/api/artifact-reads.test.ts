@@ -222,6 +222,56 @@ describe("GET /artifacts/{org}/{flow_name}/fingerprint/{fingerprint}", () => {
     }
   });
 
+  it("answers a report by its id, also when there is a newer one, with the whole history", async () => {
+    const org = await app.org();
+    const fingerprint = fingerprintOf("a");
+    await putTrail(org.member, `${org.name}/web-ci`, { name: "strict" }, template);
+    await report(org, { fingerprint, trail_name: "strict", filename: "old", git_commit: commitOf("old") });
+    const older = await one(org, "a");
+    app.clock.advance(1);
+    await report(org, { fingerprint, trail_name: "run", filename: "new", git_commit: commit });
+    const newest = await one(org, "a");
+    expect((await one(org, "a", `?artifact_id=${newest.json.id}`)).json).toEqual(newest.json);
+
+    const asked = `?artifact_id=${older.json.id}`;
+    expect((await one(org, "a", asked)).json).toEqual({ ...older.json, history: newest.json.history });
+    expect(older.json).toMatchObject({ filename: "old", state: "INCOMPLETE", git_commit: commitOf("old") });
+    const why = `/artifacts/${org.name}/web-ci/fingerprint/${fingerprint}/explain`;
+    const explained = async (query: string) => (await org.reader.get(`${why}${query}`)).json;
+    expect(await explained(asked)).toMatchObject({
+      artifact_id: older.json.id,
+      trail_name: "strict",
+      status: "INCOMPLETE",
+      html_url: older.json.html_url,
+    });
+    expect((await explained("")).artifact_id).toBe(newest.json.id);
+
+    const short = await org.reader.get(
+      `/artifacts/${org.name}/web-ci/fingerprint/${fingerprint.slice(0, 7)}${asked}`,
+    );
+    expect(short.json).toEqual((await one(org, "a", asked)).json);
+    await report(org, { fingerprint: fingerprintOf("b") });
+    await report(org, { fingerprint }, "other");
+    const elsewhere = [
+      (await one(org, "b")).json.id,
+      (await one(org, "a", "", "other")).json.id,
+      `${older.json.id}&trail=run`,
+      "00000000-0000-0000-0000-00000000",
+    ];
+    for (const id of elsewhere)
+      for (const end of ["", "/explain"]) {
+        const none = await org.reader.get(
+          `/artifacts/${org.name}/web-ci/fingerprint/${fingerprint}${end}?artifact_id=${id}`,
+        );
+        expect([none.status, none.json]).toEqual([404, noSuch(`fingerprint '${fingerprint}'`, org)]);
+      }
+    const stranger = await app.org();
+    await report(stranger, { fingerprint });
+    expect((await one(stranger, "a", asked)).status).toBe(404);
+    const bad = await one(org, "a", "?artifact_id=x");
+    expect([bad.status, Object.keys(bad.json.errors)]).toEqual([400, ["query.artifact_id"]]);
+  });
+
   it("judges an artifact by its own reports when another one took its name", async () => {
     const org = await app.org();
     for (const text of ["a", "b"]) await report(org, { fingerprint: fingerprintOf(text) });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { sql } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { reportArtifacts } from "../../src/modules/artifacts/service.ts";
+import { reportArtifacts } from "../../src/modules/process/artifacts/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf, repoInfo } from "../support/artifacts.ts";
 
@@ -12,12 +13,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 async function rows(table: string, org: TestOrg): Promise<Record<string, unknown>[]> {
-  const result = await app.deps.db.query
-    .selectFrom(table as "artifacts")
-    .selectAll()
-    .where("org_id", "=", org.id)
-    .execute();
-  return result;
+  return (await app.deps.db.pool.query(`select * from ${table} where org_id = $1`, [org.id])).rows;
 }
 
 const commit = commitOf("one");
@@ -147,11 +143,10 @@ describe("POST /artifacts/{org}/{flow_name}", () => {
     const org = await app.org();
     await org.member.post(`/artifacts/${org.name}/old`, artifactBody());
     const [flow] = await rows("flows", org);
-    await app.deps.db.query.updateTable("flows").set({ name: "new" }).where("org_id", "=", org.id).execute();
-    await app.deps.db.query
-      .insertInto("flow_former_names")
-      .values({ org_id: org.id, name: "old", flow_id: flow!["id"] as string })
-      .execute();
+    const { db } = app.deps;
+    await db.run(sql`update flows set name = 'new' where org_id = ${org.id}`);
+    await db.run(sql`
+      insert into flow_former_names (org_id, name, flow_id) values (${org.id}, 'old', ${flow!["id"] as string})`);
     await org.member.post(`/artifacts/${org.name}/old`, artifactBody());
     await org.member.post(`/artifacts/${org.name}/new`, artifactBody());
     expect(await rows("flows", org)).toHaveLength(1);
@@ -240,7 +235,7 @@ describe("POST /artifacts/{org}/{flow_name}", () => {
     const org = await app.org();
     const actor = { id: null, name: "loader" };
     const write = (seed: number) =>
-      transaction(app.deps.db.query, (tx) =>
+      transaction(app.deps.db, (tx) =>
         reportArtifacts(
           app.deps,
           tx,
@@ -279,7 +274,7 @@ describe("POST /artifacts/{org}/{flow_name}", () => {
   it("loads records made elsewhere with their own times, builds never going back", async () => {
     const org = await app.org();
     const times = [100, 300, 200, 300.5];
-    await transaction(app.deps.db.query, (tx) =>
+    await transaction(app.deps.db, (tx) =>
       reportArtifacts(
         app.deps,
         tx,

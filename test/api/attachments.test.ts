@@ -4,6 +4,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { sha256 } from "../../src/lib/hash.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { artifactBody } from "../support/artifacts.ts";
+import { attest } from "../support/attestations.ts";
+import type { Answer } from "../support/client.ts";
 import { putFlow } from "../support/flows.ts";
 
 const megabyte = 1024 * 1024;
@@ -49,6 +52,56 @@ describe("a file that comes with an attestation", () => {
     expect([file.status, file.text]).toEqual([200, content]);
     expect(file.headers["content-disposition"]).toBe('attachment; filename="evidence.json"');
     expect((await (await app.org()).reader.get(path)).status).toBe(403);
+  });
+
+  it("is told of by every read of attestations, where that is asked for", async () => {
+    const commit = { sha1: "c".repeat(40), message: "m", author: "a", timestamp: 1, branch: "main" };
+    const fingerprint = "f".repeat(64);
+    await org.member.post(
+      `/artifacts/${org.name}/web-ci`,
+      artifactBody({ trail_name: "run", fingerprint, template_reference_name: "web" }),
+    );
+    expect(
+      (await report("scan", { artifact_fingerprint: fingerprint, git_commit_info: commit })).status,
+    ).toBe(201);
+    expect((await report("gate", { git_commit_info: commit })).status).toBe(201);
+    await attest(org.member, { org: org.name }, "generic", { attestation_name: "bare", is_compliant: true });
+    const { attestation_id } = await read("gate");
+    const all = `/attestations/${org.name}`;
+    const evidence = {
+      filename: "evidence.json",
+      size: content.length,
+      content_type: "application/json",
+      sha256: digest,
+    };
+    const reads: [path: string, rows: (json: Answer["json"]) => Record<string, unknown>[], count: number][] =
+      [
+        [`${all}?attestation_id=${attestation_id}`, (json) => json.data, 1],
+        [`${all}?name=scan&per_page=1`, (json) => json.data, 1],
+        [`${all}/web-ci?page=1`, (json) => json.data, 3],
+        [`${all}/web-ci/trail/run/gate`, (json) => json, 1],
+        [`${all}/web-ci/artifact/${fingerprint}/scan`, (json) => json, 1],
+        [`${all}/web-ci/artifact/${fingerprint.slice(0, 9)}/scan`, (json) => json, 1],
+        [`${all}/list_attestations_for_criteria?commit_list=${commit.sha1}`, (json) => json[commit.sha1], 2],
+      ];
+    for (const [path, rows, count] of reads) {
+      const without = await org.reader.get(path);
+      const asked = await org.reader.get(`${path}${path.includes("?") ? "&" : "?"}include=evidence`);
+      expect([path, asked.status]).toEqual([path, 200]);
+      const shown = rows(asked.json);
+      expect(shown).toHaveLength(count);
+      const plain = shown.map(({ evidence: file, ...rest }) => {
+        expect(file).toEqual(rest["attestation_name"] === "bare" ? null : evidence);
+        return rest;
+      });
+      expect(rows(without.json)).toEqual(plain);
+      expect(without.text).not.toContain('"evidence":{"filename"');
+    }
+    const refused = await org.reader.get(`${all}?include=everything`);
+    expect([refused.status, refused.json.errors]).toEqual([
+      400,
+      { "query.include": "Input should be 'evidence' [input: everything]" },
+    ]);
   });
 
   it("recorded answer 22: is handed out under a media type that the document declares", async () => {

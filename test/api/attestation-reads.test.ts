@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { transaction } from "../../src/db/transaction.ts";
-import { type AttestationInput, recordAttestation } from "../../src/modules/attestations/service.ts";
-import { ensureFlows } from "../../src/modules/flows/ensure.ts";
-import { ensureTrails } from "../../src/modules/trails/ensure.ts";
+import { type AttestationInput, recordAttestation } from "../../src/modules/process/attestations/service.ts";
+import { ensureFlows } from "../../src/modules/process/flows/ensure.ts";
+import { ensureTrails } from "../../src/modules/process/trails/ensure.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { commitSha } from "../support/quality-server.ts";
 
@@ -22,7 +22,7 @@ async function attest(
   place: { flow: string; trail: string } = { flow: "ci", trail: "run" },
 ): Promise<string> {
   const { deps } = app;
-  return transaction(deps.db.query, async (tx) => {
+  return transaction(deps.db, async (tx) => {
     const at = deps.clock.now();
     const made = { created_by_name: "Ann", created_at: at };
     const flow_id = (await ensureFlows(deps, tx, org.id, [{ name: place.flow, ...made }])).get(place.flow)!;

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { findAttestationType } from "../../src/modules/attestation-types/service.ts";
+import { countRows } from "../../src/db/count-rows.ts";
+import { sql } from "../../src/db/sql.ts";
+import { findAttestationType } from "../../src/modules/process/attestation-types/service.ts";
 import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
 import { jq, partsOf } from "../support/attestation-types.ts";
 import type { Answer, Client } from "../support/client.ts";
@@ -170,15 +172,10 @@ describe("POST /custom-attestation-types/{org}", () => {
   });
 });
 
-async function auditRows(name: string): Promise<number> {
-  const rows = await app.deps.db.query
-    .selectFrom("audit_log")
-    .select("seq")
-    .where("org_id", "=", org.id)
-    .where("resource_type", "=", "custom_attestation_type")
-    .where("resource", "=", name)
-    .execute();
-  return rows.length;
+function auditRows(name: string): Promise<number> {
+  const entries = sql`audit_log
+    where org_id = ${org.id} and resource_type = 'custom_attestation_type' and resource = ${name}`;
+  return countRows(app.deps.db, entries);
 }
 
 describe("GET /custom-attestation-types/{org}/{name}", () => {
@@ -315,7 +312,7 @@ describe("findAttestationType", () => {
   it("finds the latest version, or the one named", async () => {
     const name = await posted({ description: "one" });
     await post({ name, description: "two", evaluator: jq(".a") });
-    const find = (text: string) => findAttestationType(app.deps.db.query, org.id, text);
+    const find = (text: string) => findAttestationType(app.deps.db, org.id, text);
     expect(await find(name)).toMatchObject({
       org_id: org.id,
       name,
@@ -328,6 +325,6 @@ describe("findAttestationType", () => {
     for (const text of [`${name}@v3`, `${name}@1`, `${name}@v0`, `${name}@v`, `@v1`, "no-such", "a\0b", ""])
       expect(await find(text)).toBeUndefined();
     const other = await app.org();
-    expect(await findAttestationType(app.deps.db.query, other.id, name)).toBeUndefined();
+    expect(await findAttestationType(app.deps.db, other.id, name)).toBeUndefined();
   });
 });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
+import { text } from "../../src/db/row.ts";
+import { query } from "../../src/db/sql.ts";
 import type { AttestationStatus } from "../../src/domain/compliance/model.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf, repoInfo } from "../support/artifacts.ts";
@@ -67,11 +69,8 @@ describe("where an attestation is bound", () => {
     });
     expect(rows(shown.compliance_status.attestations_statuses)).toEqual(["!unit: COMPLETE true"]);
     expect(shown.compliance_status.evaluated_at).toBe(shown.last_modified_at);
-    const audited = await app.deps.db.query
-      .selectFrom("audit_log")
-      .select(["action", "resource_type"])
-      .where("org_id", "=", org.id)
-      .execute();
+    const audited = await app.deps.db.all(query({ action: text, resource_type: text })`
+      select action, resource_type from audit_log where org_id = ${org.id}`);
     expect(audited).toEqual([{ action: "post_generic_attestation", resource_type: "attestation" }]);
   });
 

@@ -162,6 +162,21 @@ describe("the audit package of a trail", () => {
     expect(() => checked(root)).toThrow("Command failed");
   });
 
+  it("answers HEAD as it would GET, with no length that it does not know", async () => {
+    await attest({ attestation_name: "bare" });
+    const url = `${origin}/api/v2/trails/${org.name}/web-ci/run/audit_package`;
+    const [head, whole] = await Promise.all(
+      ["HEAD", "GET"].map((method) =>
+        fetch(url, { method, headers: { authorization: `Bearer ${org.reader.key}` } }),
+      ),
+    );
+    const told = (answer: Response | undefined) =>
+      ["content-type", "content-disposition", "content-length"].map((name) => answer?.headers.get(name));
+    expect([head?.status, told(head)]).toEqual([200, told(whole)]);
+    expect(await head?.text()).toBe("");
+    await whole?.arrayBuffer();
+  });
+
   it("is sent in a few statements, however much was reported", async () => {
     for (let number = 0; number < 30; number += 1) await attest({ attestation_name: `check-${number % 3}` });
     let statements = 0;
@@ -229,6 +244,8 @@ describe("the audit package of a trail", () => {
 
   it("breaks off, for the client to see, when a file is damaged or gone", async () => {
     const digest = sha256("kept").toString("hex");
+    // Longer than what is gathered before the first bytes leave: status and headers are gone when the file is opened.
+    await attest({ attestation_name: "before", user_data: { long: "x".repeat(300_000) } });
     await attest({ attestation_name: "scan" }, { filename: "scan.txt", content: "kept" });
     const path = join(app.deps.config.evidence.dir, digest.slice(0, 2), digest);
     const url = `/trails/${org.name}/web-ci/run/audit_package`;

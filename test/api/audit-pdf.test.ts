@@ -1,7 +1,7 @@
-import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { moment } from "../../src/db/columns.ts";
+import { uuid } from "../../src/db/row.ts";
+import { moment, query, sql } from "../../src/db/sql.ts";
 import { sha256 } from "../../src/lib/hash.ts";
 import type { Answer, Client } from "../support/client.ts";
 import { artifactBody, commitOf, fingerprintOf, repoInfo } from "../support/artifacts.ts";
@@ -93,10 +93,9 @@ async function attestWithFile(name: string, filename: string, content: string): 
 
 async function memberCalled(display_name: string): Promise<Client> {
   const user = await app.user({ display_name });
-  await app.deps.db.query
-    .insertInto("memberships")
-    .values({ org_id: org.id, user_id: user.id, role: "reader", created_at: moment(app.clock.now()) })
-    .execute();
+  await app.deps.db.run(sql`
+    insert into memberships (org_id, user_id, role, created_at)
+    values (${org.id}, ${user.id}, 'reader', ${moment(app.clock.now())})`);
   return user.client;
 }
 
@@ -249,24 +248,20 @@ describe("the document of a trail", () => {
 
   it("shows the latest of many events, and the first of many attestations", async () => {
     await begin({}, "version: 1\n");
-    const trail_id = (
-      await app.deps.db.query
-        .selectFrom("trails")
-        .select("id")
-        .where("org_id", "=", org.id)
-        .executeTakeFirstOrThrow()
-    ).id;
+    const { id: trail_id } = await app.deps.db.one(
+      query({ id: uuid })`select id from trails where org_id = ${org.id}`,
+    );
     const rows = Array.from({ length: 30_000 }, (_, number) => ({
       org_id: org.id,
       trail_id,
       id: app.deps.ids.next(),
       number,
     }));
-    await sql`
+    await app.deps.db.run(sql`
       insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
       select ${org.id}, ${trail_id}, (e ->> 'id')::uuid, now() + (e ->> 'number')::int * interval '1 second',
         'trail_updated', jsonb_build_object('changes', jsonb_build_array('change-' || (e ->> 'number')))
-      from jsonb_array_elements(${JSON.stringify(rows)}::jsonb) e`.execute(app.deps.db.query);
+      from jsonb_array_elements(${JSON.stringify(rows)}::jsonb) e`);
     const statuses = Array.from({ length: 1500 }, (_, number) => ({
       attestation_name: `check-${number}.`,
       attestation_type: "generic",
@@ -276,9 +271,9 @@ describe("the document of a trail", () => {
       is_compliant: null,
       unexpected: false,
     }));
-    await sql`
+    await app.deps.db.run(sql`
       update trail_compliance set status = (jsonb_set(status::jsonb, '{attestations_statuses}', ${JSON.stringify(statuses)}::jsonb))::json
-      where org_id = ${org.id} and trail_id = ${trail_id}`.execute(app.deps.db.query);
+      where org_id = ${org.id} and trail_id = ${trail_id}`);
     const { bytes, text } = await download();
     expectInOrder(text, [
       "Attestations MISSING: 1500",

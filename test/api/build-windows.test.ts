@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { transaction } from "../../src/db/transaction.ts";
-import { reportArtifacts } from "../../src/modules/artifacts/service.ts";
+import { reportArtifacts } from "../../src/modules/process/artifacts/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf, repoInfo } from "../support/artifacts.ts";
 
@@ -173,7 +173,7 @@ async function load(
     return { key, at, repo };
   });
   for (let index = 0; index < rows.length; index += 7)
-    await transaction(app.deps.db.query, (tx) =>
+    await transaction(app.deps.db, (tx) =>
       reportArtifacts(
         app.deps,
         tx,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { sql } from "../../src/db/sql.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf, repoInfo } from "../support/artifacts.ts";
 import { putTrail } from "../support/flows.ts";
@@ -233,7 +234,7 @@ describe("GET /builds/{org}", () => {
     const org = await app.org();
     await report(org, "a", { repo_info: repoInfo("old", { id: "7" }) });
     await report(org, "b", { repo_info: repoInfo("new", { id: "7" }) });
-    await app.deps.db.query.updateTable("flows").set({ name: "shop" }).where("org_id", "=", org.id).execute();
+    await app.deps.db.run(sql`update flows set name = 'shop' where org_id = ${org.id}`);
     const { builds: list } = await builds(org, "?repo_name=new");
     expect(list).toMatchObject([
       { filename: "b", flow_name: "shop", repo_info: { name: "new", repo_id: "7" } },

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
+import { uuid } from "../../src/db/row.ts";
+import { query } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { wireId } from "../../src/lib/ids.ts";
-import { recordAttestation } from "../../src/modules/attestations/service.ts";
+import { recordAttestation } from "../../src/modules/process/attestations/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import { createControl, unknownControl } from "../support/controls.ts";
@@ -30,17 +32,11 @@ interface Decision {
 async function decide(decision: Decision): Promise<string> {
   const { control, flow = "f", fingerprint, is_compliant = true, at = 1_786_000_000 } = decision;
   expect((await putTrail(org.member, `${org.name}/${flow}`, { name: "t" })).status).toBeLessThan(300);
-  const trail = await app.deps.db.query
-    .selectFrom("trails as t")
-    .innerJoin("flows as f", (join) =>
-      join.onRef("f.org_id", "=", "t.org_id").onRef("f.id", "=", "t.flow_id"),
-    )
-    .select(["t.id", "t.flow_id"])
-    .where("t.org_id", "=", org.id)
-    .where("f.name", "=", flow)
-    .executeTakeFirstOrThrow();
+  const trail = await app.deps.db.one(query({ id: uuid, flow_id: uuid })`
+    select t.id, t.flow_id from trails t join flows f on f.org_id = t.org_id and f.id = t.flow_id
+    where t.org_id = ${org.id} and f.name = ${flow}`);
   const to = { org, flow: { id: trail.flow_id, name: flow }, trail: { id: trail.id, name: "t" } };
-  const id = await transaction(app.deps.db.query, (tx) =>
+  const id = await transaction(app.deps.db, (tx) =>
     recordAttestation({ ids: app.deps.ids, clock: { now: () => at } }, tx, to, {
       name: "review-decision",
       type: "system:decision",

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { connect } from "../../src/db/connect.ts";
-import { trackKeyUse } from "../../src/modules/access/key-use.ts";
-import { setUserDisabled } from "../../src/modules/users/service.ts";
+import { trackKeyUse } from "../../src/modules/kernel/access/use-service.ts";
+import { setUserDisabled } from "../../src/modules/identity/users/service.ts";
 import { startTestApp, type TestApp, type TestUser } from "../support/app.ts";
 
 let app: TestApp;
@@ -116,7 +116,7 @@ describe("the last use of a key", () => {
     const use = trackKeyUse(app.deps);
     const query = vi.spyOn(app.deps.db.pool, "connect");
     const first = app.clock.now();
-    for (let index = 0; index < 100; index += 1) use.used(rows[0].id);
+    for (let index = 0; index < 100; index += 1) use.used({ api_key_id: rows[0].id, session_id: null });
     await use.flush();
     expect(query).toHaveBeenCalledTimes(1);
     await use.flush();
@@ -125,7 +125,7 @@ describe("the last use of a key", () => {
     const written = await lastUse(other);
     expect(written).toBeGreaterThanOrEqual(first);
     app.clock.advance(-1000);
-    use.used(rows[0].id);
+    use.used({ api_key_id: rows[0].id, session_id: null });
     await use.stop();
     app.clock.advance(1000);
     expect(await lastUse(other)).toBe(written);
@@ -137,7 +137,7 @@ describe("the last use of a key", () => {
     const away = connect({ connection: "postgres://nobody@127.0.0.1:1/none", max: 1 });
     const deps = { db: away, clock: app.clock, log: app.deps.log };
     const use = trackKeyUse(deps);
-    use.used(rows[0].id);
+    use.used({ api_key_id: rows[0].id, session_id: null });
     await use.flush();
     deps.db = app.deps.db;
     await use.stop();

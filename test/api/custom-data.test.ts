@@ -7,7 +7,7 @@ import {
   findAttestationType,
   judgeCustomData,
   summarize,
-} from "../../src/modules/attestation-types/service.ts";
+} from "../../src/modules/process/attestation-types/service.ts";
 import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
 import { jq, partsOf } from "../support/attestation-types.ts";
 
@@ -31,7 +31,7 @@ async function storedType(data: Record<string, unknown>, schema?: unknown) {
     parts: partsOf({ name, ...data }, schema),
   });
   expect(answer.status, answer.text).toBe(201);
-  return (await findAttestationType(app.deps.db.query, org.id, name))!;
+  return (await findAttestationType(app.deps.db, org.id, name))!;
 }
 
 async function judge(rules: string[], data: unknown) {

@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { environmentSorts, environmentTypes, sortDirections } from "../../src/domain/environments.ts";
+import {
+  type EnvironmentSort,
+  environmentSorts,
+  type EnvironmentState,
+  environmentStates,
+  environmentTypes,
+  sortDirections,
+} from "../../src/domain/environments.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { listedNames } from "../support/environments.ts";
 
@@ -17,24 +24,34 @@ interface Row {
   type: (typeof environmentTypes)[number];
   modified: number;
   changed: number | null;
+  reported: number | null;
+  /** Seconds of silence that are too many. */
+  limit: number | null;
+  state: boolean | null;
+  /** Numbers of the policies that are attached. */
+  policies: number[];
   tags: Record<string, string>;
   space: number | null;
   archived: boolean;
 }
 
 interface Query {
-  sort: "name" | "last_modified_at" | "last_changed_at" | undefined;
+  sort: EnvironmentSort | undefined;
   direction: "asc" | "desc" | undefined;
   types: readonly Row["type"][];
   name: string | undefined;
   tags: readonly string[];
   spaces: readonly number[];
   archived: boolean | undefined;
+  stale: boolean | undefined;
+  states: readonly EnvironmentState[];
+  policies: readonly number[];
   per_page: number;
 }
 
 /** Spaces 0..5; the parent of each. */
 const spaceParents = [null, 0, 1, 0, null, 4] as const;
+const policyId = (number: number): string => `00000000-0000-7000-8000-00000000010${number}`;
 const spaceId = (index: number): string => `00000000-0000-7000-8000-0000000${index}`;
 
 const rowArbitrary: fc.Arbitrary<Omit<Row, "id">> = fc.record({
@@ -46,6 +63,10 @@ const rowArbitrary: fc.Arbitrary<Omit<Row, "id">> = fc.record({
   ),
   modified: fc.integer({ min: 1, max: 6 }),
   changed: fc.option(fc.integer({ min: 1, max: 4 })),
+  reported: fc.option(fc.integer({ min: 1, max: 4 })),
+  limit: fc.option(fc.constantFrom(60, 2_100_000_000)),
+  state: fc.constantFrom(true, false, null),
+  policies: fc.subarray([0, 1]),
   tags: fc.dictionary(fc.constantFrom("team", "tier", "x"), fc.constantFrom("a", "b", "a:b", "")),
   space: fc.option(fc.nat(5)),
   archived: fc.boolean(),
@@ -62,6 +83,10 @@ const queryArbitrary: fc.Arbitrary<Query> = fc.record({
   ),
   spaces: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.array(fc.nat(6), { maxLength: 2 })),
   archived: fc.option(fc.boolean(), { nil: undefined }),
+  stale: fc.option(fc.boolean(), { freq: 2, nil: undefined }),
+  states: fc.oneof(fc.constant([]), fc.subarray([...environmentStates], { minLength: 1 })),
+  // The last one is no policy at all.
+  policies: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray([0, 1, 2], { minLength: 1 })),
   per_page: fc.constantFrom(7, 13, 20, 49, 50),
 });
 
@@ -74,14 +99,28 @@ function matchesTag(tags: Record<string, string>, wanted: string): boolean {
   return Object.entries(tags).some(([key, value]) => wanted === key || wanted === `${key}:${value}`);
 }
 
+function isStale({ type, archived, limit }: Row): boolean {
+  return type !== "logical" && !archived && limit === 60;
+}
+
+const isIn: Record<EnvironmentState, (row: Row) => boolean> = {
+  COMPLIANT: ({ state }) => state === true,
+  "NON-COMPLIANT": ({ state }) => state === false,
+  UNKNOWN: ({ state }) => state === null,
+  "NEVER-REPORTED": ({ type, reported }) => type !== "logical" && reported === null,
+};
+
 function matches(row: Row, query: Query): boolean {
-  const { types, name, tags, spaces } = query;
+  const { types, name, tags, spaces, stale, states, policies } = query;
   return (
     row.archived === (query.archived ?? false) &&
     (types.length === 0 || types.includes(row.type)) &&
     row.name.toLowerCase().includes((name ?? "").toLowerCase()) &&
     (tags.length === 0 || tags.some((tag) => matchesTag(row.tags, tag))) &&
-    (spaces.length === 0 || spaces.some((space) => isWithin(row.space, space)))
+    (spaces.length === 0 || spaces.some((space) => isWithin(row.space, space))) &&
+    (stale === undefined || isStale(row) === stale) &&
+    (states.length === 0 || states.some((state) => isIn[state](row))) &&
+    (policies.length === 0 || policies.some((policy) => row.policies.includes(policy)))
   );
 }
 
@@ -90,7 +129,13 @@ const compare = (a: string | number, b: string | number): number => (a < b ? -1 
 function comparator({ sort = "name", direction = "asc" }: Query): (a: Row, b: Row) => number {
   const sign = direction === "asc" ? 1 : -1;
   if (sort === "name") return (a, b) => sign * compare(a.name, b.name);
-  const key = (row: Row): number | null => (sort === "last_modified_at" ? row.modified : row.changed);
+  const keys: Record<typeof sort, (row: Row) => number | null> = {
+    last_modified_at: ({ modified }) => modified,
+    last_changed_at: ({ changed }) => changed,
+    last_reported_at: ({ reported }) => reported,
+    state: ({ state }) => (state === null ? null : Number(state)),
+  };
+  const key = keys[sort];
   return (a, b) => {
     const [left, right] = [key(a), key(b)];
     if (left === null || right === null) {
@@ -107,6 +152,9 @@ function queryString(query: Query): string {
   if (query.direction !== undefined) parameters.set("sort_direction", query.direction);
   if (query.name !== undefined) parameters.set("name", query.name);
   if (query.archived !== undefined) parameters.set("archived", String(query.archived));
+  if (query.stale !== undefined) parameters.set("stale", String(query.stale));
+  for (const state of query.states) parameters.append("state", state);
+  for (const policy of query.policies) parameters.append("policy", `p${policy}`);
   for (const type of query.types) parameters.append("type", type);
   for (const tag of query.tags) parameters.append("tag", tag);
   for (const space of query.spaces) parameters.append("space_id", spaceId(space));
@@ -120,19 +168,38 @@ async function seed(org: TestOrg, rows: Row[]): Promise<void> {
       "insert into spaces (org_id, id, parent_id, name, created_at, last_modified_at) values ($1, $2, $3, $4, now(), now())",
       [org.id, `${spaceId(index)}0000`, parent === null ? null : `${spaceId(parent)}0000`, `s${index}`],
     );
+  for (const number of [0, 1])
+    await pool.query(
+      `insert into policies (org_id, id, name, description, version, text_digest, text_bytes, created_at, created_by_name,
+         last_modified_at) values ($1, $2, $3, '', 1, '', 0, now(), '', now())`,
+      [org.id, policyId(number), `p${number}`],
+    );
   await pool.query(
     `insert into environments (org_id, id, name, type, tags, space_id, created_at, last_modified_at, last_changed_at,
-       archived_at, original_name)
-     select $1, r.id, r.name, r.type, r.tags, r.space::uuid, now(), to_timestamp(r.modified), to_timestamp(r.changed),
-       case when r.archived then now() end, case when r.archived then r.name end
+       last_reported_at, silence_limit, learned_limit, state, archived_at, original_name)
+     select $1, r.id, r.name, r.type, r.tags, r.space::uuid, to_timestamp(1), to_timestamp(r.modified), to_timestamp(r.changed),
+       to_timestamp(r.reported), case when r.reported is null or r.changed is null then r."limit" end,
+       case when r.reported is not null and r.changed is not null then r."limit" end, r.state, case when r.archived then now() end, case when r.archived then r.name end
      from jsonb_to_recordset($2::jsonb) as r (id uuid, name text, type text, tags jsonb, space text, modified float8,
-       changed float8, archived boolean)`,
+       changed float8, reported float8, "limit" float8, state boolean, archived boolean)`,
     [
       org.id,
       JSON.stringify(
         rows.map((row) => ({ ...row, space: row.space === null ? null : `${spaceId(row.space)}0000` })),
       ),
     ],
+  );
+}
+
+async function attach(org: TestOrg, rows: Row[]): Promise<void> {
+  const attached = rows.flatMap(({ id, policies }) =>
+    policies.map((policy) => ({ environment_id: id, policy_id: policyId(policy), id: app.deps.ids.next() })),
+  );
+  await app.deps.db.pool.query(
+    `insert into environment_policies (org_id, environment_id, policy_id, id)
+     select $1, r.environment_id, r.policy_id, r.id
+     from jsonb_to_recordset($2::jsonb) as r (environment_id uuid, policy_id uuid, id uuid)`,
+    [org.id, JSON.stringify(attached)],
   );
 }
 
@@ -146,6 +213,9 @@ const frequent: Query[] = environmentSorts.flatMap((sort) =>
     tags: [],
     spaces: [],
     archived: false,
+    stale: undefined,
+    states: [],
+    policies: [],
     per_page: 20,
   })),
 );
@@ -159,6 +229,7 @@ describe("any list", () => {
     const rows = generated.map((row) => ({ ...row, id: app.deps.ids.next() }));
     const org = await app.org();
     await seed(org, rows);
+    await attach(org, rows);
     await fc.assert(
       fc.asyncProperty(queryArbitrary, async (query) => {
         const expected = rows

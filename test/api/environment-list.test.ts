@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { environmentSorts, sortDirections } from "../../src/domain/environments.ts";
-import {
-  allStatements,
-  type EnvironmentQuery,
-  pageStatement,
-} from "../../src/modules/environments/list-statements.ts";
+import { type Command, render } from "../../src/db/sql.ts";
+import { environmentSorts, environmentStates, sortDirections } from "../../src/domain/environments.ts";
+import type { EnvironmentQuery } from "../../src/modules/runtime/environments/list-sql.ts";
+import { allEnvironments, pageOfEnvironments } from "../../src/modules/runtime/environments/list-store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { createEnvironment, listedNames } from "../support/environments.ts";
 
@@ -14,6 +12,8 @@ beforeAll(async () => {
   app = await startTestApp();
 });
 afterAll(() => app.close());
+
+const sorts = "'name', 'last_modified_at', 'last_changed_at', 'last_reported_at' or 'state'";
 
 async function refused(org: TestOrg, query: string): Promise<Record<string, string>> {
   const answer = await org.reader.get(`/environments/${org.name}${query}`);
@@ -99,8 +99,8 @@ describe("values that are refused", () => {
       "query.per_page",
       "Input should be a valid integer, unable to parse string as an integer [input: ]",
     ],
-    ["sort=", "query.sort", "Input should be 'name', 'last_modified_at' or 'last_changed_at' [input: ]"],
-    ["sort=x", "query.sort", "Input should be 'name', 'last_modified_at' or 'last_changed_at' [input: x]"],
+    ["sort=", "query.sort", `Input should be ${sorts} [input: ]`],
+    ["sort=x", "query.sort", `Input should be ${sorts} [input: x]`],
     ["sort_direction=", "query.sort_direction", "Input should be 'asc' or 'desc' [input: ]"],
     ["sort_direction=ASC", "query.sort_direction", "Input should be 'asc' or 'desc' [input: ASC]"],
     [
@@ -292,18 +292,32 @@ describe("statements", () => {
     const stale = every.flatMap((query) =>
       [true, false].map((is) => ({ ...query, stale: { is, at: Number(is) } })),
     );
-    const bounds = [...every, ...stale].flatMap((query) => [
-      allStatements(org, query).ids,
-      { statement: allStatements(org, query).slice },
-      pageStatement(org, query, { limit: 3, offset: 0 }),
-      pageStatement(org, query, { limit: 4, offset: 0 }),
-      pageStatement(org, { ...query, archived: true }, { limit: 3, offset: 3 }),
-      pageStatement(org, query, { limit: 50, offset: 50 }),
+    const known = every.flatMap((query) => [
+      { ...query, states: ["UNKNOWN", "COMPLIANT"] as const },
+      { ...query, states: ["NON-COMPLIANT"] as const, policies: ["p"], stale: { is: false, at: 1 } },
+      { ...query, summary: { at: 1 } },
+      {
+        ...query,
+        states: environmentStates,
+        policies: ["p", "q"],
+        stale: { is: true, at: 1 },
+        summary: { at: 2 },
+      },
     ]);
-    for (const { statement } of bounds) {
-      expect(texts.get(statement.name) ?? statement.text).toBe(statement.text);
-      expect(Buffer.byteLength(statement.name)).toBeLessThan(64);
-      texts.set(statement.name, statement.text);
+    const statements = [...every, ...stale, ...known].flatMap((query): Command[] => [
+      allEnvironments(org, query).ids,
+      allEnvironments(org, query).slice([]),
+      pageOfEnvironments(org, query, { limit: 3, offset: 0 }),
+      pageOfEnvironments(org, query, { limit: 4, offset: 0 }),
+      pageOfEnvironments(org, { ...query, archived: true }, { limit: 3, offset: 3 }),
+      pageOfEnvironments(org, query, { limit: 50, offset: 50 }),
+    ]);
+    for (const { name = "", sql } of statements) {
+      const { text } = render(sql);
+      expect(texts.get(name) ?? text).toBe(text);
+      expect(Buffer.byteLength(name)).toBeGreaterThan(0);
+      expect(Buffer.byteLength(name)).toBeLessThan(64);
+      texts.set(name, text);
     }
     expect(new Set(texts.values()).size).toBe(texts.size);
   });

@@ -1,7 +1,8 @@
-import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { openSecrets } from "../../src/modules/actions/targets.ts";
+import { bytes } from "../../src/db/row.ts";
+import { query, sql } from "../../src/db/sql.ts";
+import { openSecrets } from "../../src/modules/notices/actions/targets.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { ActionFixtures } from "../support/actions.ts";
 
@@ -33,11 +34,9 @@ async function orgWithEnvironments(): Promise<TestOrg & { path: string }> {
 }
 
 async function secretsOf(org: TestOrg, number: number) {
-  const { rows } = await sql<{ target_secrets: Buffer }>`
-    select target_secrets from actions where org_id = ${org.id} and number = ${number}`.execute(
-    app.deps.db.query,
-  );
-  return openSecrets(app.deps.secrets, rows[0]!.target_secrets);
+  const { target_secrets } = await app.deps.db.one(query({ target_secrets: bytes })`
+    select target_secrets from actions where org_id = ${org.id} and number = ${number}`);
+  return openSecrets(app.deps.secrets, target_secrets);
 }
 
 async function audited(org: TestOrg): Promise<string[]> {
@@ -200,9 +199,7 @@ describe("environments_notifications", () => {
   it("asks for the address when the stored one cannot be opened", async () => {
     const org = await orgWithEnvironments();
     await org.member.put(org.path, action());
-    await sql`update actions set target_secrets = 'garbage' where org_id = ${org.id}`.execute(
-      app.deps.db.query,
-    );
+    await app.deps.db.run(sql`update actions set target_secrets = 'garbage' where org_id = ${org.id}`);
     const kept = [{ type: "WEBHOOK", webhook: "" }];
     expect((await org.member.put(`${org.path}/1`, action({ targets: kept }))).status).toBe(400);
     expect((await org.member.put(`${org.path}/1`, action())).status).toBe(200);

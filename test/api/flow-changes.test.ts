@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
+import { text } from "../../src/db/row.ts";
+import { query } from "../../src/db/sql.ts";
 import { wireId } from "../../src/lib/ids.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { putFlow, putTrail, sampleTemplate } from "../support/flows.ts";
@@ -15,12 +17,8 @@ beforeEach(async () => {
 });
 
 async function audited(): Promise<{ action: string; resource: string; actor_name: string }[]> {
-  return app.deps.db.query
-    .selectFrom("audit_log")
-    .select(["action", "resource", "actor_name"])
-    .where("org_id", "=", org.id)
-    .orderBy("seq")
-    .execute();
+  return app.deps.db.all(query({ action: text, resource: text, actor_name: text })`
+    select action, resource, actor_name from audit_log where org_id = ${org.id} order by seq`);
 }
 
 function missing(flow: string): { message: string } {
@@ -121,13 +119,8 @@ describe("PUT /flows/{org}/{flow}/archive", () => {
   );
 
   async function archivedNames(): Promise<string[]> {
-    const rows = await app.deps.db.query
-      .selectFrom("flows")
-      .select("name")
-      .where("org_id", "=", org.id)
-      .where("archived_at", "is not", null)
-      .orderBy("name")
-      .execute();
+    const rows = await app.deps.db.all(query({ name: text })`
+      select name from flows where org_id = ${org.id} and archived_at is not null order by name`);
     return rows.map(({ name }) => name);
   }
 

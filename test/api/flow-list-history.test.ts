@@ -5,7 +5,7 @@ import type { CreateArtifact } from "../../src/contract/artifacts.ts";
 import type { FlowList } from "../../src/contract/flows.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { parseWireId } from "../../src/lib/ids.ts";
-import { reportArtifacts } from "../../src/modules/artifacts/service.ts";
+import { reportArtifacts } from "../../src/modules/process/artifacts/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
@@ -64,7 +64,7 @@ interface Reported {
 /** Reports in one transaction and at one time, so that flows can be last reported to at the very same moment. */
 function report(org: TestOrg, reports: readonly Reported[]): Promise<unknown> {
   const now = app.deps.clock.now();
-  return transaction(app.deps.db.query, (tx) =>
+  return transaction(app.deps.db, (tx) =>
     reportArtifacts(
       app.deps,
       tx,

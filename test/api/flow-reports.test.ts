@@ -1,10 +1,9 @@
-import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { lockNumbering } from "../../src/modules/artifacts/store.ts";
-import { moment } from "../../src/db/columns.ts";
+import { lockNumbering } from "../../src/modules/process/artifacts/store.ts";
+import { type Sql, sql } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { insertMissingFlows } from "../../src/modules/flows/ensure-store.ts";
+import { insertMissingFlows } from "../../src/modules/process/flows/store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, repoInfo } from "../support/artifacts.ts";
 import { createEnvironment } from "../support/environments.ts";
@@ -79,16 +78,18 @@ async function untilSomebodyWaits(): Promise<void> {
   while ((await app.deps.db.pool.query(waiting)).rowCount === 0);
 }
 
+function archiveWeb(orgId: string): Sql {
+  return sql`
+    update flows set name = 'web-archived-at-1', original_name = 'web', archived_at = to_timestamp(1)
+    where org_id = ${orgId}`;
+}
+
 describe("a flow made by a report", () => {
   it("is a new one when the flow of that name is being archived", async () => {
     await report("web");
     let reporting: Promise<{ status: number }> | undefined;
-    await transaction(app.deps.db.query, async (tx) => {
-      await tx
-        .updateTable("flows")
-        .set({ name: "web-archived-at-1", original_name: "web", archived_at: moment(1) })
-        .where("org_id", "=", org.id)
-        .execute();
+    await transaction(app.deps.db, async (tx) => {
+      await tx.run(archiveWeb(org.id));
       reporting = report("web");
       await untilSomebodyWaits();
     });
@@ -101,12 +102,8 @@ describe("a flow made by a report", () => {
   it("is asked for again by a trail that came while the old one was being archived", async () => {
     await report("web");
     let beginning: Promise<{ status: number }> | undefined;
-    await transaction(app.deps.db.query, async (tx) => {
-      await tx
-        .updateTable("flows")
-        .set({ name: "web-archived-at-1", original_name: "web", archived_at: moment(1) })
-        .where("org_id", "=", org.id)
-        .execute();
+    await transaction(app.deps.db, async (tx) => {
+      await tx.run(archiveWeb(org.id));
       beginning = putTrail(org.member, `${org.name}/web`, { name: "late" });
       await untilSomebodyWaits();
     });
@@ -119,7 +116,7 @@ describe("a flow made by a report", () => {
     await report("a");
     expect((await org.member.put(`/flows/${org.name}/a/rename`, { new_name: "b" })).status).toBe(200);
     const flow = { id: app.deps.ids.next(), template_id: app.deps.ids.next(), name: "a", description: "" };
-    await transaction(app.deps.db.query, (tx) =>
+    await transaction(app.deps.db, (tx) =>
       insertMissingFlows(tx, org.id, [{ ...flow, created_by_name: "x", created_at: 1 }], "version: 1\n"),
     );
     expect((await org.member.put(`/flows/${org.name}/a/archive`)).status).toBe(200);
@@ -129,15 +126,15 @@ describe("a flow made by a report", () => {
 
   it("stands still while it is reported to, before the numbering is locked", async () => {
     await report("web", { trail_name: "t" });
-    const { query, pool } = app.deps.db;
+    const { db } = app.deps;
     let reporting: Promise<{ status: number }> | undefined;
-    await transaction(query, async (tx) => {
+    await transaction(db, async (tx) => {
       lockNumbering(tx, org.id);
-      await sql`select 'it is locked'`.execute(tx);
+      await tx.run(sql`select 'it is locked'`);
       reporting = report("web", { trail_name: "t" });
       // For the numbering.
       await untilSomebodyWaits();
-      const flow = pool.query("select from flows where org_id = $1 for update nowait", [org.id]);
+      const flow = db.pool.query("select from flows where org_id = $1 for update nowait", [org.id]);
       await expect(flow).rejects.toMatchObject({ code: "55P03" });
     });
     expect((await reporting)?.status).toBe(201);

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
+import { text, timestamp, uuid } from "../../src/db/row.ts";
+import { query } from "../../src/db/sql.ts";
 import { wireId } from "../../src/lib/ids.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { putFlow, putTrail, sampleTemplate } from "../support/flows.ts";
@@ -15,12 +17,8 @@ beforeEach(async () => {
 });
 
 async function audited(): Promise<{ action: string; resource: string; actor_name: string }[]> {
-  return app.deps.db.query
-    .selectFrom("audit_log")
-    .select(["action", "resource", "actor_name"])
-    .where("org_id", "=", org.id)
-    .orderBy("seq")
-    .execute();
+  return app.deps.db.all(query({ action: text, resource: text, actor_name: text })`
+    select action, resource, actor_name from audit_log where org_id = ${org.id} order by seq`);
 }
 
 function missing(flow: string): { message: string } {
@@ -79,11 +77,8 @@ describe("PUT /flows/{org}/template_file", () => {
 
   it("sets a new template id only with another template", async () => {
     const templateId = async (): Promise<string> => {
-      const row = await app.deps.db.query
-        .selectFrom("flows")
-        .select("template_id")
-        .where("org_id", "=", org.id)
-        .executeTakeFirstOrThrow();
+      const row = await app.deps.db.one(query({ template_id: uuid })`
+        select template_id from flows where org_id = ${org.id}`);
       return row.template_id;
     };
     await putFlow(org.member, org.name, { name: "f" }, sampleTemplate);
@@ -255,11 +250,12 @@ describe("GET /flows/{org}/{flow}", () => {
     );
     const { json, status } = await org.reader.get(`/flows/${org.name}/web`);
     expect(status).toBe(200);
-    const [{ id, created_at, created_by_name }] = (await app.deps.db.query
-      .selectFrom("flows")
-      .select(["id", "created_at", "created_by_name"])
-      .where("org_id", "=", org.id)
-      .execute()) as [{ id: string; created_at: number; created_by_name: string }];
+    const { id, created_at, created_by_name } = await app.deps.db.one(query({
+      id: uuid,
+      created_at: timestamp,
+      created_by_name: text,
+    })`
+      select id, created_at, created_by_name from flows where org_id = ${org.id}`);
     expect(json).toEqual({
       id: wireId(id),
       name: "web",

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { transaction } from "../../src/db/transaction.ts";
-import { queueReevaluation } from "../../src/modules/policies/reevaluate-service.ts";
+import { queueReevaluation } from "../../src/modules/runtime/changes/policies/reevaluate-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import type { Answer } from "../support/client.ts";
 import { createEnvironment } from "../support/environments.ts";
@@ -157,7 +157,7 @@ describe("where more was stored than can be judged now", () => {
       [org.id],
     );
     const { index } = await getSnapshot(org, "prod");
-    await transaction(app.deps.db.query, (tx) => queueReevaluation(tx, org, [rows[0]!.id]));
+    await transaction(app.deps.db, (tx) => queueReevaluation(tx, org, [rows[0]!.id]));
     await runPendingJobs(app);
     expect((await getSnapshot(org, "prod")).index).toBe(index);
     const { rows: jobs } = await app.deps.db.pool.query(

@@ -37,12 +37,12 @@ const active = (): Promise<number> => metric("waybill_http_long_answers_active")
 /** Lets the reading of the artifacts of a snapshot fail from a number of parts on. @returns how many were read. */
 function failAt(part: number) {
   const { db } = app.deps;
-  const original = db.prepared.bind(db);
+  const original = db.all;
   let parts = 0;
-  const spy = vi.spyOn(db, "prepared").mockImplementation(async (statement, values) => {
-    if (statement.name === "snapshot-documents") parts += 1;
+  const spy = vi.spyOn(db, "all").mockImplementation(async (query) => {
+    if (query.name === "snapshot-documents") parts += 1;
     if (parts >= part) throw new Error("the disk is on fire");
-    return original(statement, values);
+    return original(query);
   });
   return { count: () => parts, end: () => spy.mockRestore() };
 }

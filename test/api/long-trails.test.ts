@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { listTrailEvents } from "../../src/modules/trails/event-store.ts";
-import { getTrail } from "../../src/modules/trails/service.ts";
+import { listTrailEvents } from "../../src/modules/process/trails/event-store.ts";
+import { getTrail } from "../../src/modules/process/trails/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { commitInfo } from "../support/attestations.ts";
@@ -47,7 +47,7 @@ it("shows everything that happened on a long trail in its order, as on a short o
   const parts: unknown[][] = [];
   for await (const part of trail.events()) parts.push(part);
   expect(parts.length).toBeGreaterThan(1);
-  expect(parts.flat()).toEqual(await listTrailEvents(app.deps.db.query, org.id, trail.row.id));
+  expect(parts.flat()).toEqual(await listTrailEvents(app.deps.db, org.id, trail.row.id));
   const shown = (await org.reader.get(`/trails/${org.name}/ci/run`)).json;
   expect(shown.events).toHaveLength(reports + 2 + Math.ceil(reports / 3));
   const kinds = new Set(

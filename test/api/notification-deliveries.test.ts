@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { cleanDeliveries } from "../../src/modules/notifications/deliver-service.ts";
+import { cleanDeliveries } from "../../src/modules/notices/notifications/deliver-service.ts";
 import { putEnv } from "../support/actions.ts";
 import type { TestOrg } from "../support/app.ts";
 import { type Notified, startNotified } from "../support/notified.ts";

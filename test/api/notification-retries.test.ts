@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
-import { deliver } from "../../src/modules/notifications/deliver-service.ts";
-import type { DeliverJob } from "../../src/modules/notifications/store.ts";
+import { deliver } from "../../src/modules/notices/notifications/deliver-service.ts";
+import type { DeliverJob } from "../../src/modules/notices/notifications/store.ts";
 import type { TestOrg } from "../support/app.ts";
 import { type Notified, startNotified } from "../support/notified.ts";
 import { runPendingJobs } from "../support/jobs.ts";

@@ -1,8 +1,8 @@
-import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
+import type { Tx } from "../../src/db/connect.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { notify } from "../../src/modules/notifications/service.ts";
+import { notify } from "../../src/modules/notices/notifications/service.ts";
 import { putEnv } from "../support/actions.ts";
 import { type Notified, startNotified } from "../support/notified.ts";
 import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
@@ -28,6 +28,16 @@ afterAll(() => notified.stop());
 beforeEach(() => notified.clear());
 
 const artifact = { name: "web:1.4", fingerprint: "a".repeat(64) };
+
+/** A transaction that appends the name of each method by which a statement is sent. */
+function listeningTo(tx: Tx, sent: string[]): Tx {
+  return new Proxy(tx, {
+    get: (_, method) => {
+      if (["all", "first", "one", "run", "send"].includes(String(method))) sent.push(String(method));
+      return Reflect.get(tx, method);
+    },
+  });
+}
 
 describe("what happens in an environment", () => {
   it("is told to every target of every action that listens, signed and in full", async () => {
@@ -75,25 +85,17 @@ describe("what happens in an environment", () => {
 
   it("costs one statement when nobody listens, two when somebody does, however much it is", async () => {
     const org = await watched();
-    const statements: string[] = [];
-    const counting: KyselyPlugin = {
-      transformQuery: ({ node }) => {
-        statements.push(node.kind);
-        return node;
-      },
-      transformResult: ({ result }) => Promise.resolve(result),
-    };
     const tell = async (trigger: string, times: number): Promise<number> => {
       const occurrence = await inProd(app, org, trigger);
-      statements.length = 0;
-      await transaction(app.deps.db.query, (tx) =>
+      const sent: string[] = [];
+      await transaction(app.deps.db, (tx) =>
         notify(
-          tx.withPlugin(counting),
+          listeningTo(tx, sent),
           org.id,
           Array.from({ length: times }, () => occurrence),
         ),
       );
-      return statements.length;
+      return sent.length;
     };
     expect(await tell("ON_EXITED_ARTIFACT", 300)).toBe(1);
     expect(await tell("ON_COMPLIANT_ENV", 300)).toBe(2);
@@ -104,7 +106,7 @@ describe("what happens in an environment", () => {
   it("is not told when it was rolled back", async () => {
     const org = await watched();
     const occurrence = await inProd(app, org, "ON_COMPLIANT_ENV");
-    const failing = transaction(app.deps.db.query, async (tx) => {
+    const failing = transaction(app.deps.db, async (tx) => {
       await notify(tx, org.id, [occurrence]);
       throw new Error("after all not");
     });

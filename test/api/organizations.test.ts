@@ -135,6 +135,19 @@ describe("POST /organizations", () => {
     }
   });
 
+  it.each(["api", "live", "ready", "metrics", "favicon.ico", "robots.txt"])(
+    "refuses '%s', where pages of an organization would be in the way; one that has the name keeps it",
+    async (name) => {
+      const answer = await root.client.post("/organizations", { name });
+      expect([answer.status, answer.json]).toEqual([400, { message: `The name '${name}' is reserved` }]);
+      const org = await app.org();
+      await app.deps.db.pool.query("update organizations set name = $1 where id = $2", [name, org.id]);
+      expect((await org.admin.get(`/organizations/${name}`)).json.name).toBe(name);
+      const changed = await org.admin.patch(`/organizations/${name}`, { description: "still here" });
+      expect(changed.status).toBe(200);
+    },
+  );
+
   it("makes one of many asked for at once, and refuses the others", async () => {
     const name = uniqueName("race");
     const answers = await Promise.all(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { sql } from "../../src/db/sql.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { createControl } from "../support/controls.ts";
 import { auditedResources, createEnvironment } from "../support/environments.ts";
@@ -270,7 +271,7 @@ describe("PUT /policies/{org}", () => {
   it("limits what all policies have together", async () => {
     const org = await app.org();
     await createPolicy(org, "p");
-    await app.deps.db.pool.query("update policies set text_bytes = 67108860 where org_id = $1", [org.id]);
+    await app.deps.db.run(sql`update policies set text_bytes = 67108860 where org_id = ${org.id}`);
     const { status, json } = await putPolicy(org.member, org.name, { name: "q" }, samplePolicy);
     expect([status, json.message]).toEqual([400, expect.stringContaining("67108864 bytes together")]);
     const more = await putPolicy(org.member, org.name, { name: "p" }, policyText("attestations: []"));
@@ -294,6 +295,18 @@ describe("GET /policies/{org}", () => {
     expect(status).toBe(200);
     expect(json.map(({ name }: { name: string }) => name)).toEqual(["B", "a", "b"]);
     expect(json[1]).toEqual((await org.reader.get(`/policies/${org.name}/a`)).json);
+  });
+
+  it("answers the same when a policy has too much text to be read at once", async () => {
+    const org = await app.org();
+    for (const name of ["a", "b"]) await createPolicy(org, name);
+    await putPolicy(org.member, org.name, { name: "a" }, policyText("attestations: []"));
+    const { json } = await org.reader.get(`/policies/${org.name}`);
+    expect(json[0].versions).toHaveLength(2);
+    await app.deps.db.run(
+      sql`update policies set text_bytes = 600000 where org_id = ${org.id} and name = 'a'`,
+    );
+    expect((await org.reader.get(`/policies/${org.name}`)).json).toEqual(json);
   });
 });
 

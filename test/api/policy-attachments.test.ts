@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { transaction } from "../../src/db/transaction.ts";
-import { appliedPolicies } from "../../src/modules/policies/applied-service.ts";
+import { appliedPolicies } from "../../src/modules/runtime/rules/policies/applied-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { auditedResources, createEnvironment } from "../support/environments.ts";
 import { runPendingJobs } from "../support/jobs.ts";
@@ -189,7 +189,7 @@ describe("appliedPolicies", () => {
     await attachPolicies(org, "prod", "b");
     await attachPolicies(org, "prod", "a");
     const ids = [await idOf(org, "prod"), await idOf(org, "bare")];
-    const read = () => transaction(app.deps.db.query, (tx) => appliedPolicies(tx, org.id, ids));
+    const read = () => transaction(app.deps.db, (tx) => appliedPolicies(tx, org.id, ids));
     const first = await read();
     expect(first.get(ids[1]!)).toEqual([]);
     expect(first.get(ids[0]!)?.map(({ name, version }) => [name, version])).toEqual([

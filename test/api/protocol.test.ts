@@ -3,6 +3,7 @@ import { connect } from "node:net";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { signIn } from "../support/sessions.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 
 let app: TestApp;
@@ -354,6 +355,18 @@ describe("rate limits", () => {
     expect([refused.status, refused.json]).toEqual([429, { message: "Too many requests, try again later" }]);
     expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
     expect((await other.admin.get(`/organizations/${other.name}`)).status).toBe(200);
+    await limited.close();
+  });
+
+  it("count per session as per key", async () => {
+    const limited = await startTestApp({ WAYBILL_RATE_LIMIT_PER_KEY: "3" });
+    const user = await limited.user();
+    const [one, other] = [await signIn(limited, user.key), await signIn(limited, user.key)];
+    const statuses = [];
+    for (let call = 0; call < 4; call += 1) statuses.push((await one.get("/user")).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect((await other.get("/user")).status).toBe(200);
+    expect((await user.client.get("/user")).status).toBe(200);
     await limited.close();
   });
 

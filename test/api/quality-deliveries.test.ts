@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { releaseStrangers } from "../../src/jobs/ends-store.ts";
 import { sha256 } from "../../src/lib/hash.ts";
-import { type DeliveryJob, processDelivery } from "../../src/modules/quality/process-service.ts";
+import { type DeliveryJob, processDelivery } from "../../src/modules/notices/quality/process-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { runPendingJobs } from "../support/jobs.ts";
 import {
@@ -321,11 +321,11 @@ describe("the job", () => {
         [webhook.org.id, seconds],
       );
     await hold(60);
-    await releaseStrangers(app.deps.db.pool);
+    await releaseStrangers(app.deps.db);
     await runPendingJobs(app);
     expect(await newest(webhook)).toMatchObject({ status: "accepted" });
     await hold(121);
-    await releaseStrangers(app.deps.db.pool);
+    await releaseStrangers(app.deps.db);
     await runPendingJobs(app);
     expect(await newest(webhook)).toMatchObject({ status: "processed" });
   });

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 
 import { repairTimesCommand } from "../../src/cli/admin-time.ts";
 import { print } from "../../src/cli/output.ts";
-import { timeColumns } from "../../src/modules/time/columns.ts";
-import { noticeSilence } from "../../src/modules/silence/watch-service.ts";
+import { timeColumns } from "../../src/modules/maintenance/time-repair/columns-sql.ts";
+import { noticeSilence } from "../../src/modules/runtime/silence/watch-service.ts";
 import { putEnv } from "../support/actions.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf, repoInfo } from "../support/artifacts.ts";
@@ -123,6 +123,7 @@ const reads = [
   "/environments/{org}/prod",
   "/environments/{org}/all",
   "/environments/{org}/prod/silence",
+  "/running/{org}?sort=started_at",
   "/snapshots/{org}/prod",
   "/snapshots/{org}/prod/1",
   "/snapshots/{org}/prod/2",
@@ -217,7 +218,7 @@ describe("waybill admin repair-times", () => {
       resource_type: "organization",
       resource: spoiled.name,
     });
-    expect(await repair({ apply: true })).toBe("Nothing has a time that has not come yet.");
+    expect(await repair({ apply: true })).toBe("No record has a time in the future.");
     // Ids that are made from now on come after those that were made then.
     const { rows } = await app.deps.db.pool.query("select id_offset from time_marks");
     expect(Number(rows[0].id_offset)).toBeGreaterThan((century - 3600) * 1000);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { jsonb } from "../../src/db/columns.ts";
+import { jsonb, sql } from "../../src/db/sql.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, repoInfo } from "../support/artifacts.ts";
 
@@ -16,12 +16,8 @@ async function report(org: TestOrg, name: string, more: Record<string, unknown> 
 }
 
 async function tag(org: TestOrg, name: string, tags: Record<string, string>): Promise<void> {
-  await app.deps.db.query
-    .updateTable("repos")
-    .set({ tags: jsonb(tags) })
-    .where("org_id", "=", org.id)
-    .where("name", "=", name)
-    .execute();
+  await app.deps.db.run(sql`
+    update repos set tags = ${jsonb(tags)} where org_id = ${org.id} and name = ${name}`);
 }
 
 async function options(org: TestOrg, query = "") {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { sql } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { appendRecord, recorded } from "../../src/modules/audit/service.ts";
+import { appendRecord, recorded } from "../../src/modules/kernel/audit/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
@@ -57,8 +58,8 @@ async function withRunning(): Promise<TestOrg> {
 /** Reports the same again. @returns whether what runs had to be looked at. */
 async function looks(org: TestOrg): Promise<boolean> {
   const statements = await statementsOf(app, () => reportServer(org, "prod", ["web", "bought"]));
-  expect(statements.some((text) => text.includes("report-standing"))).toBe(true);
-  return statements.some((text) => text.includes("version-briefs"));
+  expect(statements.some((text) => text.includes("reported-record"))).toBe(true);
+  return statements.some((text) => text.includes("version-summaries"));
 }
 
 /** What flows learn of what runs. */
@@ -134,12 +135,12 @@ describe("an unchanged report", () => {
     const held = new Promise<void>((resolve) => (commit = resolve));
     let wrote = (): void => {};
     const written = new Promise<void>((resolve) => (wrote = resolve));
-    const late = transaction(app.deps.db.query, async (tx) => {
+    const late = transaction(app.deps.db, async (tx) => {
       const { rows } = await app.deps.db.pool.query<{ id: string }>(
         "select id from flows where org_id = $1 and name = 'ci'",
         [org.id],
       );
-      await tx.updateTable("flows").set({ name: "late" }).where("id", "=", rows[0]!.id).execute();
+      await tx.run(sql`update flows set name = 'late' where id = ${rows[0]!.id}`);
       wrote();
       await held;
       appendRecord(app.deps, tx, { org, actor }, { resource_type: "flow", resource: "ci" });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { jsonb } from "../../src/db/columns.ts";
+import { jsonb, sql } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { captureRepos } from "../../src/modules/repos/service.ts";
+import { captureRepos } from "../../src/modules/process/repos/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, repoInfo } from "../support/artifacts.ts";
 import { putTrail } from "../support/flows.ts";
@@ -29,12 +29,8 @@ async function names(org: TestOrg, query = ""): Promise<string[]> {
 }
 
 async function tag(org: TestOrg, name: string, tags: Record<string, string>): Promise<void> {
-  await app.deps.db.query
-    .updateTable("repos")
-    .set({ tags: jsonb(tags) })
-    .where("org_id", "=", org.id)
-    .where("name", "=", name)
-    .execute();
+  await app.deps.db.run(sql`
+    update repos set tags = ${jsonb(tags)} where org_id = ${org.id} and name = ${name}`);
 }
 
 describe("capturing repos", () => {
@@ -95,7 +91,7 @@ describe("capturing repos", () => {
       description,
     });
     const capture = (infos: ReturnType<typeof info>[]) =>
-      transaction(app.deps.db.query, (tx) => captureRepos(app.deps, tx, org.id, infos));
+      transaction(app.deps.db, (tx) => captureRepos(app.deps, tx, org.id, infos));
     const ids = await capture([info("b", "2"), info("a", "1", "one"), info("b2", "2"), info("a", "1")]);
     expect(ids[0]).toBe(ids[2]);
     expect(ids[1]).toBe(ids[3]);

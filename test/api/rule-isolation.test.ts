@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it } from "vitest";
 
 import { normalDefinition, type TypeDefinition } from "../../src/domain/attestation-types/definition.ts";
 import { createSandbox } from "../../src/lib/sandbox/sandbox.ts";
-import { checkDefinition } from "../../src/modules/attestation-types/check.ts";
-import { judgeCustomData } from "../../src/modules/attestation-types/service.ts";
+import { checkDefinition } from "../../src/modules/process/attestation-types/check.ts";
+import { judgeCustomData } from "../../src/modules/process/attestation-types/service.ts";
 import { jq } from "../support/attestation-types.ts";
 
 const sandbox = createSandbox();

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { getFacts } from "../../src/modules/snapshots/facts-service.ts";
-import { listVersionBriefs } from "../../src/modules/snapshots/standing-store.ts";
-import { listRunning } from "../../src/modules/snapshots/read-store.ts";
+import { uuid } from "../../src/db/row.ts";
+import { query } from "../../src/db/sql.ts";
+import { getFacts } from "../../src/modules/runtime/snapshots/report/facts-service.ts";
+import { listVersionSummaries } from "../../src/modules/runtime/snapshots/report/version-store.ts";
+import { listRunning } from "../../src/modules/runtime/snapshots/read/diff-store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
@@ -24,6 +26,14 @@ async function report(org: TestOrg, flow: string, more: Record<string, unknown> 
   expect((await org.member.post(`/artifacts/${org.name}/${flow}`, body)).status).toBe(201);
 }
 
+/** The id of the organization's only environment. */
+async function environmentOf(org: TestOrg): Promise<string> {
+  const { id } = await app.deps.db.one(
+    query({ id: uuid })`select id from environments where org_id = ${org.id}`,
+  );
+  return id;
+}
+
 /** Attestations of these names, of any type. */
 function told(...names: string[]) {
   return { names, types: [], told_by: { types: [], controls: [] } };
@@ -35,7 +45,7 @@ describe("what flows know at run time", () => {
     await report(org, "b", { trail_name: "old" });
     await report(org, "a");
     await report(org, "b", { trail_name: "new" });
-    const facts = await getFacts(app.deps.db.query, org.id, [web, other], "none");
+    const facts = await getFacts(app.deps.db, org.id, [web, other], "none");
     expect([...facts.keys()]).toEqual([web]);
     expect(facts.get(web)).toMatchObject([
       { flow_name: "b", trail_name: "new", attestations: [] },
@@ -60,7 +70,7 @@ describe("what flows know at run time", () => {
     await generic("elsewhere", { target_artifacts: ["web"], git_commit_info: commitInfo(commitOf("2")) });
     await generic("bound", { artifact_fingerprint: web });
     const [fact] =
-      (await getFacts(app.deps.db.query, org.id, [web], told("trail", "bound", "meant"))).get(web) ?? [];
+      (await getFacts(app.deps.db, org.id, [web], told("trail", "bound", "meant"))).get(web) ?? [];
     expect(fact?.attestations).toEqual(
       [
         ["trail", true],
@@ -69,10 +79,10 @@ describe("what flows know at run time", () => {
       ].map(([name, is_compliant]) => ({ name, type: "generic", is_compliant, control: null })),
     );
     const wanted = { ...told("trail"), types: ["junit"] };
-    const [some] = (await getFacts(app.deps.db.query, org.id, [web], wanted)).get(web) ?? [];
+    const [some] = (await getFacts(app.deps.db, org.id, [web], wanted)).get(web) ?? [];
     expect(some?.attestations.map(({ name }) => name)).toEqual(["trail"]);
     const ofType = { ...told("meant"), types: ["generic"] };
-    const [last] = (await getFacts(app.deps.db.query, org.id, [web], ofType)).get(web) ?? [];
+    const [last] = (await getFacts(app.deps.db, org.id, [web], ofType)).get(web) ?? [];
     // Of those that are not told apart by their names the last one.
     expect(last?.attestations.map(({ name }) => name)).toEqual(["meant", "bound"]);
   });
@@ -95,7 +105,7 @@ trail:
 
   /** By the facts, and by reading the artifact, which judge it on different ways. */
   async function statesOf(org: TestOrg, fingerprint: string): Promise<string[]> {
-    const facts = await getFacts(app.deps.db.query, org.id, [web, other], "none");
+    const facts = await getFacts(app.deps.db, org.id, [web, other], "none");
     const { json } = await org.reader.get(`/artifacts/${org.name}/ci/fingerprint/${fingerprint}`);
     return [facts.get(fingerprint)![0]!.compliance_state, json.state as string];
   }
@@ -145,14 +155,10 @@ describe("what runs, in brief", () => {
       await report(org, flow, { fingerprint: fingerprintOf("shared") });
     await createEnvironment(org, "prod", { type: "server" });
     expect((await reportServer(org, "prod", names)).status).toBe(201);
-    const db = app.deps.db.query;
-    const { id } = await db
-      .selectFrom("environments")
-      .select("id")
-      .where("org_id", "=", org.id)
-      .executeTakeFirstOrThrow();
+    const db = app.deps.db;
+    const id = await environmentOf(org);
     const stale = async () =>
-      (await listVersionBriefs(db, org.id, id)).filter(({ is_stale }) => is_stale).map(({ name }) => name);
+      (await listVersionSummaries(db, org.id, id)).filter(({ is_stale }) => is_stale).map(({ name }) => name);
     expect(await stale()).toEqual([]);
     await report(org, "b", { fingerprint: fingerprintOf("shared"), template_reference_name: "x" });
     await report(org, "cd", { fingerprint: fingerprintOf("bought"), trail_name: "elsewhere" });
@@ -169,14 +175,10 @@ describe("what runs in a snapshot, for programs", () => {
     await report(org, "ci");
     expect((await reportServer(org, "prod", ["web", "db"])).status).toBe(201);
     expect((await reportServer(org, "prod", ["web"])).status).toBe(201);
-    const environment = await app.deps.db.query
-      .selectFrom("environments")
-      .select("id")
-      .where("org_id", "=", org.id)
-      .executeTakeFirstOrThrow();
+    const environment_id = await environmentOf(org);
     const read = async (index: number) => {
       const rows: unknown[] = [];
-      const key = { environment_id: environment.id, index };
+      const key = { environment_id, index };
       for await (const part of listRunning(app.deps.db, org.id, key)) rows.push(...part);
       return rows;
     };

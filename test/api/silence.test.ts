@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { noticeSilence } from "../../src/modules/silence/watch-service.ts";
+import { noticeSilence } from "../../src/modules/runtime/silence/watch-service.ts";
 import { putEnv } from "../support/actions.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { auditedResources, createEnvironment, listedNames } from "../support/environments.ts";

@@ -1,6 +1,7 @@
-import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { countRows } from "../../src/db/count-rows.ts";
+import { sql } from "../../src/db/sql.ts";
 import { environmentTypes } from "../../src/domain/environments.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { fingerprintOf } from "../support/artifacts.ts";
@@ -295,8 +296,6 @@ describe("cost", () => {
       "artifact-0: exited 1>0",
     ]);
     // What has not changed is not written again.
-    const { rows } = await sql<{ count: number }>`select count(*)::int as count from snapshot_artifacts
-      where org_id = ${org.id}`.execute(app.deps.db.query);
-    expect(rows[0]?.count).toBe(801);
+    expect(await countRows(app.deps.db, sql`snapshot_artifacts where org_id = ${org.id}`)).toBe(801);
   });
 });

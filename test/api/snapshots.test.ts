@@ -49,6 +49,23 @@ describe("from reports to snapshots", () => {
     ]);
   });
 
+  it("leaves the artifacts of a large snapshot out when asked to, and says how many there are", async () => {
+    const org = await orgWith("prod");
+    for (const running of [["web", "db", "cache"], ["db"]]) await reportServer(org, "prod", running);
+    const read = async (query: string): Promise<Record<string, unknown>> =>
+      (await org.reader.get(`/snapshots/${org.name}/prod/-1?${query}`)).json;
+    const whole = await read("rules=once");
+    expect(await read("rules=once&max_artifacts=3")).toEqual(whole);
+    // What has exited in it counts.
+    expect(await read("rules=once&max_artifacts=2")).toEqual({
+      ...whole,
+      artifacts: [],
+      artifacts_left_out: 3,
+    });
+    expect(await read("max_artifacts=0")).toMatchObject({ artifacts: [], artifacts_left_out: 3, index: 2 });
+    expect((await org.reader.get(`/snapshots/${org.name}/prod/-1?max_artifacts=-1`)).status).toBe(400);
+  });
+
   it("shows what is known of an artifact that no flow knows", async () => {
     const org = await orgWith("prod");
     await reportServer(org, "prod", [{ name: "web", fingerprint: fingerprintOf("web"), started: [7, 5] }]);

@@ -2,17 +2,19 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { CreateArtifact } from "../../src/contract/artifacts.ts";
+import { nullable, text, timestamp, uuid } from "../../src/db/row.ts";
+import { query } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { evaluateArtifact, evaluateTrail } from "../../src/domain/compliance/evaluate.ts";
 import type { ArtifactReport, AttestationReport } from "../../src/domain/compliance/model.ts";
 import { printCompliance } from "../../src/domain/compliance/print.ts";
 import { storedTemplate } from "../../src/domain/template/stored.ts";
-import { reportArtifacts } from "../../src/modules/artifacts/service.ts";
-import { recordAttestations } from "../../src/modules/attestations/service.ts";
-import { listDecidingCases } from "../../src/modules/compliance/deciding-store.ts";
-import { judgeArtifacts, readTrailCases } from "../../src/modules/compliance/service.ts";
-import { ensureFlows } from "../../src/modules/flows/ensure.ts";
-import { ensureTrails, trailKey } from "../../src/modules/trails/ensure.ts";
+import { reportArtifacts } from "../../src/modules/process/artifacts/service.ts";
+import { recordAttestations } from "../../src/modules/process/attestations/service.ts";
+import { listDecidingCases } from "../../src/modules/process/compliance/case-store.ts";
+import { judgeArtifacts, readTrailCases } from "../../src/modules/process/compliance/service.ts";
+import { ensureFlows } from "../../src/modules/process/flows/ensure.ts";
+import { ensureTrails, trailKey } from "../../src/modules/process/trails/ensure.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { putFlow, putTrail } from "../support/flows.ts";
@@ -31,7 +33,7 @@ const templates = [
 
 const trailName = fc.constantFrom("t1", "t2");
 const artifactName = fc.constantFrom("1", "2", "web");
-const text = fc.constantFrom("one", "two");
+const word = fc.constantFrom("one", "two");
 
 const step = fc.oneof(
   fc.record({
@@ -42,7 +44,7 @@ const step = fc.oneof(
   fc.record({
     kind: fc.constant("artifacts" as const),
     reports: fc.array(
-      fc.record({ trail: trailName, name: artifactName, print: text, commit: fc.option(text) }),
+      fc.record({ trail: trailName, name: artifactName, print: word, commit: fc.option(word) }),
       {
         minLength: 1,
         maxLength: 3,
@@ -58,9 +60,9 @@ const step = fc.oneof(
         type: fc.constantFrom("generic", "junit"),
         is_compliant: fc.boolean(),
         is_override: fc.boolean(),
-        print: fc.option(text),
+        print: fc.option(word),
         targets: fc.option(fc.uniqueArray(artifactName, { minLength: 1, maxLength: 2 })),
-        commit: fc.option(text),
+        commit: fc.option(word),
       }),
       { minLength: 1, maxLength: 3 },
     ),
@@ -86,7 +88,7 @@ interface Attest extends Omit<Reported, "print"> {
 const actor = { id: null, name: "Ann" };
 
 function reportAll(org: TestOrg, reports: readonly Reported[]) {
-  return transaction(app.deps.db.query, (tx) =>
+  return transaction(app.deps.db, (tx) =>
     reportArtifacts(
       app.deps,
       tx,
@@ -108,7 +110,7 @@ function reportAll(org: TestOrg, reports: readonly Reported[]) {
 /** Attests in one transaction; those whose artifact is not on the trail are left out. */
 function attestAll(org: TestOrg, reports: readonly Attest[]) {
   const { deps } = app;
-  return transaction(deps.db.query, async (tx) => {
+  return transaction(deps.db, async (tx) => {
     const at = deps.clock.now();
     const flow = { name: "flow", created_by_name: "Ann", created_at: at };
     const flow_id = (await ensureFlows(deps, tx, org.id, [flow])).get("flow")!;
@@ -179,6 +181,17 @@ function shown(
   return [compliance.status, compliance.own_state, text];
 }
 
+const storedVerdict = {
+  id: uuid,
+  template: text,
+  template_id: uuid,
+  last_modified_at: timestamp,
+  evaluated_at: nullable(timestamp),
+  state: nullable(text),
+  own_state: nullable(text),
+  status: nullable(text),
+};
+
 interface Verdicts {
   stored: unknown[];
   anew: unknown[];
@@ -193,23 +206,11 @@ async function verdictsOf(org: TestOrg): Promise<Verdicts> {
     (await db.pool.query(`select * from ${table} where org_id = $1 order by id`, [org.id])).rows;
   const artifacts = await of<ArtifactReport & { id: string; created_at: number }>("artifacts");
   const attestations = await of<AttestationReport & { id: string; created_at: number }>("attestations");
-  const trails = await db.query
-    .selectFrom("trails as t")
-    .leftJoin("trail_compliance as c", (join) =>
-      join.onRef("c.org_id", "=", "t.org_id").onRef("c.trail_id", "=", "t.id"),
-    )
-    .select([
-      "t.id",
-      "t.template",
-      "t.template_id",
-      "t.last_modified_at",
-      "c.evaluated_at",
-      "c.state",
-      "c.own_state",
-    ])
-    .select((eb) => eb.cast<string>("c.status", "text").as("status"))
-    .where("t.org_id", "=", org.id)
-    .execute();
+  const trails = await db.all(query(storedVerdict)`
+    select t.id, t.template, t.template_id, t.last_modified_at, c.evaluated_at, c.state, c.own_state,
+      c.status::text as status
+    from trails t left join trail_compliance c on c.org_id = t.org_id and c.trail_id = t.id
+    where t.org_id = ${org.id}`);
   const anew = trails.map((trail) => {
     const mine = <Row extends { trail_id: string; created_at: number }>(rows: Row[]) =>
       rows.filter((row) => row.trail_id === trail.id).map((row) => ({ ...row, reported_at: row.created_at }));
@@ -220,19 +221,19 @@ async function verdictsOf(org: TestOrg): Promise<Verdicts> {
     return shown(compliance, trail);
   });
   const ids = trails.map(({ id }) => id);
-  const cases = await transaction(db.query, (tx) => listDecidingCases(tx, org.id, ids));
+  const cases = await transaction(db, (tx) => listDecidingCases(tx, org.id, ids));
   const decided = cases.map((one) => shown(evaluateTrail(storedTemplate(one.template), one), one));
   return { stored: trails.map(({ state, own_state, status }) => [state, own_state, status]), anew, decided };
 }
 
 /** The states of all artifacts, those included that lost their names: by what decides on them, and by all reports. */
 async function artifactStatesOf(org: TestOrg): Promise<{ decided: string[]; anew: string[] }> {
-  const { query, pool } = app.deps.db;
+  const { db } = app.deps;
   const select = "select id, trail_id from artifacts where org_id = $1 order by id";
-  const { rows } = await pool.query<{ id: string; trail_id: string }>(select, [org.id]);
+  const { rows } = await db.pool.query<{ id: string; trail_id: string }>(select, [org.id]);
   const ids = rows.map(({ id }) => id);
   const trails = await readTrailCases(
-    query,
+    db,
     org.id,
     rows.map(({ trail_id }) => trail_id),
   );
@@ -241,7 +242,7 @@ async function artifactStatesOf(org: TestOrg): Promise<{ decided: string[]; anew
     const artifact = reports.artifacts.find(({ artifact_id }) => artifact_id === id)!;
     return evaluateArtifact(template, reports, artifact);
   });
-  return { decided: await judgeArtifacts(query, org.id, ids), anew };
+  return { decided: await judgeArtifacts(db, org.id, ids), anew };
 }
 
 /** The trail last reported to in each flow: as it is kept, and as the trails say. */
@@ -307,9 +308,7 @@ describe("the stored verdict", () => {
       expect(stored).toEqual(anew);
       expect(decided).toEqual(anew);
       const ids = (await app.deps.db.pool.query("select id from trails where org_id = $1", [org.id])).rows;
-      const [found] = await transaction(app.deps.db.query, (tx) =>
-        listDecidingCases(tx, org.id, [ids[0].id]),
-      );
+      const [found] = await transaction(app.deps.db, (tx) => listDecidingCases(tx, org.id, [ids[0].id]));
       most = Math.max(most, found!.artifacts.length, found!.attestations.length);
     }
     expect(most).toBeLessThan(10);

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
+import { uuid } from "../../src/db/row.ts";
+import { query } from "../../src/db/sql.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { putTrail } from "../support/flows.ts";
 
@@ -48,11 +50,7 @@ describe("GET /trails/{org}/{flow}/{trail}", () => {
 
   it("shows events that do not repeat the commit", async () => {
     await putTrail(org.member, `${org.name}/web`, { name: "t" });
-    const row = await app.deps.db.query
-      .selectFrom("trails")
-      .select("id")
-      .where("org_id", "=", org.id)
-      .executeTakeFirstOrThrow();
+    const row = await app.deps.db.one(query({ id: uuid })`select id from trails where org_id = ${org.id}`);
     await app.deps.db.pool.query(
       "insert into trail_events (org_id, trail_id, id, occurred_at, type, data) values ($1, $2, $3, now(), 'trail_reported', $4)",
       [org.id, row.id, app.deps.ids.next(), JSON.stringify({ trail_data_json: { git_commit_info: commit } })],

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
+import { text } from "../../src/db/row.ts";
+import { query } from "../../src/db/sql.ts";
 import { wireId } from "../../src/lib/ids.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import type { Answer } from "../support/client.ts";
@@ -58,12 +60,8 @@ async function trail(name = "pr-7") {
 }
 
 async function audited(): Promise<string[]> {
-  const rows = await app.deps.db.query
-    .selectFrom("audit_log")
-    .select(["resource_type", "resource"])
-    .where("org_id", "=", org.id)
-    .orderBy("seq")
-    .execute();
+  const rows = await app.deps.db.all(query({ resource_type: text, resource: text })`
+    select resource_type, resource from audit_log where org_id = ${org.id} order by seq`);
   return rows.map(({ resource_type, resource }) => `${resource_type} ${resource}`);
 }
 
@@ -375,11 +373,7 @@ describe("PUT /trails/{org}/{flow}: update", () => {
   it("refuses trails of archived flows", async () => {
     await put(report);
     await org.member.put(`/flows/${org.name}/web/archive`);
-    const row = await app.deps.db.query
-      .selectFrom("flows")
-      .select("name")
-      .where("org_id", "=", org.id)
-      .executeTakeFirstOrThrow();
+    const row = await app.deps.db.one(query({ name: text })`select name from flows where org_id = ${org.id}`);
     const answer = await putTrail(org.member, `${org.name}/${row.name}`, report);
     expect([answer.status, answer.json.message]).toEqual([400, `Flow '${row.name}' is archived`]);
     expect((await put(report)).status).toBe(201);

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { uuid } from "../../src/db/row.ts";
+import { query } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { createUser } from "../../src/modules/users/service.ts";
+import { createUser } from "../../src/modules/identity/users/service.ts";
 import { startTestApp, type TestApp, uniqueName } from "../support/app.ts";
 
 let app: TestApp;
@@ -135,7 +137,7 @@ describe("/user/api-keys", () => {
 
 describe("creating a user", () => {
   const create = (input: { name: string; email?: string }) =>
-    transaction(app.deps.db.query, (tx) => createUser(app.deps, tx, input));
+    transaction(app.deps.db, (tx) => createUser(app.deps, tx, input));
 
   it("refuses a name in use and a mail address in use in any case", async () => {
     const name = uniqueName("ann");
@@ -148,15 +150,17 @@ describe("creating a user", () => {
     );
   });
 
+  it("refuses a reserved name and leaves no user behind", async () => {
+    await expect(create({ name: "metrics" })).rejects.toThrow("The name 'metrics' is reserved");
+    const left = await app.deps.db.first(query({ id: uuid })`select id from users where name = 'metrics'`);
+    expect(left).toBeUndefined();
+  });
+
   it("refuses the name of a shared organization and leaves no user behind", async () => {
     const org = await app.org();
     await expect(create({ name: org.name })).rejects.toThrow(`The name '${org.name}' is already taken`);
-    const left = await app.deps.db.query
-      .selectFrom("users")
-      .select("id")
-      .where("name", "=", org.name)
-      .execute();
-    expect(left).toEqual([]);
+    const left = await app.deps.db.first(query({ id: uuid })`select id from users where name = ${org.name}`);
+    expect(left).toBeUndefined();
   });
 
   it("makes one of many asked for at once", async () => {

@@ -6,6 +6,7 @@ import { inRightTime, mendQueueTimes, runInRightTime } from "../../src/jobs/righ
 import { type JobRunner, startJobs } from "../../src/jobs/runner.ts";
 import { jobTasks } from "../../src/jobs/tasks.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { fromSite } from "../support/sessions.ts";
 import { artifactBody } from "../support/artifacts.ts";
 import { createEnvironment } from "../support/environments.ts";
 import { fillPath } from "../support/operations.ts";
@@ -53,7 +54,7 @@ describe("a clock that jumped ahead", () => {
     for (const [id, { method, path, access }] of writes) {
       const client = access.kind === "instance_admin" ? root.client : org.admin;
       const at = access.kind === "signature" ? hook : fillPath(path, org.name);
-      const answer = await client.request(method, at);
+      const answer = await client.request(method, at, { headers: fromSite });
       expect([id, answer.status, answer.headers["retry-after"]]).toEqual([id, 503, "15"]);
       expect(answer.json.message).toBe(
         "The server's clock is 100 years ahead of the database's, try again later",
@@ -166,7 +167,7 @@ describe("background work under a clock that jumped ahead", () => {
       select graphile_worker.add_job('notice_silence', run_at => now() + interval '100 years');
       select graphile_worker.add_job('deliver', run_at => now() + interval '1 hour');
       update graphile_worker._private_known_crontabs set last_execution = now() + interval '100 years'`);
-    await mendQueueTimes(pool);
+    await mendQueueTimes(app.deps.db);
     const jobs = await pool.query<{ due: boolean }>(
       "select run_at <= now() as due from graphile_worker.jobs order by task_identifier desc",
     );

@@ -34,7 +34,7 @@ describe("waybill admin create-user", () => {
     const name = uniqueName("ann");
     await createUserCommand(app.deps, name, { email: `${name}@example.com`, displayName: "Ann" });
     expect(lines).toEqual([
-      `User ${name} is there. Make a key with: waybill admin create-key --user ${name}`,
+      `Created user ${name}. Create a key with: waybill admin create-key --user ${name}`,
     ]);
     const client = app.as(await keyOf(name));
     expect((await client.get(`/organizations/${name}`)).json.kind).toBe("personal");

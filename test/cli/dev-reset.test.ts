@@ -9,7 +9,7 @@ import { readSeed, reset } from "../../src/cli/dev.ts";
 import { print } from "../../src/cli/output.ts";
 import { enqueue } from "../../src/db/jobs.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { Seed } from "../../src/modules/bootstrap/seed.ts";
+import { Seed } from "../../src/modules/identity/bootstrap/seed-service.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
 let folder: string;
@@ -49,7 +49,7 @@ describe("waybill dev reset", () => {
   it("leaves the seed and nothing else, and the server goes on working", async () => {
     const before = await app.org();
     await before.admin.post(`/service-accounts/${before.name}`, { name: "bot" });
-    await transaction(app.deps.db.query, (tx) => enqueue(tx, "none", {}));
+    await transaction(app.deps.db, (tx) => enqueue(tx, "none", {}));
     const started = performance.now();
     await reset(app.deps, seed);
     expect(performance.now() - started).toBeLessThan(2_000);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import { startFirstTime } from "../../src/cli/first-start.ts";
 import { print } from "../../src/cli/output.ts";
-import { bootstrap } from "../../src/modules/bootstrap/service.ts";
+import { bootstrap } from "../../src/modules/identity/bootstrap/service.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
 let folder: string;

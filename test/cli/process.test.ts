@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
-import { packageRoot } from "../../src/app.ts";
+import { packageRoot } from "../../src/config.ts";
 import { createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
 import { startTestApp, type TestApp, uniqueName } from "../support/app.ts";
 
@@ -141,7 +141,10 @@ describe("waybill serve on an empty database", { timeout: 120_000 }, () => {
           }),
         ),
       );
-      for (const outcome of outcomes) expect([outcome.code, outcome.stderr]).toEqual([0, ""]);
+      for (const outcome of outcomes) {
+        expect([outcome.code, outcome.stderr]).toEqual([0, ""]);
+        expect(outcome.stdout).toMatch(/^Web app: http:\/\/127\.0\.0\.1:\d+\/ \(sign in with an API key/m);
+      }
       const printed = outcomes.map(({ stdout }) => stdout.includes("This is the first start"));
       expect(printed.filter(Boolean)).toHaveLength(1);
       const winner = printed.indexOf(true);

@@ -7,7 +7,8 @@ import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../supp
 import { fillPath } from "../support/operations.ts";
 
 const all = Object.entries(endpoints as Record<string, Endpoint>);
-const guarded = all.filter(([, { access }]) => access.kind !== "public" && access.kind !== "signature");
+const open = new Set(["public", "site", "signature"]);
+const guarded = all.filter(([, { access }]) => !open.has(access.kind));
 const inOrganization = all.filter(([, { access }]) => access.kind === "organization");
 
 const denied = { message: "You don't have permission to access this resource" };

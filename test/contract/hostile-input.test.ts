@@ -6,6 +6,7 @@ import { endpoints } from "../../src/contract/index.ts";
 import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../support/app.ts";
 import { bodiesFor, encode, hostileText, queriesFor } from "../support/hostile.ts";
 import type { RequestOptions } from "../support/client.ts";
+import { proofFor } from "../support/operations.ts";
 
 const all = Object.entries(endpoints as Record<string, Endpoint>);
 const runsPerEndpoint = 25;
@@ -72,11 +73,10 @@ describe("hostile input", () => {
         queriesFor(endpoint.query),
         optionsFor(endpoint),
         async (path, query, options) => {
-          const answer = await client.request(
-            endpoint.method,
-            `${path}${query === "" ? "" : `?${query}`}`,
-            options,
-          );
+          const answer = await client.request(endpoint.method, `${path}${query === "" ? "" : `?${query}`}`, {
+            ...options,
+            headers: { ...options.headers, ...proofFor(endpoint) },
+          });
           expect(answer.status, `${path} ${query} ${answer.text}`).toBeLessThan(500);
           expect(answer.status).toBeGreaterThanOrEqual(200);
         },

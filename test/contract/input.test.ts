@@ -6,7 +6,7 @@ import { endpoints } from "../../src/contract/index.ts";
 import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../support/app.ts";
 import type { RequestOptions } from "../support/client.ts";
 import { inputJsonSchema } from "../support/json-schema.ts";
-import { fillPath } from "../support/operations.ts";
+import { fillPath, proofFor } from "../support/operations.ts";
 
 const all = Object.entries(endpoints as Record<string, Endpoint>);
 const withBody = all.filter(([, { body }]) => body !== undefined && body.kind !== "raw");
@@ -40,7 +40,8 @@ function send(endpoint: Endpoint, body: unknown) {
     endpoint.body?.kind === "multipart"
       ? { parts: { [endpoint.body.field]: JSON.stringify(body) } }
       : { json: body };
-  return callerOf(endpoint).request(endpoint.method, path, options);
+  const headers = proofFor(endpoint);
+  return callerOf(endpoint).request(endpoint.method, path, { ...options, headers });
 }
 
 describe("a body key that the contract does not know", () => {
@@ -69,7 +70,7 @@ describe("a body of the wrong kind", () => {
     for (const payload of ["{", "{'a':1}", Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), "[".repeat(5000)]) {
       const answer = await callerOf(endpoint).request(endpoint.method, path, {
         payload,
-        headers: { "content-type": contentType },
+        headers: { "content-type": contentType, ...proofFor(endpoint) },
       });
       expect(answer.status).toBe(400);
     }
@@ -79,7 +80,7 @@ describe("a body of the wrong kind", () => {
     const path = fillPath(endpoint.path, org.name);
     const answer = await callerOf(endpoint).request(endpoint.method, path, {
       payload: "<a/>",
-      headers: { "content-type": "text/xml" },
+      headers: { "content-type": "text/xml", ...proofFor(endpoint) },
     });
     expect(answer.status).toBe(415);
   });

@@ -35,7 +35,7 @@ describe("background work", () => {
         end $$;
       create trigger refuse before delete or update on graphile_worker._private_jobs
         for each row execute function refuse()`);
-      const presence = bePresent({ pool, log: silentLog, onBurial: () => {} });
+      const presence = bePresent({ db: app.deps.db, log: silentLog, onRelease: () => {} });
       const jobs = await startJobs(
         pool,
         {

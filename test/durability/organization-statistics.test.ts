@@ -13,8 +13,10 @@ const reportedTo = [
   "artifacts",
   "attestation_heads",
   "attestations",
+  "search_words",
   "trail_compliance",
   "trail_events",
+  "trail_outcomes",
   "trails",
 ];
 

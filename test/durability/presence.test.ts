@@ -7,7 +7,7 @@ import { dropJob, listJobs, retryJob } from "../../src/cli/admin-jobs.ts";
 import { print } from "../../src/cli/output.ts";
 import { invalid } from "../../src/domain/errors.ts";
 import { carefulTasks } from "../../src/jobs/careful.ts";
-import { bury, type Burial } from "../../src/jobs/ends-store.ts";
+import { releaseJobs, type ReleasedJobs } from "../../src/jobs/ends-store.ts";
 import { bePresent, type Presence } from "../../src/jobs/presence.ts";
 import { startJobs } from "../../src/jobs/runner.ts";
 import { createSolitude } from "../../src/jobs/solitude.ts";
@@ -26,13 +26,13 @@ beforeEach(async () => {
   );
 });
 
-function present(graceMs: number): { presence: Presence; burials: Burial[] } {
-  const burials: Burial[] = [];
-  const { pool } = app.deps.db;
-  const onBurial = (burial: Burial): void => void burials.push(burial);
-  const presence = bePresent({ pool, log: silentLog, onBurial, lookEveryMs: 100, graceMs });
+function present(graceMs: number): { presence: Presence; releases: ReleasedJobs[] } {
+  const releases: ReleasedJobs[] = [];
+  const { db } = app.deps;
+  const onRelease = (jobs: ReleasedJobs): void => void releases.push(jobs);
+  const presence = bePresent({ db, log: silentLog, onRelease, lookEveryMs: 100, graceMs });
   onTestFinished(() => presence.stop());
-  return { presence, burials };
+  return { presence, releases };
 }
 
 /** Queues a job that a worker holds. @returns its number. */
@@ -67,7 +67,8 @@ describe("the presence of a server", () => {
     const [mine, other] = [present(60_000), present(3_000)];
     await mine.presence.announce("w");
     const id = await held("w");
-    const { pool } = app.deps.db;
+    const { db } = app.deps;
+    const { pool } = db;
     for (let round = 0; round < 3; round += 1) {
       const { rowCount } = await pool.query(
         `select pg_terminate_backend(l.pid) from pg_locks l
@@ -77,9 +78,9 @@ describe("the presence of a server", () => {
       await delay(1_500);
     }
     await delay(3_000);
-    expect(other.burials).toEqual([]);
+    expect(other.releases).toEqual([]);
     await mine.presence.stop();
-    await expect.poll(() => other.burials, { timeout: 30_000 }).toEqual([{ released: 1, setAside: [] }]);
+    await expect.poll(() => other.releases, { timeout: 30_000 }).toEqual([{ released: 1, setAside: [] }]);
     expect(await endsNow()).toEqual([{ id, ends: 1, aside: false }]);
     expect((await pool.query("select from job_workers")).rowCount).toBe(0);
   });
@@ -97,40 +98,45 @@ describe("the presence of a server", () => {
 
 describe("the end of a server", () => {
   it("is held against nobody for good who did not run alone", async () => {
-    const { pool } = app.deps.db;
+    const { db } = app.deps;
+    const { pool } = db;
     const jobs = [await held("a"), await held("a"), await held("b")];
     for (let end = 1; end <= 5; end += 1) {
       await workers("one server", "a", "b");
       for (const id of jobs) await hold(id, id === jobs[2] ? "b" : "a");
-      expect(await bury(pool, ["a", "b"])).toEqual({ released: 3, setAside: [] });
+      expect(await releaseJobs(db, ["a", "b"])).toEqual({ released: 3, setAside: [] });
       expect(await endsNow()).toEqual(jobs.map((id) => ({ id, ends: end, aside: false })));
     }
     // Now one of them runs alone, and the others wait for it.
     await workers("one server", "a", "b");
     for (const id of jobs) await hold(id, "a");
     await pool.query("update job_ends set alone_with = 'a' where job_id = $1", [jobs[1]]);
-    expect(await bury(pool, ["a", "b"])).toEqual({ released: 3, setAside: [{ id: jobs[1], task: "any" }] });
+    expect(await releaseJobs(db, ["a", "b"])).toEqual({
+      released: 3,
+      setAside: [{ id: jobs[1], task: "any" }],
+    });
     expect(await endsNow()).toEqual([
       { id: jobs[0], ends: 5, aside: false },
       { id: jobs[1], ends: 6, aside: true },
       { id: jobs[2], ends: 5, aside: false },
     ]);
-    expect(await countStopped(pool)).toEqual({ set_aside: 1, failed: 0 });
-    // What others have buried is not counted twice.
-    expect(await bury(pool, ["a", "b"])).toEqual({ released: 0, setAside: [] });
+    expect(await countStopped(db)).toEqual({ set_aside: 1, failed: 0 });
+    // What others have given back is not counted twice.
+    expect(await releaseJobs(db, ["a", "b"])).toEqual({ released: 0, setAside: [] });
   });
 
   it("is not counted for a server that is back", async () => {
     const { presence } = present(60_000);
     await presence.announce("back");
     await held("back");
-    expect(await bury(app.deps.db.pool, ["back"])).toEqual({ released: 0, setAside: [] });
+    expect(await releaseJobs(app.deps.db, ["back"])).toEqual({ released: 0, setAside: [] });
     expect(await endsNow()).toEqual([]);
   });
 });
 
 it("a job that cannot succeed is tried once, told, and tried again when somebody says so", async () => {
-  const { pool } = app.deps.db;
+  const { db } = app.deps;
+  const { pool } = db;
   let tries = 0;
   const { presence } = present(60_000);
   const log = { ...silentLog, error: vi.fn() };
@@ -141,13 +147,13 @@ it("a job that cannot succeed is tried once, told, and tried again when somebody
         throw invalid("Too much to judge");
       },
     },
-    { pool, log, solitude: createSolitude() },
+    { db, log, solitude: createSolitude() },
   );
   const jobs = await startJobs(pool, tasks, { log: silentLog, presence });
   try {
     await pool.query("select graphile_worker.add_job('hopeless', '{\"about\": 7}')");
     await expect
-      .poll(() => listStopped(pool), { timeout: 20_000 })
+      .poll(() => listStopped(db), { timeout: 20_000 })
       .toMatchObject([
         {
           task: "hopeless",
@@ -158,7 +164,7 @@ it("a job that cannot succeed is tried once, told, and tried again when somebody
         },
       ]);
     expect(log.error).toHaveBeenCalledOnce();
-    const { id } = (await listStopped(pool))[0]!;
+    const { id } = (await listStopped(db))[0]!;
     const lines: string[] = [];
     vi.spyOn(print, "line").mockImplementation((text = "") => void lines.push(text));
     await listJobs(app.deps);
@@ -166,9 +172,9 @@ it("a job that cannot succeed is tried once, told, and tried again when somebody
     const before = tries;
     await retryJob(app.deps, String(id));
     await expect.poll(() => tries, { timeout: 20_000 }).toBe(before + 1);
-    await expect.poll(() => countStopped(pool), { timeout: 20_000 }).toEqual({ set_aside: 0, failed: 1 });
+    await expect.poll(() => countStopped(db), { timeout: 20_000 }).toEqual({ set_aside: 0, failed: 1 });
     await dropJob(app.deps, String(id));
-    expect(await listStopped(pool)).toEqual([]);
+    expect(await listStopped(db)).toEqual([]);
     await expect(dropJob(app.deps, String(id))).rejects.toThrow(`Job ${id} is not set aside`);
     await expect(retryJob(app.deps, "x")).rejects.toThrow("'x' is not the number of a job");
   } finally {
@@ -178,9 +184,10 @@ it("a job that cannot succeed is tried once, told, and tried again when somebody
 });
 
 it("a task by the clock stays away while one of its jobs is set aside", async () => {
-  const { pool } = app.deps.db;
+  const { db } = app.deps;
+  const { pool } = db;
   const run = vi.fn();
-  const tasks = carefulTasks({ tick: run }, { pool, log: silentLog, solitude: createSolitude() });
+  const tasks = carefulTasks({ tick: run }, { db, log: silentLog, solitude: createSolitude() });
   const helpers = { job: { id: "1", task_identifier: "tick", attempts: 1, max_attempts: 3 } } as unknown;
   const tick = async (payload: unknown): Promise<void> => {
     await tasks["tick"]!(payload, helpers as JobHelpers);

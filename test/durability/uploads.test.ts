@@ -155,7 +155,7 @@ async function uploadAndKill(
     stop.abort();
     await Promise.all(busy);
     await check?.();
-    site = { ...site, server: await startServer(dataDir, environment) };
+    site.server = await startServer(dataDir, environment);
   }
   return { site, acknowledged };
 }

@@ -4,8 +4,9 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { sizes } from "../../demo/data/sizes.ts";
 import { sites } from "../../demo/model/sites.ts";
-import { sizes } from "../../demo/model/sizes.ts";
+import { silentEnvironment } from "../../demo/steps/silence.ts";
 import { environmentTypes } from "../../src/domain/environments.ts";
 import {
   freePort,
@@ -179,12 +180,38 @@ describe("waybill demo", { timeout: 120_000 }, () => {
     expect(new Set(reporting.map(({ type }) => type))).toEqual(
       new Set(environmentTypes.filter((type) => type !== "logical")),
     );
-    expect(reporting.map(({ name }) => name).sort()).toEqual(sites.map(({ name }) => name).sort());
+    const expected = [...sites.map(({ name }) => name), silentEnvironment];
+    expect(reporting.map(({ name }) => name).sort()).toEqual(expected.sort());
     const stateOf = (name: string) => all.find((each) => each.name === name)?.state;
     expect(stateOf("assets-prod")).toBe(true);
     expect(stateOf("shop-prod")).toBe(false);
     expect(stateOf("shop-staging")).toBeNull();
     expect(stateOf("production")).toBe(false);
+  });
+
+  it("has controls with decisions, evidence of the company's own kinds, overrides, and one that may say nothing for a minute", async () => {
+    const { decisions } = (await get("/controls/harborlight/HL-REL-2/decisions")) as {
+      decisions: { is_compliant: boolean }[];
+    };
+    expect(decisions.filter(({ is_compliant }) => !is_compliant)).toHaveLength(1);
+    const types = (await get("/custom-attestation-types/harborlight")) as { name: string }[];
+    expect(types.map(({ name }) => name).sort()).toEqual(["coverage-report", "load-test"]);
+    const { data } = (await get("/attestations/harborlight?name=unit-tests&per_page=100")) as {
+      data: { overridden_attestation_id?: string }[];
+    };
+    expect(data.some(({ overridden_attestation_id }) => overridden_attestation_id !== undefined)).toBe(true);
+    expect(await get(`/environments/harborlight/${silentEnvironment}/silence`)).toMatchObject({
+      limit_seconds: 60,
+      limit_source: "set",
+    });
+  });
+
+  it("has a public organization beside it, which everybody may read", async () => {
+    const answer = await fetch(`${server.url}/api/v2/snapshots/harborlight-open/downloads/-1`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({
+      artifacts: [{ name: "lamp-1.1.0.tgz", flow_name: "lamp-ci" }],
+    });
   });
 
   it("never touches an organization that is there", async () => {

@@ -6,12 +6,14 @@ import { createInterface } from "node:readline";
 
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
+import { text } from "../../src/db/row.ts";
+import { query } from "../../src/db/sql.ts";
 import {
   cleanEvidence,
   findOrphans,
   removeOrphan,
   verifyContents,
-} from "../../src/modules/evidence/verify-service.ts";
+} from "../../src/modules/process/evidence/verify-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { withDatabase } from "../support/databases.ts";
 import { get } from "../support/evidence.ts";
@@ -47,7 +49,7 @@ async function writeAndKill(acknowledgements: number): Promise<string[]> {
 }
 
 async function referred(): Promise<string[]> {
-  const rows = await app.deps.db.query.selectFrom("evidence").select("sha256").execute();
+  const rows = await app.deps.db.all(query({ sha256: text })`select sha256 from evidence`);
   return rows.map((row) => row.sha256);
 }
 

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import { createFileStore } from "../../src/evidence/files.ts";
 import type { EvidenceStore } from "../../src/evidence/store.ts";
-import { auditPackage, type PackageEntry } from "../../src/modules/evidence/package-service.ts";
+import { auditPackage, type PackageEntry } from "../../src/modules/views/audit-packages/archive-service.ts";
 import { TestClock } from "../support/clock.ts";
 import { put, temporaryFolder } from "../support/evidence.ts";
 

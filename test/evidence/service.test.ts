@@ -10,8 +10,12 @@ import { print } from "../../src/cli/output.ts";
 import type { UploadedEvidence } from "../../src/contract/endpoint.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { createIntake } from "../../src/http/evidence-part.ts";
-import { type EvidenceFile, openEvidence, storeEvidence } from "../../src/modules/evidence/service.ts";
-import { cleanEvidence, removeOrphan } from "../../src/modules/evidence/verify-service.ts";
+import {
+  type EvidenceFile,
+  openEvidence,
+  storeEvidence,
+} from "../../src/modules/process/evidence/service.ts";
+import { cleanEvidence, removeOrphan } from "../../src/modules/process/evidence/verify-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { put, streamOf } from "../support/evidence.ts";
 
@@ -37,7 +41,7 @@ function receive(filename: string, content: string): Promise<UploadedEvidence> {
 
 async function store(orgId: string, ...uploads: UploadedEvidence[]): Promise<EvidenceFile[]> {
   await Promise.all(uploads.map((upload) => upload.keep()));
-  return transaction(app.deps.db.query, (tx) => storeEvidence(app.deps, tx, orgId, uploads));
+  return transaction(app.deps.db, (tx) => storeEvidence(app.deps, tx, orgId, uploads));
 }
 
 function pathOf(sha256: string): string {
@@ -52,7 +56,7 @@ function makeOld(sha256: string, hours: number): void {
 describe("storeEvidence and openEvidence", () => {
   it("hands a file out under its name, as bytes to save", async () => {
     const [file] = await store(org.id, await receive("naïve report.json", '{"a":1}'));
-    const download = await openEvidence(app.deps, app.deps.db.query, org.id, file!.id);
+    const download = await openEvidence(app.deps, app.deps.db, org.id, file!.id);
     expect((await buffer(download.body)).toString()).toBe('{"a":1}');
     expect(download.headers).toEqual({
       "content-type": "application/json",
@@ -66,7 +70,7 @@ describe("storeEvidence and openEvidence", () => {
 
   it("shows a file to the organization that has it only", async () => {
     const [file] = await store(org.id, await receive("a.txt", "private"));
-    const opening = openEvidence(app.deps, app.deps.db.query, other.id, file!.id);
+    const opening = openEvidence(app.deps, app.deps.db, other.id, file!.id);
     await expect(opening).rejects.toMatchObject({ kind: "not_found" });
   });
 
@@ -108,7 +112,7 @@ describe("storeEvidence and openEvidence", () => {
     const upload = await receive("gone.txt", "gone");
     await upload.keep();
     await app.deps.evidence.remove(upload.sha256);
-    const storing = transaction(app.deps.db.query, (tx) => storeEvidence(app.deps, tx, org.id, [upload]));
+    const storing = transaction(app.deps.db, (tx) => storeEvidence(app.deps, tx, org.id, [upload]));
     await expect(storing).rejects.toMatchObject({ kind: "unavailable" });
   });
 });
@@ -118,7 +122,7 @@ describe("removing orphans", () => {
     const upload = await receive("contested.txt", "contested");
     await upload.keep();
     let removing: Promise<boolean> | undefined;
-    await transaction(app.deps.db.query, async (tx) => {
+    await transaction(app.deps.db, async (tx) => {
       await storeEvidence(app.deps, tx, org.id, [upload]);
       removing = removeOrphan(app.deps, upload.sha256);
       // It has to be waiting for this transaction before that ends.

@@ -1,4 +1,5 @@
-import { sql } from "kysely";
+import { text } from "../../src/db/row.ts";
+import { query, sql } from "../../src/db/sql.ts";
 
 import type { TestApp, TestOrg } from "./app.ts";
 import type { Answer } from "./client.ts";
@@ -57,24 +58,22 @@ export class ActionFixtures {
 
   /** The organization's audit log, oldest first. */
   async audited(org: TestOrg) {
-    const { rows } = await sql<{ action: string; resource_type: string; resource: string }>`
-      select action, resource_type, resource from audit_log where org_id = ${org.id} order by seq
-    `.execute(this.#app.deps.db.query);
-    return rows;
+    return this.#app.deps.db.all(query({ action: text, resource_type: text, resource: text })`
+      select action, resource_type, resource from audit_log where org_id = ${org.id} order by seq`);
   }
 
   async environment(org: TestOrg, name: string): Promise<void> {
     const id = this.#app.deps.ids.next();
-    await sql`insert into environments (org_id, id, name, type, created_at, last_modified_at)
-      values (${org.id}, ${id}, ${name}, 'K8S', now(), now())`.execute(this.#app.deps.db.query);
+    await this.#app.deps.db
+      .run(sql`insert into environments (org_id, id, name, type, created_at, last_modified_at)
+      values (${org.id}, ${id}, ${name}, 'K8S', now(), now())`);
   }
 
   async flow(org: TestOrg, name: string): Promise<void> {
     const id = this.#app.deps.ids.next();
-    await sql`insert into flows (org_id, id, name, template, template_id, created_at, created_by_name)
-      values (${org.id}, ${id}, ${name}, 'version: 1', ${id}, now(), 'test')`.execute(
-      this.#app.deps.db.query,
-    );
+    await this.#app.deps.db
+      .run(sql`insert into flows (org_id, id, name, template, template_id, created_at, created_by_name)
+      values (${org.id}, ${id}, ${name}, 'version: 1', ${id}, now(), 'test')`);
   }
 
   async rename(kind: Watched, org: TestOrg, name: string, new_name: string): Promise<void> {

@@ -8,17 +8,18 @@ import { inject } from "vitest";
 
 import { assembleApp, createDeps } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
+import { sql } from "../../src/db/sql.ts";
 import { connect } from "../../src/db/connect.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { type Role, roles } from "../../src/domain/roles.ts";
 import { sha256 } from "../../src/lib/hash.ts";
 import { createLogger } from "../../src/lib/log.ts";
 import { machineTime } from "../../src/lib/time-guard.ts";
-import { insertApiKey } from "../../src/modules/access/key-store.ts";
-import type { Deps } from "../../src/modules/deps.ts";
-import { insertMembership } from "../../src/modules/members/store.ts";
-import { insertOrganization } from "../../src/modules/organizations/store.ts";
-import { createUser } from "../../src/modules/users/service.ts";
+import { insertApiKey } from "../../src/modules/kernel/access/key-store.ts";
+import type { Deps } from "../../src/modules/kernel/deps.ts";
+import { insertMembership } from "../../src/modules/identity/members/store.ts";
+import { insertOrganization } from "../../src/modules/identity/organizations/store.ts";
+import { createUser } from "../../src/modules/identity/users/service.ts";
 import { Client } from "./client.ts";
 import { createDatabase, dropDatabase, withDatabase } from "./databases.ts";
 import { TestClock } from "./clock.ts";
@@ -83,6 +84,8 @@ export async function startTestApp(
     WAYBILL_SECRET_KEY: randomBytes(32).toString("hex"),
     WAYBILL_PUBLIC_URL: "http://waybill.test",
     WAYBILL_EVIDENCE_DIR: evidenceDir,
+    // Whether somebody has built the pages must make no difference.
+    WAYBILL_WEB: "0",
     ...environment,
   });
   const lines: string[] = [];
@@ -90,17 +93,20 @@ export async function startTestApp(
   const onVaryingStatement = (name: string): never => {
     throw new Error(`The statement named '${name}' does not always have the same text`);
   };
-  const db = connect({ connection: withDatabase(postgres, database), max: 8, lanes: 2, onVaryingStatement });
+  const connection = withDatabase(postgres, database);
+  const db = connect({ connection, max: 8, pipelinedConnections: 2, onVaryingStatement, checkRows: true });
   const clock = new TestClock();
   const timeSources = { ...machineTime, wall: () => clock.now() };
   const deps = createDeps(config, db, { log, ...(options.doubted === true ? { timeSources } : { clock }) });
   const app = await assembleApp(deps, () => db.close(), log);
   await app.server.ready();
+  const withKey = (key: string | undefined): Client =>
+    new Client(app.server, key, () => lines.findLast((line) => line.includes('"err"')) ?? "");
 
   async function user(options: { instance_admin?: boolean; display_name?: string } = {}): Promise<TestUser> {
     const name = uniqueName("user");
     const key = randomBytes(33).toString("base64url");
-    const created = await transaction(db.query, async (tx) => {
+    const created = await transaction(db, async (tx) => {
       const made = await createUser(deps, tx, { name, ...options });
       await insertApiKey(tx, {
         id: deps.ids.next(),
@@ -113,14 +119,14 @@ export async function startTestApp(
       });
       return made;
     });
-    return { id: created.user_id, name, key, org_id: created.org_id, client: new Client(app.server, key) };
+    return { id: created.user_id, name, key, org_id: created.org_id, client: withKey(key) };
   }
 
   async function org(options: { kind?: "personal" | "shared"; public?: boolean } = {}): Promise<TestOrg> {
     const id = deps.ids.next();
     const name = uniqueName("org");
     const users = await Promise.all(roles.map(() => user()));
-    await transaction(db.query, async (tx) => {
+    await transaction(db, async (tx) => {
       const created_at = clock.now();
       await insertOrganization(tx, {
         id,
@@ -129,8 +135,7 @@ export async function startTestApp(
         owner_user_id: null,
         created_at,
       });
-      if (options.public === true)
-        await tx.updateTable("organizations").set({ public: true }).where("id", "=", id).execute();
+      if (options.public === true) await tx.run(sql`update organizations set public = true where id = ${id}`);
       for (const [index, role] of roles.entries())
         await insertMembership(tx, { org_id: id, user_id: users[index]!.id, role, created_at });
     });
@@ -149,11 +154,11 @@ export async function startTestApp(
     deps,
     server: app.server,
     clock,
-    anonymous: new Client(app.server, undefined),
+    anonymous: withKey(undefined),
     logged: () => lines.join(""),
     user,
     org,
-    as: (key) => new Client(app.server, key),
+    as: withKey,
     close: async () => {
       await app.stop();
       await rm(evidenceDir, { recursive: true, force: true });

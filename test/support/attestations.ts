@@ -10,7 +10,7 @@ export interface Place {
   trail?: string;
 }
 
-export const defaultPlace = { flow: "web-ci", trail: "run" };
+const defaultPlace = { flow: "web-ci", trail: "run" };
 
 /** Reports an attestation the way clients do: JSON in a form field, or as the body of an override. */
 export function attest(

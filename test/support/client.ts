@@ -1,8 +1,10 @@
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import { expect } from "vitest";
 
 import { ErrorBody } from "../../src/contract/common.ts";
+import { csvType } from "../../src/contract/csv.ts";
 import { contentTypesOf, type Endpoint } from "../../src/contract/endpoint.ts";
+import { eventStreamType } from "../../src/contract/event-stream.ts";
 import { endpoints } from "../../src/contract/index.ts";
 import { noteCoverage } from "./coverage.ts";
 import { findOperation } from "./operations.ts";
@@ -68,20 +70,40 @@ function checkAnswer(answer: Answer): void {
   expect(contentTypesOf(response!), `${answer.operation}: content type`).toContain(
     answer.headers["content-type"],
   );
-  if (response?.schema === undefined) return;
+  // What is in CSV is compared with the list in JSON by `test/contract/csv.test.ts`.
+  if (response?.schema === undefined || answer.headers["content-type"] === csvType) return;
   const result = response.schema.safeParse(answer.json);
   expect(result.error?.issues ?? [], `${answer.operation} answered ${answer.text.slice(0, 500)}`).toEqual([]);
   expect(answer.json).toEqual(result.data);
 }
 
+function isEventStream(operation: string | undefined): boolean {
+  const endpoint = (endpoints as Record<string, Endpoint>)[operation ?? ""];
+  return endpoint?.responses[200]?.contentType === eventStreamType;
+}
+
+/** Reads what a stream of events begins with, and listens no longer. Of a failure, all of it. */
+async function firstEvents(response: LightMyRequestResponse): Promise<string> {
+  let text = "";
+  for await (const piece of response.stream()) {
+    text += String(piece);
+    if (response.statusCode === 200 && text.includes("event: ready")) break;
+  }
+  response.raw.res.destroy();
+  return text;
+}
+
 /** Sends requests with one key, and checks every answer against the contract. */
 export class Client {
   readonly #server: FastifyInstance;
+  readonly #lastLogged: () => string;
   readonly key: string | undefined;
 
-  constructor(server: FastifyInstance, key: string | undefined) {
+  /** @param lastLogged tells what the program logged last, which is shown for an answer 500. */
+  constructor(server: FastifyInstance, key: string | undefined, lastLogged: () => string = () => "") {
     this.#server = server;
     this.key = key;
+    this.#lastLogged = lastLogged;
   }
 
   async request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
@@ -99,20 +121,24 @@ export class Client {
     // Paths are below /api/v2, written out or not; one that starts with `root:` is below the server's root.
     const below = path.startsWith("/api/") ? path : `/api/v2${path}`;
     const url = path.startsWith("root:") ? path.slice("root:".length) : below;
+    const operation = findOperation(method, url);
     const response = await this.#server.inject({
       method: method as "GET",
       url,
       headers: { ...headers, ...options.headers },
       ...(payload === undefined ? {} : { payload }),
+      payloadAsStream: isEventStream(operation),
     });
+    const text = isEventStream(operation) ? await firstEvents(response) : response.body;
     const answer: Answer = {
       status: response.statusCode,
       headers: response.headers,
-      text: response.body,
-      json: parsed(response.body),
-      operation: findOperation(method, url),
+      text,
+      json: parsed(text),
+      operation,
     };
     if (answer.operation !== undefined) noteCoverage(answer.operation, answer.status);
+    if (answer.status === 500) console.error(`${method} ${url} answered 500: ${this.#lastLogged()}`);
     checkAnswer(answer);
     return answer;
   }

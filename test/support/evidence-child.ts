@@ -8,7 +8,7 @@ import { createIntake } from "../../src/http/evidence-part.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createIdSource } from "../../src/lib/ids.ts";
 import { readConfig } from "../../src/config.ts";
-import { storeEvidence } from "../../src/modules/evidence/service.ts";
+import { storeEvidence } from "../../src/modules/process/evidence/service.ts";
 
 // A server in miniature, to be killed: stores evidence without end and prints the digest of each that is committed.
 const [connection = "", folder = "", orgId = ""] = process.argv.slice(2);
@@ -24,7 +24,7 @@ async function upload(): Promise<void> {
   const stream = Readable.from(pieces(), { objectMode: false });
   const file = await createIntake(deps).receive(stream, "evidence.bin");
   await file.keep();
-  await transaction(db.query, (tx) => storeEvidence(deps, tx, orgId, [file]));
+  await transaction(db, (tx) => storeEvidence(deps, tx, orgId, [file]));
   process.stdout.write(`${file.sha256}\n`);
 }
 

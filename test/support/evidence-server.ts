@@ -6,9 +6,9 @@ import { endpoint, type Endpoints } from "../../src/contract/endpoint.ts";
 import { invalid } from "../../src/domain/errors.ts";
 import type { AnyHandler } from "../../src/http/mount.ts";
 import { createServer } from "../../src/http/server.ts";
-import type { Handlers } from "../../src/modules/call.ts";
-import type { Deps } from "../../src/modules/deps.ts";
-import { createMetrics } from "../../src/modules/metrics.ts";
+import type { Handlers } from "../../src/modules/kernel/call.ts";
+import type { Deps } from "../../src/modules/kernel/deps.ts";
+import { createMetrics } from "../../src/modules/kernel/metrics.ts";
 
 const Receipt = z.object({
   filename: z.string(),
@@ -60,10 +60,12 @@ export async function startUploadServer(deps: Deps): Promise<{ port: number; sto
       mounted: {
         endpoints,
         handlers: handlers as unknown as Record<string, AnyHandler>,
+        csv: {},
         gates: {},
         keyUse: { used: () => {}, flush: async () => {}, stop: async () => {} },
       },
       health: { problem: async () => undefined },
+      web: undefined,
       version: "0.0.0",
     },
   );

@@ -11,6 +11,8 @@ import { connect } from "../../src/db/connect.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { type Connection, dropDatabase, createDatabase, withDatabase } from "./databases.ts";
 
+import { offerSite } from "./web-site.ts";
+
 declare module "vitest" {
   export interface ProvidedContext {
     /** Where the run's PostgreSQL is. */
@@ -19,6 +21,8 @@ declare module "vitest" {
     template: string;
     /** Where tests note the operations they reached. */
     coverageFile: string;
+    /** Tells where the run's site with the web app is, and starts it. */
+    webSite: string;
   }
 }
 
@@ -69,9 +73,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("coverageFile", join(notes, "operations"));
   project.provide("postgres", connection);
   project.provide("template", template);
+  const site = await offerSite();
+  project.provide("webSite", site.address);
   return async () => {
     const uncovered = isWholeRun() ? await uncoveredOperations(notes) : [];
     await rm(notes, { recursive: true, force: true });
+    await site.end();
     await dropDatabase(connection, template);
     await stop();
     if (uncovered.length === 0) return;

@@ -40,7 +40,7 @@ function nested(depth: number): unknown {
 }
 
 /** Any JSON value, and some that no honest client sends. */
-export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
+const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 4, arbitrary: hostileText },
   {
     weight: 4,

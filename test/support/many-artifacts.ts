@@ -7,7 +7,7 @@ import { attachPolicies, createPolicy, policyText } from "./policies.ts";
 import { reportServer } from "./snapshots.ts";
 
 /** A policy with so many rules. */
-export function policyOf(rules: number): string {
+function policyOf(rules: number): string {
   const checks = Array.from({ length: rules - 2 }, (_, index) => `  - {name: check-${index}, type: generic}`);
   return policyText(
     "provenance: {required: true}",

@@ -1,6 +1,6 @@
 import { transaction } from "../../src/db/transaction.ts";
 import type { Occurrence, OccurrenceFacts } from "../../src/domain/notifications/occurrence.ts";
-import { notify } from "../../src/modules/notifications/service.ts";
+import { notify } from "../../src/modules/notices/notifications/service.ts";
 import { flowAction } from "./actions.ts";
 import type { TestApp, TestOrg } from "./app.ts";
 import { runPendingJobs } from "./jobs.ts";
@@ -8,7 +8,7 @@ import { runPendingJobs } from "./jobs.ts";
 export type Json = Record<string, unknown>;
 
 /** The id of an environment or a flow. */
-export async function idOf(app: TestApp, org: TestOrg, table: "environments" | "flows", name: string) {
+async function idOf(app: TestApp, org: TestOrg, table: "environments" | "flows", name: string) {
   const { rows } = await app.deps.db.pool.query<{ id: string }>(
     `select id from ${table} where org_id = $1 and name = $2`,
     [org.id, name],
@@ -29,7 +29,7 @@ export async function inProd(
 
 /** Lets things happen, in a transaction of their own. */
 export function happen(app: TestApp, org: TestOrg, ...occurrences: Occurrence[]): Promise<void> {
-  return transaction(app.deps.db.query, (tx) => notify(tx, org.id, occurrences));
+  return transaction(app.deps.db, (tx) => notify(tx, org.id, occurrences));
 }
 
 /** Makes a flow action. @returns its number. */

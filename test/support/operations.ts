@@ -28,3 +28,8 @@ export function findOperation(method: string, url: string): string | undefined {
 export function fillPath(path: string, org: string, value = "x1"): string {
   return path.replace("{org}", org).replace(/\{\w+(?:\.\.\.)?\}/g, value);
 }
+
+/** What proves that a page of the server asks, for endpoints that want it. */
+export function proofFor({ access }: Endpoint): Record<string, string> {
+  return access.kind === "site" ? { "sec-fetch-site": "same-origin" } : {};
+}

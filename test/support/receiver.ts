@@ -19,7 +19,7 @@ export interface ReceivedRequest {
 }
 
 /** What is answered: a status, a status with headers, or nothing at all. */
-export type ReceiverAnswer = number | { status: number; headers: Record<string, string> } | "never";
+type ReceiverAnswer = number | { status: number; headers: Record<string, string> } | "never";
 
 /** Somebody else's web server, which webhooks are sent to. */
 export interface Receiver {
@@ -91,7 +91,7 @@ export function isGenuine({ headers, body }: ReceivedRequest, secret: string): b
     });
 }
 
-export interface ReceivedMail {
+interface ReceivedMail {
   from: string;
   to: string[];
   user: string | undefined;

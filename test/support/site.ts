@@ -2,21 +2,27 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { initialAdminKey, type ServerProcess, startServer } from "./server-process.ts";
 
-/** A server process and its first organization, as its administrator uses them. */
-export interface Site {
-  server: ServerProcess;
+/** Where a server is, and whose key is used there. */
+interface Called {
+  url: string;
   key: string;
+}
+
+/** A server process and its first organization, as its administrator uses them. Its address is that of whichever server it has. */
+export interface Site extends Readonly<Called> {
+  server: ServerProcess;
   org: string;
 }
 
-/** Calls the API, with JSON or with a form. */
-export function call(site: Site, method: string, path: string, body?: unknown): Promise<Response> {
+/** Calls the API, with JSON or with a form. @param path below `/api/v2`. */
+export function call({ url, key }: Called, method: string, path: string, body?: unknown): Promise<Response> {
   const isForm = body instanceof FormData;
-  return fetch(`${site.server.url}/api/v2${path}`, {
+  const isJson = body !== undefined && !isForm;
+  return fetch(`${url}/api/v2${path}`, {
     method,
     headers: {
-      authorization: `Bearer ${site.key}`,
-      ...(isForm ? {} : { "content-type": "application/json" }),
+      authorization: `Bearer ${key}`,
+      ...(isJson ? { "content-type": "application/json" } : {}),
     },
     ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     signal: AbortSignal.timeout(20_000),
@@ -28,8 +34,8 @@ export function call(site: Site, method: string, path: string, body?: unknown): 
 export type Json = any;
 
 /** Calls the API, which has to go well. */
-export async function ask(site: Site, method: string, path: string, body?: unknown): Promise<Json> {
-  const answer = await call(site, method, path, body);
+export async function ask(called: Called, method: string, path: string, body?: unknown): Promise<Json> {
+  const answer = await call(called, method, path, body);
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
   return JSON.parse(text);
@@ -45,10 +51,17 @@ export function form(fields: Record<string, unknown>, files: Record<string, stri
 
 /** Starts a server on a data directory and finds its first organization. */
 export async function startSite(dataDir: string, environment: Record<string, string> = {}): Promise<Site> {
-  const server = await startServer(dataDir, environment);
-  const site: Site = { server, key: initialAdminKey(dataDir), org: "" };
+  const site = {
+    server: await startServer(dataDir, environment),
+    get url() {
+      return this.server.url;
+    },
+    key: initialAdminKey(dataDir),
+    org: "",
+  };
   const organizations: { name: string; kind: string }[] = await ask(site, "GET", "/organizations");
-  return { ...site, org: organizations.find(({ kind }) => kind === "shared")!.name };
+  site.org = organizations.find(({ kind }) => kind === "shared")!.name;
+  return site;
 }
 
 /** Deliveries of an action that are still to be made. */

@@ -10,7 +10,7 @@ export type Running = (string | { name: string; fingerprint: string; started?: n
 const start = 1_780_000_000;
 
 /** A report of kind `server`. */
-export function serverReport(running: Running): Record<string, unknown> {
+function serverReport(running: Running): Record<string, unknown> {
   return {
     artifacts: running.flatMap((each) => {
       const artifact = typeof each === "string" ? { name: each, fingerprint: fingerprintOf(each) } : each;
@@ -57,7 +57,17 @@ export async function countEvents(app: TestApp, org: TestOrg): Promise<Record<st
       select count(*) from snapshot_artifacts a
       where a.org_id = s.org_id and a.environment_id = s.environment_id and a.type <> 'unchanged'
         and a.first_index <= s.index) counted
-    where s.org_id = $1 and s.event_count <> counted.count`,
+    where s.org_id = $1 and s.event_count <> counted.count
+    union all
+    select s.environment_id, s.index, s.started_count + s.exited_count + s.verdict_count + s.changed_count, counted.count
+    from snapshots s cross join lateral (
+      select count(*), count(*) filter (where type like 'started-%') as started,
+        count(*) filter (where type = 'exited') as exited, count(*) filter (where type like 'became-%') as verdict
+      from snapshot_artifacts a
+      where a.org_id = s.org_id and a.environment_id = s.environment_id and a.type <> 'unchanged'
+        and a.first_index = s.index) counted
+    where s.org_id = $1 and (s.started_count, s.exited_count, s.verdict_count, s.changed_count) is distinct from
+      (counted.started, counted.exited, counted.verdict, counted.count - counted.started - counted.exited - counted.verdict)`,
     [org.id],
   );
   expect(misnumbered).toEqual([]);

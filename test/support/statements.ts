@@ -1,6 +1,10 @@
 import type { TestApp } from "./app.ts";
 
-/** Statements of the work, without those that begin and end transactions. */
+function textOf({ text, name }: { text: string; name?: string }): string {
+  return name === undefined ? text : `/* ${name} */ ${text}`;
+}
+
+/** Statements of the work, without those that begin and end transactions. The names of prepared ones come first. */
 export async function statementsOf(app: TestApp, work: () => Promise<unknown>): Promise<string[]> {
   const { pool } = app.deps.db;
   const texts: string[] = [];
@@ -10,8 +14,8 @@ export async function statementsOf(app: TestApp, work: () => Promise<unknown>): 
     const own = client.query as (...args: unknown[]) => unknown;
     watched.set(client, own);
     client.query = function (this: unknown, ...args: unknown[]) {
-      const [first] = args as [string | { text: string }];
-      texts.push(typeof first === "string" ? first : first.text);
+      const [first] = args as [string | { text: string; name?: string }];
+      texts.push(typeof first === "string" ? first : textOf(first));
       return own.apply(this, args);
     };
   };

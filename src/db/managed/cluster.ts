@@ -43,27 +43,27 @@ export async function ensureCluster(request: ClusterRequest): Promise<void> {
 
 async function exists({ layout, engine }: ClusterRequest): Promise<boolean> {
   const rootVersion = await readVersion(layout.dataDir);
-  if (rootVersion !== undefined) {
+  if (rootVersion !== undefined)
     throw new ManagedPostgresError(
       `${layout.dataDir} is itself the data directory of a PostgreSQL ${rootVersion}, not of Waybill. Choose another data directory.`,
     );
-  }
+
   const files = await listFiles(layout.cluster);
   if (files.length === 0) return false;
   const version = await readVersion(layout.cluster);
-  if (version === undefined || !files.includes(marker)) {
+  if (version === undefined || !files.includes(marker))
     throw new ManagedPostgresError(
       `${layout.cluster} is not empty and was not made by Waybill, so it is left alone. ` +
         "Choose another data directory, or move that directory away.",
     );
-  }
-  if (version !== majorOf(engine)) {
+
+  if (version !== majorOf(engine))
     throw new ManagedPostgresError(
       `The database in ${layout.cluster} was made by PostgreSQL ${version}, but this Waybill brings PostgreSQL ` +
         `${majorOf(engine)}, which cannot read it. Start the Waybill version that made it and move the data with ` +
         "dump and restore, or use another data directory.",
     );
-  }
+
   return true;
 }
 
@@ -143,17 +143,17 @@ function explainInitdb(program: string, error: unknown, layout: Layout): Managed
   if (codeOf(error) !== undefined) return explainSpawnFailure(program, error);
   const output =
     typeof error === "object" && error !== null && "stderr" in error ? String(error.stderr).trim() : "";
-  if (output.includes("No space left on device")) {
+  if (output.includes("No space left on device"))
     return new ManagedPostgresError(
       `Cannot create the database in ${layout.cluster}: no space left on the disk.`,
     );
-  }
-  if (output.includes("could not look up effective user ID")) {
+
+  if (output.includes("could not look up effective user ID"))
     return new ManagedPostgresError(
       `Cannot create the database: the user with id ${process.getuid?.() ?? "?"} has no entry in /etc/passwd, which ` +
         `PostgreSQL needs. Add one, or run Waybill as another user. ${externalDatabaseHint}`,
     );
-  }
+
   return new ManagedPostgresError(
     `Cannot create the database in ${layout.cluster}: ${output === "" ? messageOf(error) : output}\n${externalDatabaseHint}`,
   );

@@ -108,9 +108,8 @@ async function copyTree(source: string, target: string): Promise<void> {
       await mkdir(to);
       await chmod(to, 0o755);
       await copyTree(from, to);
-    } else if (entry.isSymbolicLink()) {
-      await symlink(await readlink(from), to);
-    } else {
+    } else if (entry.isSymbolicLink()) await symlink(await readlink(from), to);
+    else {
       await copyFile(from, to, constants.COPYFILE_FICLONE);
       await chmod(to, ((await stat(from)).mode & 0o111) === 0 ? 0o644 : 0o755);
     }

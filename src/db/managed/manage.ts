@@ -9,8 +9,8 @@ import { chooseIdentity, requireReachable } from "./identity.ts";
 import { prepareDataDir } from "./layout.ts";
 import type { Ownership } from "./ownership.ts";
 import type { PostmasterRequest } from "./postmaster.ts";
-import { leaveOffice, takeOffice } from "./tenure.ts";
-import type { Tenure } from "./tenure.ts";
+import { giveUpOwnership, takeOwnership } from "./owned-postgres.ts";
+import type { OwnedPostgres } from "./owned-postgres.ts";
 
 /** How to run the managed PostgreSQL. */
 export interface ManagedPostgresOptions {
@@ -47,20 +47,22 @@ const healthyAfter = 60_000;
 export async function startManagedPostgres(options: ManagedPostgresOptions): Promise<ManagedPostgres> {
   const stopping = new AbortController();
   const request = await prepare(options, stopping.signal);
-  const tenure = await takeOffice(request);
+  const owned = await takeOwnership(request);
   try {
-    await ensureDatabase(tenure.ownership);
+    await ensureDatabase(owned.ownership);
   } catch (error) {
-    await leaveOffice(tenure, request);
+    await giveUpOwnership(owned, request);
     throw error;
   }
-  const keeper = keepRunning(request, tenure, options);
+  const keeper = keepRunning(request, owned, options);
   let stopped: Promise<void> | undefined;
   return {
-    connection: connectionTo(tenure.socketDirectory),
+    connection: connectionTo(owned.socketDirectory),
     stop: () => {
       stopping.abort();
-      stopped ??= keeper.then(async (last) => (last === undefined ? undefined : leaveOffice(last, request)));
+      stopped ??= keeper.then(async (last) =>
+        last === undefined ? undefined : giveUpOwnership(last, request),
+      );
       return stopped;
     },
   };
@@ -81,42 +83,47 @@ async function ensureDatabase({ client }: Ownership): Promise<void> {
   if (rowCount === 0) await client.query(`CREATE DATABASE ${database}`);
 }
 
-/** Brings PostgreSQL back whenever it dies. Ends with the last tenure, `undefined` when it was lost for good. */
+/** Says whether the managed PostgreSQL is being stopped, which may have begun since it was asked last. */
+function isStopping({ signal }: PostmasterRequest): boolean {
+  return signal.aborted;
+}
+
+/** Brings PostgreSQL back whenever it dies. Ends with the last PostgreSQL owned, `undefined` when it was lost for good. */
 async function keepRunning(
   request: PostmasterRequest,
-  first: Tenure,
+  first: OwnedPostgres,
   options: ManagedPostgresOptions,
-): Promise<Tenure | undefined> {
+): Promise<OwnedPostgres | undefined> {
   const aborted = new Promise<void>((done) =>
     request.signal.addEventListener("abort", () => done(), { once: true }),
   );
   const delays = options.restartDelays ?? defaultRestartDelays;
-  let tenure = first;
+  let owned = first;
   let attempts = 0;
   for (;;) {
     const began = Date.now();
-    await Promise.race([tenure.ownership.lost, aborted]);
-    if (request.signal.aborted) return tenure;
+    await Promise.race([owned.ownership.lost, aborted]);
+    if (request.signal.aborted) return owned;
     if (Date.now() - began > healthyAfter) attempts = 0;
     request.log.error(
-      { pid: tenure.pid, log: request.layout.logFile },
+      { pid: owned.pid, log: request.layout.logFile },
       "PostgreSQL ended unexpectedly, restarting it",
     );
     const result = await regain(request, delays, attempts);
     if (result instanceof Error) {
       request.log.fatal({ err: result }, "PostgreSQL cannot be restarted");
-      if (!request.signal.aborted) options.onFatal?.(result);
+      if (!isStopping(request)) options.onFatal?.(result);
       return undefined;
     }
     if (result === undefined) return undefined;
-    ({ tenure, attempts } = result);
-    request.log.warn({ pid: tenure.pid, ms: Date.now() - began }, "PostgreSQL runs again");
+    ({ owned, attempts } = result);
+    request.log.warn({ pid: owned.pid, ms: Date.now() - began }, "PostgreSQL runs again");
     options.onRestart?.();
   }
 }
 
 interface Regained {
-  readonly tenure: Tenure;
+  readonly owned: OwnedPostgres;
   readonly attempts: number;
 }
 
@@ -130,16 +137,16 @@ async function regain(
     `The PostgreSQL of the data directory ${request.layout.dataDir} died ${used} times in short succession. ` +
       `See ${request.layout.logFile}.`,
   );
-  for (let attempt = used; attempt < delays.length; attempt += 1) {
+  for (let attempt = used; attempt < delays.length; attempt += 1)
     try {
       await sleep(delays[attempt] ?? 0, undefined, { signal: request.signal });
-      return { tenure: await takeOffice(request), attempts: attempt + 1 };
+      return { owned: await takeOwnership(request), attempts: attempt + 1 };
     } catch (error) {
       if (request.signal.aborted) return undefined;
       last = error;
       if (error instanceof DataDirectoryInUseError) break;
       request.log.error({ err: error, attempt: attempt + 1 }, "PostgreSQL did not restart");
     }
-  }
+
   return last instanceof Error ? last : new ManagedPostgresError(messageOf(last));
 }

@@ -45,12 +45,12 @@ export async function prepareSocketDirectory(layout: Layout, identity: Identity)
     });
     const entry = await lstat(directory);
     const ours = entry.uid === identity.uid || entry.uid === process.getuid?.();
-    if (!entry.isDirectory() || !ours) {
+    if (!entry.isDirectory() || !ours)
       throw new ManagedPostgresError(
         `${directory} should be the private directory of the database socket, but it is not a directory or belongs to ` +
           "another user. Remove it and start again.",
       );
-    }
+
     if (identity.switched) await chown(directory, identity.uid, identity.gid);
     if ((entry.mode & 0o777) !== 0o700) await chmod(directory, 0o700);
   });

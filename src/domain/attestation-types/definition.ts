@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-/** What a definition may hold at most: more than anybody needs, little enough to be checked in a moment. */
+/** Limits of a definition: more than anybody needs, little enough to be checked at once. */
 export const definitionLimits = {
   rules: 50,
   summary: 50,
@@ -10,7 +10,7 @@ export const definitionLimits = {
   schemaBytes: 512 * 1024,
 };
 
-/** Rules in jq, each of which has to yield true. */
+/** Rules in jq, all of which have to yield true. */
 export interface JqEvaluator {
   content_type: "jq";
   rules: string[];
@@ -34,7 +34,7 @@ export interface TypeDefinition {
   summary: SummaryItem[] | null;
 }
 
-/** A definition as callers give it: they have several ways of leaving something out. */
+/** A definition as callers give it, who have several ways of leaving something out. */
 export interface GivenDefinition {
   description?: string | null | undefined;
   type_schema?: Record<string, unknown> | undefined;
@@ -43,8 +43,8 @@ export interface GivenDefinition {
 }
 
 /**
- * One definition for all ways of saying the same, holding only what JSON can: what is compared is what comes back from
- * storage. A list of no rules is kept, as it may be told from none.
+ * Brings a definition into the one form that all ways of saying the same have. It holds only what JSON can, because it
+ * is compared with what comes back from storage. An empty list of rules is kept: it is not the same as none.
  */
 export function normalDefinition(given: GivenDefinition): TypeDefinition {
   const { evaluator } = given;
@@ -60,8 +60,8 @@ export function normalDefinition(given: GivenDefinition): TypeDefinition {
 }
 
 /**
- * Whether two definitions say the same, so that no new version is due. Schemas are compared as JSON: the order of keys
- * means nothing. Rules and summary are lists: their order counts.
+ * Says whether two definitions are the same, so that no new version is due. The order of keys in schemas means nothing,
+ * that of rules and summary items counts.
  */
 export function isSameDefinition(a: TypeDefinition, b: TypeDefinition): boolean {
   return (

@@ -1,11 +1,11 @@
 import type { SummaryItem } from "./definition.ts";
 
 /**
- * jq programs that evaluate several expressions of a type at once, and how to read what they write. An expression is
- * put in as it is: that it is a complete program by itself has to be checked before, or it could end the place it has.
+ * jq programs that evaluate several expressions of a type at once, and readers of their output. An expression is
+ * inserted as it is: check before that it is a complete program by itself, or it could break out of its place.
  */
 
-/** Groups of a summary that are worked out; an array may have a million elements. */
+/** Groups of a summary that are evaluated; an array may have a million elements. */
 export const maxGroups = 500;
 
 /** Values of one summary expression that are shown. */
@@ -13,12 +13,15 @@ const maxValues = 100;
 
 const shownLength = { text: 300, value: 4_000 };
 
-/** What ends a whole program is an error of one expression instead. On one line, so that line numbers stay right. */
+/**
+ * Definitions that turn what would end the whole program into an error of one expression. On one line, so that line
+ * numbers stay right.
+ */
 const prelude =
   'def halt: error("halt is not available"); def halt_error: error("halt_error is not available"); ' +
   'def halt_error($status): error("halt_error is not available"); ';
 
-/** In a place of its own. The empty line ends a comment, one that goes on after a backslash included. */
+/** Encloses an expression. The empty line ends a comment, also one that a backslash continues. */
 function inserted(expression: string): string {
   return `((${expression}\n\n))`;
 }
@@ -26,7 +29,8 @@ function inserted(expression: string): string {
 const toText = `(if type == "string" then . else tojson end | .[0:${shownLength.text}])`;
 
 /**
- * Ends with the first value that is not true; null after the values of `f` marks their end, as those are wrapped.
+ * Judges a rule by the first value that is not true. Values of `f` are wrapped, so that the null after them marks their
+ * end.
  */
 const judge =
   `def __judge(f): try first(foreach ((f | [.]), null) as $v (0; . + 1; ` +
@@ -34,7 +38,7 @@ const judge =
   `elif $v[0] != true then {got: ($v[0] | tojson | .[0:${shownLength.text}])} else empty end)) ` +
   `catch {error: ${toText}}; `;
 
-/** A program that writes one line for each rule, in order. */
+/** Writes a program that outputs one line for each rule, in order. */
 export function judgingProgram(rules: readonly string[]): string {
   return prelude + judge + rules.map((rule) => `__judge(${inserted(rule)})`).join(", ");
 }
@@ -59,7 +63,7 @@ function explain(judgement: Judgement): string {
   return judgement.none === true ? "yielded nothing" : `yielded ${judgement.got}`;
 }
 
-/** A NUL as jq writes it, which no database stores. Behind an odd number of backslashes it is other text. */
+/** A NUL as jq writes it, which no database stores. After an odd number of backslashes it is other text. */
 const writtenNul = /(?<!\\)((?:\\\\)*)\\u0000/g;
 
 function readLine(line: string): unknown {
@@ -70,7 +74,10 @@ function readLine(line: string): unknown {
   }
 }
 
-/** Complete lines of output, each a JSON text; undefined for one that is none. What was cut off is left out. */
+/**
+ * Reads the complete lines of output, each a JSON text; undefined for one that is not. A line that was cut off is left
+ * out.
+ */
 function readLines<T>(output: string): (T | undefined)[] {
   return output
     .split("\n")
@@ -79,10 +86,9 @@ function readLines<T>(output: string): (T | undefined)[] {
 }
 
 /**
- * How each rule went.
- * @param output what the judging program wrote, as far as it came.
- * @param interruption why it came no further; said of the rule that it was at, and of those after it that they were not
- * reached.
+ * Reads how each rule went.
+ * @param output of the judging program, as far as it came.
+ * @param interruption why it came no further: the error of the rule it was at. Those after it were not reached.
  */
 export function readJudgements(
   rules: readonly string[],
@@ -113,8 +119,8 @@ interface Shown {
 }
 
 /**
- * A value that is too long is shown as the beginning of its text, and so is one that jq, which writes down no more than
- * so many levels, would leave out a part of. The value will be some levels deeper than it is here.
+ * Shows the values of an expression. One that is too long becomes the beginning of its text, and so does one that jq
+ * would write incompletely, because it is nested too deep: it will be some levels deeper than it is here.
  */
 const show =
   `def __show(f): try {values: [limit(${maxValues}; f) | (tojson) as $t | ` +
@@ -122,10 +128,13 @@ const show =
   `then ((if type == "string" then . else $t end) | .[0:${shownLength.value}] + "…") else . end]} ` +
   `catch {error: ${toText}}; `;
 
-/** A program that writes one line for each group: for each element of an array, or one for anything else. */
+/**
+ * Writes a program that outputs one line for each group: for each element of an array, or one for anything else. One more
+ * than are shown tells that there are more.
+ */
 export function summaryProgram(summary: readonly SummaryItem[]): string {
   const rows = summary.map(({ expression }) => `__show(${inserted(expression)})`).join(", ");
-  return `${prelude}${show}limit(${maxGroups}; if type == "array" then .[] else . end) | [${rows}]`;
+  return `${prelude}${show}limit(${maxGroups + 1}; if type == "array" then .[] else . end) | [${rows}]`;
 }
 
 function rowOf(name: string, shown: Shown | undefined): SummaryRow {
@@ -134,7 +143,7 @@ function rowOf(name: string, shown: Shown | undefined): SummaryRow {
   return { name, value: values.length > 1 ? values : (values[0] ?? null) };
 }
 
-/** The groups that a summary program wrote, as far as it came. */
+/** Reads the groups that a summary program wrote, as far as it came. */
 export function readSummary(summary: readonly SummaryItem[], output: string): SummaryRow[][] {
   return readLines<Shown[]>(output).map((group) =>
     summary.map(({ name }, index) => rowOf(name, group?.[index])),

@@ -1,6 +1,6 @@
 import { customAttestationTypeNamePattern, maxNameLength } from "../names.ts";
 
-/** A custom attestation type by name, and one of its versions if one is meant. */
+/** A reference to a custom attestation type, or to one version of it. */
 export interface TypeReference {
   name: string;
   /** Undefined: the latest. */

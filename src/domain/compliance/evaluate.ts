@@ -2,6 +2,7 @@ import type { Template } from "../template/model.ts";
 import type {
   ArtifactReport,
   ArtifactStatus,
+  AttestationReport,
   ComplianceState,
   KeptVerdict,
   TrailCompliance,
@@ -10,7 +11,7 @@ import type {
 import { artifactPlace, artifactPlaces, type Place, trailPlace } from "./places.ts";
 import { isMissing, outcomeOf, readRows, type Row, statusOf } from "./rows.ts";
 
-/** What rows come to together. */
+/** Whether anything among some rows failed, and whether anything is missing. */
 interface Tally {
   failed: boolean;
   missing: boolean;
@@ -20,7 +21,7 @@ function tally(rows: readonly Row[]): Tally {
   return { failed: rows.some((row) => outcomeOf(row) === "failed"), missing: rows.some(isMissing) };
 }
 
-/** One failure decides; without one, anything missing leaves the question open. */
+/** Decides on a tally: one failure decides; without one, anything missing leaves the question open. */
 function stateOf({ failed, missing }: Tally): ComplianceState {
   if (failed) return "NON-COMPLIANT";
   return missing ? "INCOMPLETE" : "COMPLIANT";
@@ -68,7 +69,7 @@ export function evaluateTrail(template: Template, reports: TrailReports): TrailC
 }
 
 /**
- * The state of an artifact as an artifact: the attestations on it and those its trail needs, together.
+ * Judges an artifact as an artifact: by the attestations on it and those its trail needs, together.
  * @param artifact one of the trail's; another one may have taken its name since.
  */
 export function evaluateArtifact(
@@ -81,7 +82,7 @@ export function evaluateArtifact(
 }
 
 /**
- * The same from verdicts that were kept, while the artifact has its name.
+ * Judges an artifact as an artifact by verdicts that are stored, which works while the artifact has its name.
  * @param trail the `own_state` of its trail.
  * @param artifact the status of the name it was reported under.
  */
@@ -91,8 +92,8 @@ export function artifactState(trail: ComplianceState, artifact: ComplianceState)
 }
 
 /**
- * The state of an artifact by what was kept of the verdict on its trail; undefined when that says nothing of it, because
- * another artifact has taken its name.
+ * Judges an artifact as an artifact by what is stored of the verdict on its trail; undefined when that says nothing of it,
+ * because another artifact has taken its name.
  */
 export function keptState({
   fingerprint,
@@ -101,4 +102,28 @@ export function keptState({
 }: KeptVerdict): ComplianceState | undefined {
   if (trail_state === null || artifact_row?.artifact_fingerprint !== fingerprint) return undefined;
   return artifact_row.status === "MISSING" ? undefined : artifactState(trail_state, artifact_row.status);
+}
+
+/** The evidence on an artifact. */
+export interface ArtifactEvidence {
+  /** The attestations that count, one for each name: expected ones in the template's order, then others. */
+  attestations: AttestationReport[];
+  /** The last thing reported of it: an attestation, or the artifact itself. */
+  last_reported_at: number;
+}
+
+/** Finds the evidence on an artifact, without its trail's. */
+export function evidenceOf(
+  template: Template,
+  reports: TrailReports,
+  artifact: ArtifactReport,
+): ArtifactEvidence {
+  const place = artifactPlace(template, reports, artifact);
+  return {
+    attestations: readRows(place).flatMap((row) => row.contradiction ?? row.current ?? []),
+    last_reported_at: place.reports.reduce(
+      (latest, { reported_at }) => Math.max(latest, reported_at),
+      artifact.reported_at,
+    ),
+  };
 }

@@ -76,7 +76,7 @@ function requirementsOf(place: Place): Requirement[] {
   return place.template_index === -1 ? attestations : [aboutArtifact(place), ...attestations];
 }
 
-/** Why a trail has the verdict it has, and what would make it compliant. */
+/** Explains why a trail has the verdict it has, and what would make it compliant. */
 export function explainTrail(template: Template, reports: TrailReports): Explanation {
   const places = [trailPlace(template, reports), ...artifactPlaces(template, reports)];
   return {
@@ -87,7 +87,7 @@ export function explainTrail(template: Template, reports: TrailReports): Explana
 }
 
 /**
- * Why an artifact has the state it has, its trail's attestations included, and what would make it compliant.
+ * Explains why an artifact has the state it has, its trail's attestations included, and what would make it compliant.
  * @param artifact one of the trail's; another one may have taken its name since.
  */
 export function explainArtifact(

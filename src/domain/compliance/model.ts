@@ -32,7 +32,8 @@ export interface TrailReports {
   attestations: readonly AttestationReport[];
 }
 
-export type ComplianceState = "COMPLIANT" | "NON-COMPLIANT" | "INCOMPLETE";
+export const complianceStates = ["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"] as const;
+export type ComplianceState = (typeof complianceStates)[number];
 
 /** What became of one attestation name in one place: the trail, or an artifact. */
 export interface AttestationStatus {

@@ -25,8 +25,9 @@ function isFor(report: AttestationReport, name: string): boolean {
 }
 
 /**
- * The attestations that count for the artifact last reported under a name: those bound to its fingerprint, and those
+ * Finds the attestations that count for the artifact last reported under a name: those bound to its fingerprint, and those
  * made for the name and its commit. While there is no artifact yet, all that wait for the name.
+ * `modules/process/compliance/places-sql.ts` is the same rule in SQL.
  */
 function reportsFor(
   name: string,
@@ -42,7 +43,7 @@ function reportsFor(
   });
 }
 
-/** The trail as a place. */
+/** Makes the place of the trail itself. */
 export function trailPlace(template: Template, reports: TrailReports): Place {
   return {
     name: null,
@@ -53,7 +54,7 @@ export function trailPlace(template: Template, reports: TrailReports): Place {
   };
 }
 
-/** The place of one artifact under the name it was reported by, also when another one took the name since. */
+/** Makes the place of one artifact under the name it was reported by, also when another one took the name since. */
 export function artifactPlace(template: Template, reports: TrailReports, artifact: ArtifactReport): Place {
   return namedPlace(template, reports, artifact.template_reference_name, artifact);
 }
@@ -74,19 +75,20 @@ function namedPlace(
   };
 }
 
+/** When an artifact name came up. */
 interface Mention {
   name: string;
   at: Timestamp;
 }
 
-/** The first mention of each name. */
+/** Finds the first mention of each name. */
 function firstMentions(mentions: readonly Mention[]): Mention[] {
   const first = new Map<string, Mention>();
   for (const mention of mentions) if (!first.has(mention.name)) first.set(mention.name, mention);
   return [...first.values()];
 }
 
-/** Artifact names that were reported, or that attestations wait for, in the order in which they first came up. */
+/** Lists artifact names that were reported, or that attestations wait for, in the order in which they first came up. */
 function reportedNames(reports: TrailReports): string[] {
   const reported = reports.artifacts.map(({ template_reference_name: name, reported_at: at }) => ({
     name,
@@ -101,7 +103,7 @@ function reportedNames(reports: TrailReports): string[] {
 }
 
 /**
- * The places of a trail's artifacts, each with the artifact last reported under its name: expected names in the template's
+ * Makes the places of a trail's artifacts, each with the artifact last reported under its name: expected names in the template's
  * order, then others in the order in which they came up.
  */
 export function artifactPlaces(template: Template, reports: TrailReports): (Place & { name: string })[] {

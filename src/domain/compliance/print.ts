@@ -3,7 +3,7 @@ import { wireId } from "../../lib/ids.ts";
 import type { ArtifactStatus, AttestationStatus, TrailCompliance } from "./model.ts";
 
 /** When and by which template a verdict was reached. */
-export interface Evaluation {
+interface Evaluation {
   /** The moment of the report that the artifacts were judged after. */
   evaluated_at: Timestamp;
   /** The moment at which the trail itself was last judged anew; the same unless said. */
@@ -35,7 +35,7 @@ function printArtifact(artifact: ArtifactStatus, evaluation: Record<string, unkn
 }
 
 /**
- * A verdict as JSON text, with ids in their wire form (contract flows 6.2). Text, because an object would not keep the
+ * Writes a verdict as JSON text, with ids in their wire form (contract flows 6.2). Text, because an object would not keep the
  * order of artifacts whose names look like numbers.
  */
 export function printCompliance(

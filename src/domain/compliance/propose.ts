@@ -1,3 +1,4 @@
+import { groupBy } from "../../lib/group.ts";
 import type { AttestationReport } from "./model.ts";
 import type { Place } from "./places.ts";
 import { outcomeOf, readRows, type Row } from "./rows.ts";
@@ -65,7 +66,7 @@ function proposal({ place, row, failed, required }: Need): ProposedReport {
 }
 
 /**
- * As few attestations as meet all the needs of one name on one thing: one for each type that is asked for. An artifact
+ * Proposes as few attestations as meet all the needs of one name on one thing: one for each type that is asked for. An artifact
  * may be on the trail under several names, and an attestation bound to its fingerprint counts under all of them.
  */
 function cover(needs: readonly Need[]): ProposedReport[] {
@@ -76,13 +77,13 @@ function cover(needs: readonly Need[]): ProposedReport[] {
   return chosen.map(proposal);
 }
 
-/** What `place` becomes when its artifact is reported with a commit: only what waits for that commit counts. */
+/** Makes of `place` what it becomes when its artifact is reported with a commit: only what waits for that commit counts. */
 function afterReport(place: Place, commit: string | null): Place {
   const reports = place.reports.filter((report) => commit !== null && report.git_commit === commit);
   return { ...place, reports };
 }
 
-/** A missing artifact, with the commit that leaves least to do; of several the one last attested. */
+/** Proposes a missing artifact, with the commit that leaves least to do; of several the one last attested. */
 function proposeArtifact(place: Place): ProposedReport[] {
   const commits = place.reports.map((report) => report.git_commit).toReversed();
   const choices = [...new Set([...commits, null])].map((commit) => ({
@@ -106,26 +107,20 @@ function isMissingArtifact({ artifact, template_index }: Place): boolean {
   return template_index !== -1 && artifact === undefined;
 }
 
-/** Needs that the same report can meet have the same key. */
+/** Makes a key that is the same for needs which the same report can meet. */
 function keyOf({ place, row }: Need): string {
   return JSON.stringify([place.artifact?.fingerprint ?? null, place.artifact ? null : place.name, row.name]);
 }
 
 /**
- * The fewest reports that make everything compliant in these places: an artifact for each one that is missing, and
+ * Proposes the fewest reports that make everything compliant in these places: an artifact for each one that is missing, and
  * attestations. Everything that was reported stays: no artifact is replaced by another one, and a missing artifact
  * is taken to be none of those on the trail. Each report is about one thing, so one that waits for several artifacts is
  * never proposed. None of the proposed reports can be left out.
  * @param places the trail's in the order they are shown in; none twice.
  */
 export function proposeReports(places: readonly Place[]): ProposedReport[] {
-  const groups = new Map<string, Need[]>();
-  for (const need of places.filter((place) => !isMissingArtifact(place)).flatMap(needsOf)) {
-    const key = keyOf(need);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [need]);
-    else group.push(need);
-  }
-  const missing = places.filter(isMissingArtifact).flatMap(proposeArtifact);
-  return [...[...groups.values()].flatMap(cover), ...missing];
+  const needs = places.filter((place) => !isMissingArtifact(place)).flatMap(needsOf);
+  const attestations = [...groupBy(needs, keyOf).values()].flatMap(cover);
+  return [...attestations, ...places.filter(isMissingArtifact).flatMap(proposeArtifact)];
 }

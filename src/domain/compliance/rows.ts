@@ -1,9 +1,10 @@
+import { groupBy } from "../../lib/group.ts";
 import type { TemplateAttestation } from "../template/model.ts";
 import type { AttestationReport, AttestationStatus } from "./model.ts";
 import type { Place } from "./places.ts";
 
-/** Whether a report of `type` is what a template entry of type `expected` asks for. */
-export function meetsType(expected: string, type: string): boolean {
+/** Says whether a report of `type` is what a template entry of type `expected` asks for. */
+function meetsType(expected: string, type: string): boolean {
   return expected === "*" || expected === type || (expected === "decision" && type === "system:decision");
 }
 
@@ -20,7 +21,7 @@ export interface Row {
   contradiction: AttestationReport | undefined;
 }
 
-/** What became of a row. A failed one may be missing what was asked for, too. */
+/** Says what became of a row. A failed one may be missing what was asked for, too. */
 export function outcomeOf({ current, contradiction }: Row): "met" | "missing" | "failed" {
   if (current?.is_compliant === false || contradiction !== undefined) return "failed";
   return current === undefined ? "missing" : "met";
@@ -49,35 +50,25 @@ function rowOf(
   };
 }
 
-function groupByName(reports: readonly AttestationReport[]): Map<string, AttestationReport[]> {
-  const groups = new Map<string, AttestationReport[]>();
-  for (const report of reports) {
-    const group = groups.get(report.name);
-    if (group === undefined) groups.set(report.name, [report]);
-    else group.push(report);
-  }
-  return groups;
-}
-
 /**
  * Reads the attestations of one place, a row for each name: expected ones in the template's order, then the others in
  * the order of their first report. Of the reports under one name the latest counts; where the template asks for a type,
  * the latest of that type meets the expectation, and a later one of another type still counts when it failed.
  */
 export function readRows({ entries, reports }: Pick<Place, "entries" | "reports">): Row[] {
-  const groups = groupByName(reports);
+  const groups = groupBy(reports, ({ name }) => name);
   const rows = entries.map((entry) => rowOf(entry.name, entry, groups.get(entry.name) ?? []));
   const expected = new Set(entries.map(({ name }) => name));
   for (const [name, group] of groups) if (!expected.has(name)) rows.push(rowOf(name, undefined, group));
   return rows;
 }
 
-/** Whether a template entry is without a report of its type. */
+/** Says whether a template entry is without a report of its type. */
 export function isMissing(row: Row): boolean {
   return row.current === undefined;
 }
 
-/** A row as verdicts show it. */
+/** Makes of a row what verdicts show. */
 export function statusOf({ name, entry, current, overridden }: Row): AttestationStatus {
   return {
     attestation_name: name,

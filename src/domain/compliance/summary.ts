@@ -1,6 +1,6 @@
 import type { Explanation, Requirement } from "./explain.ts";
 
-/** More names than this in one sentence help nobody. */
+/** Names in one sentence at most: more help nobody. */
 const enough = 5;
 
 function nameOf({ artifact_name, attestation_name }: Requirement): string {
@@ -14,7 +14,7 @@ function listed(label: string, requirements: readonly Requirement[]): string[] {
   return [`${label}: ${names}${more}`];
 }
 
-/** A verdict's reason in one line, attestations of artifacts named as `artifact.attestation`. */
+/** Says a verdict's reason in one line, attestations of artifacts named as `artifact.attestation`. */
 export function summarize({ requirements }: Pick<Explanation, "requirements">): string {
   const of = (outcome: Requirement["outcome"]) => requirements.filter((one) => one.outcome === outcome);
   const parts = [...listed("Not compliant", of("failed")), ...listed("Missing", of("missing"))];
@@ -31,7 +31,7 @@ function attestationReason({ outcome, attestation, attestation_type }: Requireme
   return `Not compliant${by}`;
 }
 
-/** Why a requirement has its outcome, for people. */
+/** Says why a requirement has its outcome, for people. */
 export function reasonOf(requirement: Requirement): string {
   if (requirement.kind === "attestation") return attestationReason(requirement);
   return requirement.outcome === "met" ? "Reported" : "No artifact was reported under this name";

@@ -16,7 +16,7 @@ function parseV4(text: string): bigint | undefined {
   return value;
 }
 
-/** The 16-bit groups of one side of `::`; the last may be an IPv4 address, which is two groups. */
+/** Reads the 16-bit groups of one side of `::`; the last may be an IPv4 address, which is two groups. */
 function parseGroups(text: string, mayEndInV4: boolean): bigint[] | undefined {
   if (text === "") return [];
   const groups: bigint[] = [];
@@ -34,11 +34,11 @@ function parseGroups(text: string, mayEndInV4: boolean): bigint[] | undefined {
 }
 
 function parseV6(text: string): bigint | undefined {
-  const sides = text.split("::");
-  if (sides.length > 2) return undefined;
-  const compressed = sides.length === 2;
-  const head = parseGroups(sides[0]!, !compressed);
-  const tail = compressed ? parseGroups(sides[1]!, true) : [];
+  const [before = "", after, ...more] = text.split("::");
+  if (more.length > 0) return undefined;
+  const compressed = after !== undefined;
+  const head = parseGroups(before, !compressed);
+  const tail = compressed ? parseGroups(after, true) : [];
   if (head === undefined || tail === undefined) return undefined;
   const missing = 8 - head.length - tail.length;
   if (compressed ? missing < 1 : missing !== 0) return undefined;
@@ -47,7 +47,7 @@ function parseV6(text: string): bigint | undefined {
 }
 
 /**
- * Reads an IP address: dotted decimal, or any text form of RFC 4291 2.2 without a zone.
+ * Reads an IP address: dotted decimal, or any text form of RFC 4291, section 2.2, without a zone.
  * @returns undefined for everything else. The older forms (`0x7f.1`, `2130706433`, `0177.0.0.1`) are for the URL
  * parser, which turns them into dotted decimal.
  */

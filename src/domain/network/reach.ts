@@ -1,6 +1,6 @@
 import { type Address, parseAddress } from "./address.ts";
 
-/** Who can be reached at an address; only `public` is somebody else's machine for sure. */
+/** Where an address leads; only `public` is outside of the operator's own network for sure. */
 export type Reach =
   | "public"
   | "unspecified"
@@ -70,7 +70,7 @@ function contains(range: Range, address: Address): boolean {
   return range.bits === address.bits && address.value >> range.shift === range.prefix;
 }
 
-/** Where an address leads. IPv6 outside the global unicast block is reserved until somebody assigns it. */
+/** Finds where an address leads. IPv6 outside the global unicast block counts as reserved. */
 export function reachOf(address: Address): Reach {
   if (embedding.some((range) => contains(range, address)))
     return reachOf({ bits: 32, value: address.value & 0xffff_ffffn });
@@ -78,7 +78,7 @@ export function reachOf(address: Address): Reach {
   return found?.reach ?? (address.bits === 32 ? "public" : "reserved");
 }
 
-/** Whether a text is an address that requests on behalf of users may go to. What is no address is not. */
+/** Says whether a text is a public address, to which requests on behalf of users may go. What is no address is not. */
 export function isPublicAddress(text: string): boolean {
   const address = parseAddress(text);
   return address !== undefined && reachOf(address) === "public";
@@ -88,8 +88,8 @@ export function isPublicAddress(text: string): boolean {
 const localNames = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|svc|home\.arpa)$/;
 
 /**
- * Whether a URL's host may be a stranger's: a public address, or a name that does not say otherwise. Names are not
- * looked up, so what one resolves to has to be checked again before connecting.
+ * Says whether a URL's host may be public: a public address, or a name that is not a local one. Names are not resolved:
+ * check the address again before connecting.
  * @param hostname as the URL parser gives it: lower case, numeric forms made dotted decimal, IPv6 in brackets.
  */
 export function isPublicHost(hostname: string): boolean {

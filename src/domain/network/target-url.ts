@@ -10,7 +10,7 @@ function hasUnsafeCharacter(text: string): boolean {
 }
 
 /**
- * What is wrong with the address of an outgoing webhook; undefined when it may be stored. Nothing is looked up.
+ * Says what is wrong with the address of an outgoing webhook; undefined when it may be stored. Names are not resolved.
  * @param allowPrivate lets it point into the operator's own network.
  */
 export function targetUrlProblem(text: string, allowPrivate: boolean): string | undefined {
@@ -21,7 +21,7 @@ export function targetUrlProblem(text: string, allowPrivate: boolean): string | 
   return undefined;
 }
 
-/** As much of a secret URL as error texts may show: scheme and host. */
+/** Gives as much of a secret URL as error texts may show: scheme and host. */
 export function maskUrl(text: string): string {
   const url = absoluteHttp.test(text) ? parseUrl(text) : undefined;
   return url === undefined ? "***" : `${url.protocol}//${url.host}/***`;

@@ -63,12 +63,12 @@ const kinds = new Map<string, Kind>(
   } satisfies Record<string, Kind>),
 );
 
-/** What a notification calls what happened, for instance `ARTIFACT_STARTED`. */
+/** Names what happened as notifications do, for instance `ARTIFACT_STARTED`. */
 export function eventTypeOf(trigger: string): string {
   return kinds.get(trigger)?.event_type ?? trigger.replace(/^ON_/, "");
 }
 
-/** What happened, in one sentence without a full stop. Names in it are as users gave them. */
+/** Says what happened, in one sentence without a full stop. Names in it are as users gave them. */
 export function describeOccurrence({ trigger, subject, facts }: OccurrenceRecord): string {
   return kinds.get(trigger)?.describe(facts, subject.name) ?? `${eventTypeOf(trigger)} in ${subject.name}`;
 }

@@ -88,20 +88,16 @@ function flowPart(context: MessageContext, flow: string, facts: OccurrenceFacts)
   };
 }
 
-/** The body of a webhook, payload version 1.0 (domain 2.17). Timestamp and index are texts there. */
+/** Writes the body of a webhook, payload version 1.0 (domain 2.17). Timestamp and index are texts there. */
 export function webhookBody(occurrence: OccurrenceRecord, context: MessageContext): Record<string, unknown> {
   const { trigger, subject, at, facts } = occurrence;
-  const { event_type, description } = {
-    event_type: eventTypeOf(trigger),
-    description: describeOccurrence(occurrence),
-  };
   const part = subject.kind === "environment" ? environmentPart : flowPart;
   return {
     version: "1.0",
     timestamp: String(at),
     org: context.org,
-    event_type,
-    description,
+    event_type: eventTypeOf(trigger),
+    description: describeOccurrence(occurrence),
     ...part(context, subject.name, facts),
   };
 }
@@ -144,12 +140,12 @@ function linesOf({ subject, at, facts }: OccurrenceRecord, context: MessageConte
   return lines.filter((line) => line !== undefined && line !== false);
 }
 
-/** Slack reads these three characters as markup, wherever they stand. */
+/** Escapes the three characters that Slack reads as markup, wherever they stand. */
 function escapeSlack(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** The body for an incoming webhook of Slack, and of what understands a plain `text` as well. */
+/** Writes the body for an incoming webhook of Slack, and of what understands a plain `text` as well. */
 export function slackBody(occurrence: OccurrenceRecord, context: MessageContext): { text: string } {
   const lines = linesOf(occurrence, context).map(({ label, text, url }) =>
     url === undefined
@@ -170,6 +166,7 @@ export interface MailBody {
   html: string;
 }
 
+/** Writes a message for people to read by e-mail. */
 export function mailBody(occurrence: OccurrenceRecord, context: MessageContext): MailBody {
   const title = describeOccurrence(occurrence);
   const lines = linesOf(occurrence, context);

@@ -9,7 +9,7 @@ export interface ProvenanceFacts {
   build_url: string | null;
 }
 
-/** What of an artifact a notification shows. */
+/** The artifact that a notification shows. */
 export interface ArtifactFacts {
   name: string;
   /** SHA-256 in lower-case hex. */

@@ -3,7 +3,7 @@ const longestDelay = 2 * 60 * 60;
 const giveUpAfter = 24 * 60 * 60;
 
 /**
- * When to try a delivery again that has just failed: after 10 seconds, then twice as long each time up to two hours,
+ * Says when to try a delivery again that has just failed: after 10 seconds, then twice as long each time up to two hours,
  * for a day.
  * @param attempts made so far, at least one.
  * @param age seconds since the delivery was queued.

@@ -1,7 +1,7 @@
 import { hmacSha256Base64 } from "../../lib/hash.ts";
 
 /** What a signature is about: all three parts count, so that neither can be exchanged. */
-export interface SignedMessage {
+interface SignedMessage {
   /** The delivery's id, by which receivers tell repetitions. */
   id: string;
   /** Of the attempt, in whole Unix seconds. */
@@ -11,13 +11,13 @@ export interface SignedMessage {
 
 const secretPrefix = "whsec_";
 
-/** A signing key as users see it. */
+/** Writes a signing key as users see it. */
 export function printSigningSecret(key: Uint8Array): string {
   return secretPrefix + Buffer.from(key).toString("base64");
 }
 
 /**
- * The headers of a signed webhook, as the Standard Webhooks specification 1.0 has them: HMAC-SHA256 over
+ * Makes the headers of a signed webhook, as the Standard Webhooks specification 1.0 has them: HMAC-SHA256 over
  * `<id>.<timestamp>.<body>`, base64, one signature for each key that receivers may still have.
  */
 export function signatureHeaders(

@@ -1,22 +1,11 @@
+import { FormatError, type FormatIssue, showPath } from "../../lib/yaml-format.ts";
 import type { InputErrors } from "../errors.ts";
 
-/** One mistake in a policy. */
-export interface PolicyIssue {
-  /** Keys and indexes from the root of the document; empty for the text as a whole. */
-  path: readonly (string | number)[];
-  /** What would have been right. */
-  reason: string;
-  /** What stands there instead; undefined when nothing does. */
-  input: unknown;
-}
-
-/** A text that is no policy, or no expression of one, with what is wrong with it, up to a limit. */
-export class PolicyError extends Error {
-  readonly issues: readonly PolicyIssue[];
-  constructor(message: string, issues: readonly PolicyIssue[]) {
-    super(message);
+/** A text that is no policy, with what is wrong with it, up to a limit. */
+export class PolicyError extends FormatError {
+  constructor(issues: readonly FormatIssue[]) {
+    super("Not a policy", issues);
     this.name = "PolicyError";
-    this.issues = issues;
   }
 }
 
@@ -29,7 +18,7 @@ export interface Span {
 }
 
 /** An expression that cannot be accepted: why, where, and the text that is to blame. */
-export class ExpressionError extends PolicyError {
+export class ExpressionError extends Error {
   /** The reason alone, one sentence without a full stop. */
   readonly reason: string;
   /** UTF-16 units from the start of the expression. */
@@ -45,8 +34,7 @@ export class ExpressionError extends PolicyError {
     const before = source.slice(0, span.offset);
     const line = before.split("\n").length;
     const column = Array.from(before.slice(before.lastIndexOf("\n") + 1)).length + 1;
-    const message = `Invalid expression at line ${line}, column ${column}: ${reason}`;
-    super(message, [{ path: [], reason: message, input: source }]);
+    super(`Invalid expression at line ${line}, column ${column}: ${reason}`);
     this.name = "ExpressionError";
     this.reason = reason;
     this.offset = span.offset;
@@ -56,28 +44,20 @@ export class ExpressionError extends PolicyError {
   }
 }
 
-/** `artifacts.attestations[0].type`; empty for the root. */
-export function issueLocation(path: PolicyIssue["path"]): string {
-  return path.reduce<string>((location, part) => {
-    if (typeof part === "number") return `${location}[${part}]`;
-    return location === "" ? part : `${location}.${part}`;
-  }, "");
-}
-
 /**
- * The mistakes as a failed validation shows them, one for each place.
+ * Shows mistakes as a failed validation does, one for each place.
  * @param root what the document is called in the request, such as `policy_file`.
  * @param showInput how the interface shows an offending value.
  */
 export function policyInputErrors(
-  issues: readonly PolicyIssue[],
+  issues: readonly FormatIssue[],
   root: string,
   showInput: (input: unknown) => string,
 ): InputErrors {
   const errors = new Map<string, string>();
-  for (const { path, reason, input } of issues) {
-    const location = issueLocation([root, ...path]);
-    if (!errors.has(location)) errors.set(location, `${reason} [input: ${showInput(input)}]`);
+  for (const { path, reasons, input } of issues) {
+    const location = showPath([root, ...path]);
+    if (!errors.has(location)) errors.set(location, `${reasons[0]} [input: ${showInput(input)}]`);
   }
   return Object.fromEntries(errors);
 }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { issueLocation, PolicyError, policyInputErrors } from "./errors.ts";
+import { showPath } from "../../lib/yaml-format.ts";
+import { PolicyError } from "./errors.ts";
 import { controlsOf, parsePolicy } from "./parse.ts";
 import { attestationDefinition, booleanDefinition, policyDump } from "./print.ts";
 
@@ -18,7 +19,9 @@ function failure(text: string): PolicyError {
 }
 
 function mistakes(text: string): Record<string, string> {
-  return Object.fromEntries(failure(text).issues.map(({ path, reason }) => [issueLocation(path), reason]));
+  return Object.fromEntries(
+    failure(text).issues.map(({ path, reasons }) => [showPath(path), reasons.join("; ")]),
+  );
 }
 
 const full = `_schema: https://docs.kosli.com/schemas/policy/v1
@@ -319,29 +322,6 @@ describe("parsePolicy", () => {
     expect(mistakes(policy(100))).toEqual({
       "artifacts.attestations[55].if": "The regular expressions of the policy are too large together",
     });
-  });
-});
-
-describe("policyInputErrors", () => {
-  it("shows each mistake with what stands there", () => {
-    const text = `${schema}artifacts: {attestations: [{type: x}, {}]}`;
-    const errors = policyInputErrors(
-      failure(text).issues,
-      "policy_file",
-      (input) => JSON.stringify(input) ?? "None",
-    );
-    expect(errors).toEqual({
-      "policy_file.artifacts.attestations[0].type": expect.stringMatching(/ \[input: "x"\]$/),
-      "policy_file.artifacts.attestations[1].type": "Field required [input: None]",
-    });
-    expect(Object.keys(policyInputErrors(failure("[]").issues, "policy_file", String))).toEqual([
-      "policy_file",
-    ]);
-  });
-
-  it("shows the first of several mistakes in one place", () => {
-    const issues = ["first", "second"].map((reason) => ({ path: ["a"], reason, input: 1 }));
-    expect(policyInputErrors(issues, "", String)).toEqual({ a: "first [input: 1]" });
   });
 });
 

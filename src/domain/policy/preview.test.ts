@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { evaluateArtifact } from "./evaluation/evaluate.ts";
+import { evaluateArtifact } from "../../../test/support/policy-verdicts.ts";
 import type { KnownFlow } from "./evaluation/model.ts";
 import { parsePolicy } from "./parse.ts";
 import { finish } from "../../lib/steps.ts";

@@ -1,5 +1,6 @@
 import { compareText } from "../../lib/text.ts";
 import { sorted, type Steps } from "../../lib/steps.ts";
+import { zip } from "../../lib/zip.ts";
 import { type ArtifactJudge, artifactJudge } from "./evaluation/evaluate.ts";
 import type { KnownFlow, ReasonForIncompliance } from "./evaluation/model.ts";
 import type { Policy } from "./model.ts";
@@ -21,7 +22,7 @@ export interface RecordedSnapshot {
   compliant: boolean | null;
 }
 
-/** What ran in an environment, and what is known of it. */
+/** The past of an environment: what ran there, and what is known of it now. */
 export interface PreviewCase {
   /** In order of their indexes, without gaps. */
   snapshots: readonly RecordedSnapshot[];
@@ -32,20 +33,20 @@ export interface PreviewCase {
 }
 
 /** A snapshot beside what the policy would have made of it. */
-export interface PreviewedSnapshot extends RecordedSnapshot {
+interface PreviewedSnapshot extends RecordedSnapshot {
   would_be_compliant: boolean;
   /** How many of the artifacts running then would not have been compliant. */
   non_compliant_count: number;
 }
 
 /** From one snapshot to another, both included. */
-export interface SnapshotSpan {
+interface SnapshotSpan {
   first_index: number;
   last_index: number;
 }
 
 /** An artifact that the policy would not have let pass. */
-export interface PreviewedArtifact {
+interface PreviewedArtifact {
   name: string;
   fingerprint: string;
   reasons: Omit<ReasonForIncompliance, "policy_name">[];
@@ -58,7 +59,7 @@ export interface Preview {
   non_compliant_artifacts: PreviewedArtifact[];
 }
 
-/** Why an artifact would not have been compliant; undefined when it would have been. */
+/** Lists why an artifact would not have been compliant; undefined when it would have been. */
 function* reasonsFor(
   judge: ArtifactJudge,
   artifact: RanArtifact,
@@ -72,7 +73,7 @@ function* reasonsFor(
   return verdict.reasons_for_incompliance.map(({ rule, message }) => ({ rule, message }));
 }
 
-/** Spans in order; those that touch or overlap are one. */
+/** Sorts spans and joins those that touch or overlap. */
 function joined(spans: readonly SnapshotSpan[]): SnapshotSpan[] {
   const result: SnapshotSpan[] = [];
   for (const span of spans.toSorted((a, b) => a.first_index - b.first_index)) {
@@ -84,7 +85,7 @@ function joined(spans: readonly SnapshotSpan[]): SnapshotSpan[] {
   return result;
 }
 
-/** Every artifact once, with where it ran among the snapshots looked at. */
+/** Lists every artifact once, with the snapshots of the past in which it ran. */
 function ranIn({ snapshots, artifacts }: PreviewCase): { artifact: RanArtifact; spans: SnapshotSpan[] }[] {
   const [low, high] = [snapshots[0]?.index ?? 0, snapshots.at(-1)?.index ?? -1];
   const ran = new Map<string, { artifact: RanArtifact; spans: SnapshotSpan[] }>();
@@ -100,21 +101,24 @@ function ranIn({ snapshots, artifacts }: PreviewCase): { artifact: RanArtifact; 
   return [...ran.values()].map(({ artifact, spans }) => ({ artifact, spans: joined(spans) }));
 }
 
-/** How many of the spans hold each snapshot, in the order of the snapshots. */
+/** Counts, for each snapshot in order, the spans that it is in. */
 function countBySnapshot(snapshots: readonly RecordedSnapshot[], spans: readonly SnapshotSpan[]): number[] {
   const low = snapshots[0]?.index ?? 0;
   const changes = Array.from({ length: snapshots.length + 1 }, () => 0);
+  const change = (index: number, by: number): void => {
+    changes[index - low] = (changes[index - low] ?? 0) + by;
+  };
   for (const { first_index, last_index } of spans) {
-    changes[first_index - low]! += 1;
-    changes[last_index - low + 1]! -= 1;
+    change(first_index, 1);
+    change(last_index + 1, -1);
   }
   let count = 0;
-  return snapshots.map((_, at) => (count += changes[at]!));
+  return snapshots.map((_, at) => (count += changes[at] ?? 0));
 }
 
 /**
- * What a policy alone would have made of the past of an environment, by what is known of the artifacts now. Each artifact
- * is judged once, however often it ran. Nothing that was judged is touched.
+ * Judges the past of an environment by one policy alone, from what is known of the artifacts now. Each artifact is judged
+ * once, however often it ran. Verdicts that were recorded stay as they are.
  */
 export function* previewPolicy(policy: Policy, past: PreviewCase): Steps<Preview> {
   const judge = artifactJudge([{ id: "", name: "", version: 0, policy }]);
@@ -134,10 +138,10 @@ export function* previewPolicy(policy: Policy, past: PreviewCase): Steps<Preview
     non_compliant_artifacts.flatMap(({ snapshots }) => snapshots),
   );
   return {
-    snapshots: past.snapshots.map((snapshot, at) => ({
+    snapshots: zip(past.snapshots, counts).map(([snapshot, count]) => ({
       ...snapshot,
-      would_be_compliant: counts[at] === 0,
-      non_compliant_count: counts[at]!,
+      would_be_compliant: count === 0,
+      non_compliant_count: count,
     })),
     non_compliant_artifacts,
   };

@@ -1,7 +1,7 @@
 import type { AttestationRule, BooleanRule, Condition, Policy } from "./model.ts";
 
 /** A condition as interfaces show it. */
-export interface ConditionText {
+interface ConditionText {
   text: string;
 }
 
@@ -45,12 +45,12 @@ function textOf(condition: Condition | null): ConditionText | null {
   return condition === null ? null : { text: condition.text };
 }
 
-/** `rule.definition` of a provenance or trail-compliance rule. */
+/** Makes `rule.definition` of a provenance or trail-compliance rule. */
 export function booleanDefinition({ required, exceptions }: BooleanRule): BooleanDefinition {
   return { required, exceptions: exceptions.map((exception) => ({ if: textOf(exception) })) };
 }
 
-/** `rule.definition` of an attestation rule. */
+/** Makes `rule.definition` of an attestation rule. */
 export function attestationDefinition({ condition, ...rule }: AttestationRule): AttestationDefinition {
   const { name, type, must_be_compliant, for_control } = rule;
   return { if: textOf(condition), name, type, must_be_compliant, for_control };
@@ -60,7 +60,7 @@ function dumpBoolean({ required, exceptions }: BooleanRule): BooleanDump {
   return { required, exceptions: exceptions.map((exception) => ({ if_condition: textOf(exception) })) };
 }
 
-/** `policy_dump` of an applied policy. */
+/** Makes `policy_dump` of an applied policy. */
 export function policyDump({ schema_version, artifacts }: Policy): PolicyDump {
   return {
     schema_version,

@@ -4,7 +4,7 @@ import type { BooleanRule, Condition, Policy } from "./model.ts";
 /** Rules of one policy at most, each exception counted as one: many times what anybody wants to keep in mind. */
 export const maxRules = 500;
 
-/** How much there is to judge by. */
+/** Cost of judging one artifact by a policy. */
 export interface PolicySize {
   /** Rules and exceptions, long conditions counted more than once; at least one. */
   rules: number;
@@ -12,7 +12,7 @@ export interface PolicySize {
   patterns: number;
 }
 
-/** A condition of so many characters costs as much as a rule. */
+/** Characters of a condition that cost as much as a rule. */
 const conditionLength = 1000;
 
 function conditionsOf({ artifacts }: Policy): (Condition | null)[] {
@@ -28,7 +28,7 @@ function countBoolean({ required, exceptions }: BooleanRule): number {
   return exceptions.length + (required ? 1 : 0);
 }
 
-/** Rules that are asked, and exceptions. */
+/** Counts the rules that are in force, and all exceptions. */
 export function countRules({ artifacts }: Policy): number {
   const { provenance, trail_compliance, attestations } = artifacts;
   return countBoolean(provenance) + countBoolean(trail_compliance) + attestations.length;
@@ -36,7 +36,7 @@ export function countRules({ artifacts }: Policy): number {
 
 const known = new WeakMap<Policy, PolicySize>();
 
-/** How much it takes to judge by a policy. */
+/** Measures a policy, once. */
 export function sizeOfPolicy(policy: Policy): PolicySize {
   const size = known.get(policy) ?? measure(policy);
   known.set(policy, size);

@@ -67,7 +67,7 @@ function isName(pattern: RegExp, name: string): boolean {
   return pattern.test(name) && name.length <= 512;
 }
 
-/** Whether everything a plan names may be stored under that name. */
+/** Says whether everything a plan names may be stored under that name. */
 function isSound({ flow, trail, attestation }: DeliveryPlan): boolean {
   const commit = attestation.git_commit_info?.sha1 ?? null;
   const target = attestation.target_artifact;

@@ -2,9 +2,12 @@ import { attestationNamePattern, flowNamePattern, maxNameLength, trailNamePatter
 import { type Analysis, NoPlan, quoted } from "./payload.ts";
 import { property } from "./properties.ts";
 
+/** What of a project its flow is named after. */
+export const flowNameBases = ["key", "name"] as const;
+
 /** How a flow is named when the scanner does not say: an integration's settings. */
 export interface FlowNameOptions {
-  flow_name_base: "key" | "name";
+  flow_name_base: (typeof flowNameBases)[number];
   flow_name_prefix: string;
   flow_name_suffix: string;
 }
@@ -13,7 +16,7 @@ function isName(pattern: RegExp, name: string): boolean {
   return name.length <= maxNameLength && pattern.test(name);
 }
 
-/** Prefix, project and suffix, every character that flow names do not know replaced by a hyphen. */
+/** Joins prefix, project and suffix, and replaces every character that flow names do not know by a hyphen. */
 function defaultFlowName(analysis: Analysis, options: FlowNameOptions): string {
   const base = options.flow_name_base;
   const project = analysis.project?.[base] ?? "";
@@ -28,7 +31,7 @@ function defaultFlowName(analysis: Analysis, options: FlowNameOptions): string {
 }
 
 /**
- * The flow to record in: the scanner's, else one named after the project.
+ * Names the flow to record in: the scanner's, else one named after the project.
  * @throws NoPlan when that is no flow name.
  */
 export function flowName(analysis: Analysis, options: FlowNameOptions): string {
@@ -39,7 +42,7 @@ export function flowName(analysis: Analysis, options: FlowNameOptions): string {
 }
 
 /**
- * The trail to record on: the scanner's, else the revision that was analysed.
+ * Names the trail to record on: the scanner's, else the revision that was analysed.
  * @throws NoPlan when there is neither, or it is no trail name.
  */
 export function trailName(analysis: Analysis): string {
@@ -56,7 +59,7 @@ export interface AttestationName {
 }
 
 /**
- * The scanner's `name` or `artifact.name`; `sonar` when it says nothing.
+ * Reads the scanner's `name` or `artifact.name`; `sonar` when it says nothing.
  * @throws NoPlan when that is no attestation name.
  */
 export function attestationName(analysis: Analysis): AttestationName {
@@ -64,6 +67,6 @@ export function attestationName(analysis: Analysis): AttestationName {
   const parts = given.split(".");
   if (parts.length > 2 || !parts.every((part) => isName(attestationNamePattern, part)))
     throw new NoPlan(`Attestation name ${quoted(given)} is not valid`);
-  const name = parts.at(-1)!;
-  return { name, target_artifact: parts.length === 2 ? parts[0]! : null };
+  const [name = "", target_artifact = null] = parts.toReversed();
+  return { name, target_artifact };
 }

@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { present } from "../../lib/present.ts";
+
 /** Largest body of a delivery: an analysis with hundreds of conditions has a tenth of it. */
 export const maxDeliveryBytes = 1024 * 1024;
 
@@ -8,7 +10,7 @@ export class NoPlan extends Error {}
 
 const text = z.string().nullish();
 
-/** Only the first wrong one is told of: a delivery has room for half a million. */
+/** A list of objects. Only the first that is none becomes an issue: a delivery has room for half a million. */
 const Conditions = z.array(z.unknown()).check((context) => {
   const at = context.value.findIndex(
     (item) => typeof item !== "object" || item === null || Array.isArray(item),
@@ -45,7 +47,7 @@ const kinds: Record<string, string> = { string: "text", object: "an object", arr
 export function readAnalysis(payload: Record<string, unknown>): Analysis {
   const parsed = Analysis.safeParse(payload);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
+  const issue = present(parsed.error.issues[0], "what does not parse has an issue");
   const kind = issue.code === "invalid_type" ? kinds[issue.expected] : undefined;
   throw new NoPlan(`Field ${issue.path.join(".")} should be ${kind ?? "of another kind"}`);
 }
@@ -53,13 +55,13 @@ export function readAnalysis(payload: Record<string, unknown>): Analysis {
 /** Longest task id and project key that are looked up again. */
 const maxKeyLength = 512;
 
-/** A text of the payload that is short enough to be looked up by; null for anything else. */
+/** Takes a text of the payload that is short enough to be looked up by; null for anything else. */
 function keyText(value: unknown): string | null {
   return typeof value === "string" && value !== "" && value.length <= maxKeyLength ? value : null;
 }
 
 /** What a delivery is found by, as far as its payload has it. */
-export interface DeliveryKeys {
+interface DeliveryKeys {
   /** Tells the deliveries of one analysis from those of another. Missing when a person's change caused it. */
   task_id: string | null;
   project_key: string | null;
@@ -73,7 +75,7 @@ export function deliveryKeys(payload: Record<string, unknown>): DeliveryKeys {
   return { task_id: keyText(payload["taskId"]), project_key: keyText(key) };
 }
 
-/** @throws NoPlan when the task id is there but too long to recognize the analysis by. */
+/** Checks the task id. @throws NoPlan when it is there but too long to recognize the analysis by. */
 export function checkTaskId(analysis: Analysis): void {
   if ((analysis.taskId ?? "").length > maxKeyLength)
     throw new NoPlan(`Field taskId has more than ${maxKeyLength} characters`);
@@ -81,7 +83,7 @@ export function checkTaskId(analysis: Analysis): void {
 
 const longestQuote = 100;
 
-/** A value from outside in a sentence: quoted, and cut when it is long. */
+/** Quotes a value from outside for a sentence, and cuts it when it is long. */
 export function quoted(value: string): string {
   const short = value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value;
   return `'${short.toWellFormed()}'`;

@@ -5,14 +5,14 @@ import { type Analysis, checkTaskId, NoPlan, quoted, readAnalysis } from "./payl
 import { property } from "./properties.ts";
 
 /** A flow or trail to make if it is not there. */
-export interface Place {
+interface Place {
   name: string;
   /** For a new one only; empty when the scanner gave none. */
   description: string;
 }
 
 /** What is known of the commit that was analysed. */
-export interface AnalysedCommit {
+interface AnalysedCommit {
   sha1: string;
   message: null;
   author: null;
@@ -22,7 +22,7 @@ export interface AnalysedCommit {
 }
 
 /** The attestation to record. */
-export interface PlannedAttestation extends AttestationName {
+interface PlannedAttestation extends AttestationName {
   /** An artifact that has to be known on the trail. */
   artifact_fingerprint: string | null;
   git_commit_info: AnalysedCommit | null;
@@ -47,7 +47,7 @@ function checkStatus(analysis: Analysis): void {
   if (status !== "SUCCESS") throw new NoPlan(`The analysis ended with status ${quoted(status)}`);
 }
 
-/** The branch's name; a pull request's is its number, which is no branch. */
+/** Reads the branch's name; a pull request's is its number, which is no branch. */
 function branchOf(analysis: Analysis): string | null {
   const { name, type } = analysis.branch ?? {};
   return type === "PULL_REQUEST" ? null : name || null;

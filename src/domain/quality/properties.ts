@@ -4,7 +4,7 @@ import { type Analysis, NoPlan } from "./payload.ts";
 const prefixes = ["sonar.analysis.waybill_", "sonar.analysis.kosli_"] as const;
 
 /** What a scanner may ask for. */
-export type PropertyName =
+type PropertyName =
   | "flow"
   | "flow_description"
   | "trail"
@@ -14,7 +14,7 @@ export type PropertyName =
   | "artifact_fingerprint";
 
 /**
- * The scanner's property of this name, without blanks around it. One that is empty counts as not given: that is what
+ * Reads the scanner's property of this name, without blanks around it. One that is empty counts as not given: that is what
  * becomes of an unset variable in a pipeline.
  * @throws NoPlan when the value is not text.
  */

@@ -5,6 +5,7 @@ import {
   annotate,
   byPlace,
   countCompliance,
+  describeChange,
   findingsText,
   isNewSnapshot,
   placeOf,
@@ -12,7 +13,6 @@ import {
   type AnnotationType,
   type ComparedArtifact,
 } from "./annotate.ts";
-import { describeChange, eventsOf } from "./events.ts";
 
 function artifact(name: string, given: Partial<ComparedArtifact> = {}): ComparedArtifact {
   return {
@@ -69,7 +69,6 @@ describe("annotate", () => {
     const now = after?.creationTimestamp.length ?? 0;
     expect(annotated).toEqual([{ artifact: after ?? before, annotation: { type, was, now } }]);
     expect(isNewSnapshot(annotated)).toBe(type !== "unchanged");
-    expect(eventsOf(annotated).map((event) => event.type)).toEqual(type === "unchanged" ? [] : [type]);
   });
 
   it("takes another digest or another name for another artifact", () => {
@@ -148,7 +147,6 @@ describe("annotate", () => {
         expect(isNewSnapshot(forth)).toBe(isNewSnapshot(back));
         const counts = countCompliance(forth);
         expect(counts.true + counts.false + counts.null).toBe(after.length);
-        expect(eventsOf(forth).length > 0).toBe(isNewSnapshot(forth));
       }),
     );
   });
@@ -169,18 +167,6 @@ describe("describeChange", () => {
     [{ type: "unchanged", was: 1, now: 1 }, "1 instance unchanged"],
   ])("%j", (annotation, text) => {
     expect(describeChange(annotation)).toBe(text);
-  });
-
-  it("is part of an event", () => {
-    expect(eventsOf(annotate([artifact("web")], []))).toEqual([
-      {
-        type: "exited",
-        artifact_name: "web",
-        sha256: "web-digest",
-        description: "1 instance stopped running (from 1 to 0)",
-        artifact_compliance: true,
-      },
-    ]);
   });
 });
 

@@ -1,17 +1,30 @@
 import { compareText } from "../../lib/text.ts";
 import { artifactKey } from "./running.ts";
 
-/** What became of an artifact since the snapshot before. */
-export type AnnotationType =
-  | "started-compliant"
-  | "started-non-compliant"
-  | "started-unknown"
-  | "became-compliant"
-  | "became-non-compliant"
-  | "updated-provenance"
-  | "changed"
-  | "unchanged"
-  | "exited";
+/** Words for what became of an artifact since the snapshot before. */
+export const annotationTypes = [
+  "started-compliant",
+  "started-non-compliant",
+  "started-unknown",
+  "became-compliant",
+  "became-non-compliant",
+  "updated-provenance",
+  "changed",
+  "unchanged",
+  "exited",
+] as const;
+export type AnnotationType = (typeof annotationTypes)[number];
+
+/** Kinds of events: `verdict` is one on an artifact that turned, `changed` whatever else is no start and no exit. */
+export const eventKinds = ["started", "exited", "changed", "verdict"] as const;
+export type EventKind = (typeof eventKinds)[number];
+
+/** Says of which kind an event of this type is. */
+export function eventKind(type: Exclude<AnnotationType, "unchanged">): EventKind {
+  if (type === "exited") return "exited";
+  if (type.startsWith("started-")) return "started";
+  return type.startsWith("became-") ? "verdict" : "changed";
+}
 
 /** With the numbers of instances then and now. */
 export interface Annotation {
@@ -20,7 +33,7 @@ export interface Annotation {
   now: number;
 }
 
-/** What two snapshots are compared by. */
+/** An artifact with everything that snapshots are compared by. */
 export interface ComparedArtifact {
   name: string;
   fingerprint: string;
@@ -39,8 +52,8 @@ export interface Annotated<Artifact> {
   annotation: Annotation;
 }
 
-/** What policies and flows made of an artifact, as far as a difference in it is worth a snapshot. */
-export interface Findings {
+/** Results of policies and flows for an artifact, as far as a difference in them is worth a snapshot. */
+interface Findings {
   policy_decisions: readonly {
     policy_name: string;
     rule_evaluations: readonly { resolutions: readonly { type: string }[] }[];
@@ -48,7 +61,7 @@ export interface Findings {
   flows: readonly { artifact_compliance_in_flow: boolean | null }[];
 }
 
-/** Findings as a text to compare. Versions of policies and the order of policies and flows do not matter. */
+/** Writes findings as a text to compare. Versions of policies and the order of policies and flows do not matter. */
 export function findingsText({ policy_decisions, flows }: Findings): string {
   const decisions = policy_decisions.map(({ policy_name, rule_evaluations }) =>
     JSON.stringify([
@@ -62,7 +75,7 @@ export function findingsText({ policy_decisions, flows }: Findings): string {
 
 const fulfilled = new Set(["rule_satisfied", "rule_not_applicable"]);
 
-/** The names of the policies that an artifact does not comply with, by its findings. */
+/** Lists the names of the policies that an artifact does not comply with, by its findings. */
 export function failingPolicies(findings: string): string[] {
   const [decisions] = JSON.parse(findings) as [string[]];
   return decisions.flatMap((text) => {
@@ -97,7 +110,7 @@ function annotateOne(before: ComparedArtifact | undefined, after: ComparedArtifa
   return { type: changeType(before, after), was: before.creationTimestamp.length, now };
 }
 
-/** Changed ones first, then unchanged, then exited. */
+/** Ranks changed artifacts before unchanged ones, and these before those that have exited. */
 function rank(type: AnnotationType): number {
   if (type === "exited") return 2;
   return type === "unchanged" ? 1 : 0;
@@ -107,7 +120,7 @@ function newest(timestamps: readonly number[]): number {
   return timestamps.reduce((latest, each) => Math.max(latest, each), -Infinity);
 }
 
-/** What decides on the place of an artifact in a snapshot. */
+/** The keys by which artifacts are ordered in a snapshot. */
 export interface Place {
   rank: number;
   newest: number;
@@ -115,7 +128,10 @@ export interface Place {
   fingerprint: string;
 }
 
-/** The place of an artifact that became what the annotation says; of one that is not compared yet, among its like. */
+/**
+ * Finds the place of an artifact in a snapshot. Without an annotation it is the place among those that are not compared
+ * yet.
+ */
 export function placeOf(
   {
     name,
@@ -128,7 +144,10 @@ export function placeOf(
   return { rank: rank(type), newest: newest(creationTimestamp), name, fingerprint };
 }
 
-/** The order of snapshots: what is new or different, what is not, what has exited, each with the youngest first. */
+/**
+ * Compares places: what is new or different comes first, then what is not, then what has exited, each with the youngest
+ * first.
+ */
 export function byPlace(left: Place, right: Place): number {
   return (
     left.rank - right.rank ||
@@ -162,12 +181,12 @@ export function annotate<Artifact extends ComparedArtifact>(
   return annotated;
 }
 
-/** Whether anything has changed that a new snapshot has to record. Numbers of instances and times do not count. */
+/** Says whether anything has changed that a new snapshot has to record. Numbers of instances and times do not count. */
 export function isNewSnapshot(annotated: readonly Annotated<unknown>[]): boolean {
   return annotated.some(({ annotation }) => annotation.type !== "unchanged");
 }
 
-/** How many running artifacts are compliant, not, or unknown; exited ones do not count. */
+/** Counts the running artifacts that are compliant, not, or unknown; exited ones do not count. */
 export function countCompliance(
   annotated: readonly Annotated<{ compliant: boolean | null }>[],
 ): Record<"true" | "false" | "null", number> {
@@ -175,4 +194,15 @@ export function countCompliance(
   for (const { artifact, annotation } of annotated)
     if (annotation.type !== "exited") counts[`${artifact.compliant}`] += 1;
   return counts;
+}
+
+function instances(count: number): string {
+  return `${count} instance${count === 1 ? "" : "s"}`;
+}
+
+/** Describes a change in one line for people. */
+export function describeChange({ type, was, now }: Annotation): string {
+  if (type === "exited") return `${instances(was)} stopped running (from ${was} to ${now})`;
+  if (type.startsWith("started-")) return `${instances(now)} started running (from ${was} to ${now})`;
+  return `${instances(now)} ${type === "unchanged" ? "unchanged" : "changed"}`;
 }

@@ -1,8 +1,8 @@
 import type { ArtifactStatus, AttestationStatus, KeptVerdict } from "../compliance/model.ts";
 import type { ArtifactState } from "../policy/evaluation/model.ts";
 
-/** What an artifact is worth in a flow, with everything that rests on. */
-export interface FlowVerdict {
+/** The verdict on an artifact in a flow, with everything it rests on. */
+interface FlowVerdict {
   status: ArtifactState;
   /** Of the trail, then of the artifact itself. */
   attestations_statuses: readonly AttestationStatus[];
@@ -10,7 +10,7 @@ export interface FlowVerdict {
   unexpected: boolean;
 }
 
-/** What asserts know of an artifact in a flow. */
+/** The facts about an artifact in a flow that asserts need. */
 export interface JudgedFact extends KeptVerdict {
   compliance_state: ArtifactState;
   /** The trail's own attestations, judged. */
@@ -19,8 +19,8 @@ export interface JudgedFact extends KeptVerdict {
 }
 
 /**
- * What an artifact is worth by the template of its latest trail in a flow. Of one that made way there for another of the
- * same name only the trail's attestations are told.
+ * Finds what an artifact is worth by the template of its latest trail in a flow. Of one that another of the same name
+ * has replaced there, only the trail's attestations are told.
  */
 export function verdictInFlow({
   fingerprint,

@@ -10,7 +10,7 @@ interface CommitPage {
 
 type Compare = (repo: string, previous: string, current: string) => string;
 
-/** How each kind of code host addresses a commit, and the way from one to another. First match wins. */
+/** Kinds of code host, with the pattern of a commit's address and the address of a comparison. The first match wins. */
 const hosts: readonly { pattern: RegExp; compare: Compare }[] = [
   {
     // Azure DevOps
@@ -45,7 +45,7 @@ const hosts: readonly { pattern: RegExp; compare: Compare }[] = [
 /** Longer than any address of a commit; the patterns above are not for more. */
 const maxLength = 2000;
 
-/** The address without what does not belong to the page: query, fragment, a slash at the end. */
+/** Removes from an address what does not belong to the page: query, fragment, a slash at the end. */
 function plainAddress(text: string): string | undefined {
   const url = text.length > maxLength ? undefined : parseUrl(text);
   if (url === undefined) return undefined;
@@ -66,9 +66,9 @@ function readCommitPage(url: string): CommitPage | undefined {
 }
 
 /**
- * The page that compares two commits of one repo, from the addresses of the commits' own pages: GitHub, GitLab,
- * Bitbucket (Cloud and Data Center) and Azure DevOps, on any host, and whatever has the same addresses. Null for others,
- * and for commits of different repos.
+ * Finds the page that compares two commits of one repo, from the addresses of the commits' own pages: GitHub, GitLab,
+ * Bitbucket (Cloud and Data Center) and Azure DevOps, on any host, and whatever has the same addresses. Null for
+ * others, and for commits of different repos.
  */
 export function compareUrl(previous: string | null, current: string | null): string | null {
   const [from, to] = [readCommitPage(previous ?? ""), readCommitPage(current ?? "")];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { evaluateArtifact } from "../policy/evaluation/evaluate.ts";
+import { evaluateArtifact } from "../../../test/support/policy-verdicts.ts";
 import { parsePolicy } from "../policy/parse.ts";
 import { decisionsOf, parseDecisions, printWithoutRules, RuleBook, rulesIn } from "./decisions.ts";
 import { flowMark } from "./print.ts";

@@ -19,7 +19,7 @@ interface SharedEvaluation extends Omit<RuleEvaluation, "resolutions"> {
   resolutions: { type: Resolution["type"]; context: Numbered<Resolution["context"]> }[];
 }
 
-/** What policies decided on artifacts that they found alike: with numbers in place of flows. */
+/** Decisions of policies that several artifacts have in common: with numbers in place of flows. */
 export type SharedDecisions = readonly (Omit<PolicyDecision, "rule_evaluations"> & {
   rule_evaluations: SharedEvaluation[];
 })[];
@@ -27,12 +27,18 @@ export type SharedDecisions = readonly (Omit<PolicyDecision, "rule_evaluations">
 const marked = new RegExp(`${flowMark}(\\d+)${flowMark}`, "g");
 const keyed = /"\\u0003":(\d+)/g;
 
-/** @param text JSON text with `flowMark` in it. */
+/**
+ * Parses what policies decided, with numbers in place of flows.
+ * @param text JSON text with `flowMark` in it.
+ */
 export function parseDecisions(text: string): SharedDecisions {
   return JSON.parse(text.replace(marked, String.raw`"\u0003":$1`)) as SharedDecisions;
 }
 
-/** What policies decided on the artifact with these flows, each as members of an object. */
+/**
+ * Puts the flows of an artifact into what policies decided on it.
+ * @param flows each as members of an object.
+ */
 export function decisionsOf(shared: SharedDecisions, flows: readonly string[]): PolicyDecision[] {
   const places = flows.map(
     (flow) => JSON.parse(`{${flow}}`) as Pick<Resolution["context"], "flow_name" | "trail_name">,
@@ -51,23 +57,23 @@ export function decisionsOf(shared: SharedDecisions, flows: readonly string[]): 
   }));
 }
 
-/** The rules that were decided on. */
+/** Lists the rules that were decided on. */
 export function rulesIn(shared: SharedDecisions): NamedRule[] {
   return shared.flatMap(({ policy_name, policy_version, rule_evaluations }) =>
     rule_evaluations.map(({ rule }, rule_index) => ({ policy_name, policy_version, rule_index, rule })),
   );
 }
 
-/** The same decisions as JSON text with `flowMark` in it, each rule by its index instead of in full. */
+/** Writes decisions as JSON text with `flowMark` in it, each rule by its index instead of in full. */
 export function printWithoutRules(shared: SharedDecisions): string {
-  const brief = shared.map(({ rule_evaluations, ...decision }) => ({
+  const shorter = shared.map(({ rule_evaluations, ...decision }) => ({
     ...decision,
     rule_evaluations: rule_evaluations.map(({ rule: _rule, ...evaluation }, rule_index) => ({
       rule_index,
       ...evaluation,
     })),
   }));
-  return JSON.stringify(brief).replace(keyed, `${flowMark}$1${flowMark}`);
+  return JSON.stringify(shorter).replace(keyed, `${flowMark}$1${flowMark}`);
 }
 
 /** Gathers rules, each once, in the order in which they come. */
@@ -78,7 +84,9 @@ export class RuleBook {
     for (const rule of rules) this.#find(rule);
   }
 
-  /** The same decisions with the rules of this book: each is in memory once, however many decisions there are. */
+  /**
+   * Replaces the rules of decisions by those of this book: each is in memory once, however many decisions there are.
+   */
   share(decisions: SharedDecisions): SharedDecisions {
     return decisions.map(({ rule_evaluations, ...decision }) => ({
       ...decision,

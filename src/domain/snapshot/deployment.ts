@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../lib/clock.ts";
 import { compareUrl } from "./compare-url.ts";
 
-/** What a flow knows of an artifact. */
+/** An artifact as a flow knows it. */
 export interface BuiltArtifact {
   flow_name: string;
   trail_name: string | null;
@@ -22,7 +22,7 @@ export interface DeployedArtifact {
   flows: readonly BuiltArtifact[];
 }
 
-/** What came with an artifact, measured against what ran before it (contract of snapshots). */
+/** The difference between an artifact and what ran before it (contract of snapshots). */
 export interface DeploymentDiff {
   diff_url: string | null;
   previous_git_commit: string | null;
@@ -41,7 +41,7 @@ function isSameThing(left: BuiltArtifact, right: BuiltArtifact): boolean {
 }
 
 /**
- * How a flow's artifact differs from the one it followed in an environment: the latest before it, with another
+ * Compares a flow's artifact with the one it followed in an environment: the latest before it, with another
  * fingerprint, that the same flow made under the same name. Null when there is none.
  * @param predecessors what ran before, the latest first.
  */
@@ -69,8 +69,8 @@ export function deploymentDiff(
 }
 
 /**
- * Seconds from a commit to the first instance that runs it; negative when the commit is younger. Null when there is no
- * commit, or when no reporter knew a start: they say 0 or less then.
+ * Measures the seconds from a commit to the first instance that runs it; negative when the commit is younger. Null when
+ * there is no commit, or when no reporter knew a start: they say 0 or less then.
  * @param creationTimestamps of the instances, Unix seconds.
  */
 export function commitLeadTime(

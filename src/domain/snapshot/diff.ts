@@ -1,6 +1,6 @@
 import { compareText } from "../../lib/text.ts";
 
-/** What a diff needs of a running artifact. */
+/** A running artifact, as far as a diff needs it. */
 export interface DiffableArtifact {
   name: string;
   /** Empty when the digest is not known. */
@@ -42,9 +42,9 @@ export interface SnapshotDiff {
 }
 
 /** One fingerprint on one side, under whatever names. */
-interface Group {
+export interface Group<A = DiffableArtifact> {
   /** The one that is shown. */
-  first: DiffableArtifact;
+  first: A;
   /** Instances. */
   count: number;
   pods: Set<string>;
@@ -58,17 +58,17 @@ function byAgeAndName(left: DiffableArtifact, right: DiffableArtifact): number {
   return newest(right) - newest(left) || compareText(left.name, right.name);
 }
 
-/** What runs in one of the two snapshots, gathered bit by bit; what has exited is left out. */
-export class DiffSide {
+/** One of the two snapshots of a diff, gathered bit by bit; what has exited is left out. */
+export class DiffSide<A extends DiffableArtifact = DiffableArtifact> {
   /** `env#N`. */
   readonly snapshot_id: string;
-  readonly #groups = new Map<string, Group>();
+  readonly #groups = new Map<string, Group<A>>();
 
   constructor(snapshot_id: string) {
     this.snapshot_id = snapshot_id;
   }
 
-  add(artifact: DiffableArtifact): void {
+  add(artifact: A): void {
     // Without a digest the name is all there is to tell artifacts apart.
     const key = artifact.fingerprint === "" ? ` ${artifact.name}` : artifact.fingerprint;
     const group = this.#groups.get(key) ?? { first: artifact, count: 0, pods: new Set() };
@@ -78,12 +78,13 @@ export class DiffSide {
     for (const pod of artifact.pods) group.pods.add(pod);
   }
 
-  get groups(): ReadonlyMap<string, Group> {
+  get groups(): ReadonlyMap<string, Group<A>> {
     return this.#groups;
   }
 }
 
-function show({ first, pods }: Group): DiffArtifact {
+/** Shows a fingerprint, without its number of instances. */
+export function showGroup({ first, pods }: Group): DiffArtifact {
   return {
     fingerprint: first.fingerprint,
     name: first.name,
@@ -102,7 +103,7 @@ function ordered(artifacts: readonly DiffArtifact[]): DiffArtifact[] {
 
 function onlyIn({ groups }: DiffSide, others: DiffSide): DiffArtifact[] {
   const only = [...groups].filter(([key]) => !others.groups.has(key));
-  return ordered(only.map(([, group]) => ({ ...show(group), instance_count: group.count })));
+  return ordered(only.map(([, group]) => ({ ...showGroup(group), instance_count: group.count })));
 }
 
 function inBoth(first: DiffSide, second: DiffSide, isSame: boolean): DiffArtifact[] {
@@ -112,7 +113,7 @@ function inBoth(first: DiffSide, second: DiffSide, isSame: boolean): DiffArtifac
     const { count } = group;
     if (was === undefined || (was === count) !== isSame) continue;
     found.push({
-      ...show(group),
+      ...showGroup(group),
       ...(isSame ? { instance_count: count } : { s1_instance_count: was, s2_instance_count: count }),
     });
   }
@@ -120,9 +121,8 @@ function inBoth(first: DiffSide, second: DiffSide, isSame: boolean): DiffArtifac
 }
 
 /**
- * What two snapshots, of one environment or of two, have in common and what not, part by part in the order in which they
- * are shown. An artifact is told by its fingerprint, because environments may call it differently; what is in both is
- * shown as in the second.
+ * Compares two snapshots, of one environment or of two, part by part in the order in which they are shown. An artifact
+ * is told by its fingerprint, because environments may call it differently; what is in both is shown as in the second.
  */
 export function* diffParts(
   first: DiffSide,

@@ -9,7 +9,7 @@ export interface ArtifactDocument extends Annotation {
   decisions_digest: string;
 }
 
-/** What policies decided, taken apart at the flows. */
+/** Decisions of policies, divided at the places where flows stand. */
 export interface DecisionTexts {
   /** As bytes; one more than numbers. */
   texts: Buffer[];
@@ -18,7 +18,10 @@ export interface DecisionTexts {
   length: number;
 }
 
-/** @param decisions JSON text with `flowMark` in it. */
+/**
+ * Divides what policies decided at the places where flows stand.
+ * @param decisions JSON text with `flowMark` in it.
+ */
 export function takeApart(decisions: string): DecisionTexts {
   const parts = decisions.split(flowMark);
   const texts = parts.filter((_part, at) => at % 2 === 0).map((text) => Buffer.from(text));
@@ -29,24 +32,31 @@ export function takeApart(decisions: string): DecisionTexts {
   };
 }
 
-/** @param flows with marks between them. */
+/**
+ * Writes what policies decided, with its flows.
+ * @param flows with marks between them.
+ */
 function writeDecisions(writer: ByteWriter, { texts, numbers }: DecisionTexts, flows: string): void {
   const places = flows.split(flowMark).map((flow) => Buffer.from(flow));
   for (const [at, text] of texts.entries()) {
+    // oxlint-disable-next-line typescript/no-non-null-assertion -- there is a number between two texts, and a place for each
     if (at > 0) writer.bytes(places[numbers[at - 1]!]!);
     writer.bytes(text);
   }
 }
 
-/** The flows that policies decided about, as members of an object each, in their order. */
+/** Lists the flows that policies decided about, as members of an object each, in their order. */
 export function flowsIn(doc: string): string[] {
   const inner = doc.slice(doc.indexOf(flowMark) + 1, doc.lastIndexOf(flowMark));
   return inner === "" ? [] : inner.split(flowMark);
 }
 
-/** Whether a document says that its artifact is trusted. What others named may occur in texts only, where quotes differ. */
+/** Stands in the documents of trusted artifacts alone. No name can look like it: quotes in names are escaped. */
+export const trustedMember = ',"allow_listed":true,"fingerprint":"';
+
+/** Says whether a document shows its artifact as trusted. */
 export function isTrusted(doc: string): boolean {
-  return doc.includes(',"allow_listed":true,"fingerprint":"');
+  return doc.includes(trustedMember);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { evaluateArtifact } from "../policy/evaluation/evaluate.ts";
+import { evaluateArtifact } from "../../../test/support/policy-verdicts.ts";
 import { parsePolicy } from "../policy/parse.ts";
 import { type Evidence, explainRecorded, summarizeArtifact, summarizeEnvironment } from "./explain.ts";
 

@@ -22,7 +22,7 @@ export interface Evidence extends ReportedAttestation {
 }
 
 /** An artifact as a snapshot recorded it, with what was reported for it. */
-export interface RecordedArtifact {
+interface RecordedArtifact {
   fingerprint: string;
   allow_listed: boolean;
   policy_decisions: readonly PolicyDecision[];
@@ -30,7 +30,7 @@ export interface RecordedArtifact {
   evidence: readonly (readonly Evidence[])[];
 }
 
-export type RequirementOutcome = "met" | "missing" | "failed" | "not_applicable";
+type RequirementOutcome = "met" | "missing" | "failed" | "not_applicable";
 
 /** One rule of one policy, for an artifact in one flow. */
 export interface RuleRequirement {
@@ -114,7 +114,7 @@ function requirementsOf(artifact: RecordedArtifact, at: Timestamp): RuleRequirem
   );
 }
 
-/** Why an artifact has the verdict it has in a snapshot, and the fewest reports that would have made it comply. */
+/** Explains the verdict on an artifact in a snapshot, with the fewest reports that would have made it comply. */
 export function explainRecorded(
   artifact: RecordedArtifact,
   at: Timestamp,
@@ -125,16 +125,16 @@ export function explainRecorded(
   };
 }
 
-/** What an environment or an artifact is worth, in words. */
-export type RuntimeStatus = "COMPLIANT" | "NON-COMPLIANT" | "UNKNOWN";
+/** Words for the verdict on an environment or an artifact. */
+type RuntimeStatus = "COMPLIANT" | "NON-COMPLIANT" | "UNKNOWN";
 
 export function runtimeStatus(compliant: boolean | null): RuntimeStatus {
   if (compliant === null) return "UNKNOWN";
   return compliant ? "COMPLIANT" : "NON-COMPLIANT";
 }
 
-/** What a verdict on an environment rests on. */
-export interface EnvironmentCase {
+/** The numbers that a verdict on an environment rests on. */
+interface EnvironmentCase {
   compliant: boolean | null;
   policies: number;
   /** How many run, and how many of them do not comply. */
@@ -146,7 +146,7 @@ function count(number: number, one: string): string {
   return `${number} ${one}${number === 1 ? "" : "s"}`;
 }
 
-/** An environment's verdict in one sentence, without a full stop. */
+/** Summarizes an environment's verdict in one sentence, without a full stop. */
 export function summarizeEnvironment({ compliant, policies, artifacts, failing }: EnvironmentCase): string {
   if (compliant === null)
     return policies === 0
@@ -157,7 +157,7 @@ export function summarizeEnvironment({ compliant, policies, artifacts, failing }
   return `${failing} of ${count(artifacts, "artifact")} ${failing === 1 ? "does" : "do"} not comply`;
 }
 
-/** An artifact's verdict in one sentence, without a full stop. */
+/** Summarizes an artifact's verdict in one sentence, without a full stop. */
 export function summarizeArtifact(
   compliant: boolean | null,
   artifact: Pick<RecordedArtifact, "allow_listed" | "policy_decisions">,

@@ -4,7 +4,7 @@ import { environmentNamePattern } from "../names.ts";
 import { ago, parseDateTime, type TimeUnit } from "./moments.ts";
 
 /** One of an environment's snapshots. */
-export type SnapshotExpression = {
+type SnapshotExpression = {
   /** As error texts repeat it behind the environment's name; empty for the name alone. */
   asked: string;
 } & (
@@ -81,13 +81,13 @@ export function parseSnappish(text: string, now: Timestamp): Snappish {
   return { environment, expression };
 }
 
-/** What an index comes to, counted from 1. It may lie outside of 1 to `count`. */
+/** Counts an index from 1. The result may lie outside of 1 to `count`. */
 export function absoluteIndex(index: number, count: number): number {
   return index < 0 ? count + 1 + index : index;
 }
 
 /**
- * 404 for a snapshot that does not exist.
+ * Makes the 404 for a snapshot that does not exist.
  * @param count how many there are.
  */
 export function noSuchSnapshot(org: string, { environment, expression }: Snappish, count: number): AppError {

@@ -1,4 +1,5 @@
-import { sorted, type Steps } from "../../lib/steps.ts";
+import type { NonEmpty } from "../../lib/group.ts";
+import { grouped, sorted, type Steps } from "../../lib/steps.ts";
 import { compareText } from "../../lib/text.ts";
 import type { AzureAppsItem, CloudRunItem, Digests, EcsItem, K8sItem, Report } from "./report.ts";
 import { artifactKey, byName, type Pod, type RunningArtifact, type Workload } from "./running.ts";
@@ -53,31 +54,25 @@ function instancesOf(report: Report): Instance[] {
   }
 }
 
-interface Group {
+/** An artifact in an instance. */
+interface Part {
   name: string;
   fingerprint: string;
-  instances: Instance[];
+  instance: Instance;
+}
+
+function* partsOf(instances: readonly Instance[]): Generator<Part> {
+  for (const instance of instances)
+    for (const [name, fingerprint] of Object.entries(instance.digests)) yield { name, fingerprint, instance };
 }
 
 /** Items that are looked at before somebody else may do something. */
 const inOneGo = 500;
 
-function* groupByArtifact(instances: readonly Instance[]): Steps<Group[]> {
-  const groups = new Map<string, Group>();
-  let looked = 0;
-  for (const instance of instances)
-    for (const [name, fingerprint] of Object.entries(instance.digests)) {
-      looked += 1;
-      if (looked % inOneGo === 0) yield;
-      const key = artifactKey({ fingerprint, name });
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, { name, fingerprint, instances: [instance] });
-      else group.instances.push(instance);
-    }
-  return [...groups.values()];
-}
-
-/** Oldest first; the text decides between instances of one second, so that the order of a report does not. */
+/**
+ * Sorts instances, oldest first; their text decides between those of one second, so that the order of a report does
+ * not.
+ */
 function* byAge(instances: readonly Instance[]): Steps<Instance[]> {
   const identified: { instance: Instance; identity: string }[] = [];
   for (const instance of instances) {
@@ -106,13 +101,16 @@ function podsOf(instances: readonly Instance[]): Workload["pods"] {
   return pods.size === 0 ? null : Object.fromEntries(pods);
 }
 
-/** Only within a namespace a pod's name is its own. */
+/** Finds a name for a pod that no other has: a pod's name is its own only within a namespace. */
 function freeName(pods: ReadonlyMap<string, Pod>, name: string, namespace: string): string {
   const known = pods.get(name);
   return known === undefined || known.namespace === namespace ? name : `${namespace}/${name}`;
 }
 
-function* toArtifact({ name, fingerprint, instances }: Group): Steps<RunningArtifact> {
+/** @param parts all of the same artifact. */
+function* toArtifact(parts: Readonly<NonEmpty<Part>>): Steps<RunningArtifact> {
+  const [{ name, fingerprint }] = parts;
+  const instances = parts.map(({ instance }) => instance);
   const aged = instances.length === 1 ? instances : yield* byAge(instances);
   return {
     name,
@@ -123,7 +121,7 @@ function* toArtifact({ name, fingerprint, instances }: Group): Steps<RunningArti
   };
 }
 
-/** What a report says in substance: which artifacts run, as a text for each. In no particular order. */
+/** Lists which artifacts run by a report, by `artifactKey`, in no particular order. */
 export function* reportedKeys(report: Report): Steps<Set<string>> {
   const keys = new Set<string>();
   let looked = 0;
@@ -136,21 +134,15 @@ export function* reportedKeys(report: Report): Steps<Set<string>> {
   return keys;
 }
 
-/** The fingerprints in a report, without those that are not known. */
-export function reportedFingerprints(report: Report): Set<string> {
-  const fingerprints = new Set(report.artifacts.flatMap(({ digests }) => Object.values(digests)));
-  fingerprints.delete("");
-  return fingerprints;
-}
-
 /**
- * The artifacts in a report: one for each fingerprint and name, with all its instances. Ordered by name, then
+ * Lists the artifacts in a report: one for each fingerprint and name, with all its instances. Ordered by name, then
  * fingerprint; the order of the report does not matter.
  */
 export function* flattenReport(report: Report): Steps<RunningArtifact[]> {
   const artifacts: RunningArtifact[] = [];
-  for (const group of yield* groupByArtifact(instancesOf(report))) {
-    artifacts.push(yield* toArtifact(group));
+  const groups = yield* grouped(partsOf(instancesOf(report)), artifactKey);
+  for (const parts of groups.values()) {
+    artifacts.push(yield* toArtifact(parts));
     if (artifacts.length % inOneGo === 0) yield;
   }
   return yield* sorted(artifacts, byName);

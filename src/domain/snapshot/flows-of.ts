@@ -8,14 +8,14 @@ import {
 import type { JudgedArtifact } from "./judge.ts";
 import { type FlowFact, shownCommit, type SnapshotFlow } from "./provenance.ts";
 
-/** What is needed to find what an artifact of a flow came after. */
+/** An artifact in a flow, whose predecessor is looked for. */
 export interface LineageKey {
   flow_id: string;
   template_reference_name: string;
   fingerprint: string;
 }
 
-/** What ran before in an environment under the same flow and template name. */
+/** An artifact that ran before in an environment under the same flow and template name. */
 export interface Predecessor {
   name: string;
   fingerprint: string;
@@ -25,7 +25,7 @@ export interface Predecessor {
   compliance_state: string | null;
 }
 
-/** How flows of an artifact are told apart over time. */
+/** Writes a key for an artifact in a flow, as it is looked for in what ran before. */
 export function lineageText({ flow_id, template_reference_name, fingerprint }: LineageKey): string {
   return `${flow_id} ${template_reference_name} ${fingerprint}`;
 }
@@ -50,8 +50,8 @@ function deployed(
   };
 }
 
-/** Where the differences to what ran before come from. */
-export interface DeploymentHistory {
+/** Everything that an artifact is compared with to find what it came after. */
+interface DeploymentHistory {
   /** Flows of this artifact as it ran until now, by `deploymentText`; empty when it has just started. */
   before: ReadonlyMap<string, SnapshotFlow>;
   /** By `lineageText`. */
@@ -60,17 +60,17 @@ export interface DeploymentHistory {
   running: ReadonlySet<string>;
 }
 
-/** How flows of one artifact are told apart, as far as deployments go. */
+/** Writes a key for a flow of one artifact. */
 function deploymentText({ flow_id, template_reference_name }: Omit<LineageKey, "fingerprint">): string {
   return `${flow_id} ${template_reference_name}`;
 }
 
-/** The flows that an artifact had, by `deploymentText`. */
+/** Indexes the flows that an artifact had, by `deploymentText`. */
 export function flowsBefore(flows: readonly SnapshotFlow[]): Map<string, SnapshotFlow> {
   return new Map(flows.map((flow) => [deploymentText(flow), flow]));
 }
 
-/** The flow an artifact had already. */
+/** Finds the flow if an artifact had it already. */
 export function sameBefore(
   fact: FlowFact,
   before: ReadonlyMap<string, SnapshotFlow>,
@@ -92,7 +92,7 @@ function diffOf(fact: FlowFact, history: DeploymentHistory): DeploymentDiff | nu
   return deploymentDiff(fact.fingerprint, built(fact), [deployed(fact, predecessor, history.running)]);
 }
 
-/** The flows of an artifact as the record keeps them, in the order of its facts. */
+/** Lists the flows of an artifact as the record keeps them, in the order of its facts. */
 export function snapshotFlows(
   { facts, running }: JudgedArtifact,
   history: DeploymentHistory,

@@ -1,4 +1,5 @@
 import type { Timestamp } from "../../lib/clock.ts";
+import { type PageNumbers, pageSlice } from "../../lib/paging.ts";
 import { invalid, type AppError } from "../errors.ts";
 import { absoluteIndex } from "./expressions.ts";
 import { ago, type TimeUnit } from "./moments.ts";
@@ -7,7 +8,7 @@ import { ago, type TimeUnit } from "./moments.ts";
 export type Bound = { kind: "index"; index: number } | { kind: "moment"; timestamp: Timestamp };
 
 /** Snapshots from one bound to the other, both included. */
-export interface Interval {
+interface Interval {
   from: Bound;
   to: Bound;
 }
@@ -121,9 +122,9 @@ function chooseBound(
 }
 
 /**
- * The part of a log that a query asks for. A moment wins over the other way to name the same end; either wins over the
- * interval, which counts only when no end is named. Everything that is given has to be right, also when it does not
- * count.
+ * Finds the part of a log that a query asks for. A moment wins over the other way to name the same end; either wins
+ * over the interval, which counts only when no end is named. Everything that is given has to be right, also when it
+ * does not count.
  * @throws AppError `invalid`
  */
 export function chooseWindow(query: WindowQuery, now: Timestamp): Interval {
@@ -134,7 +135,7 @@ export function chooseWindow(query: WindowQuery, now: Timestamp): Interval {
   return { from: from ?? first, to: to ?? latest };
 }
 
-/** Which snapshots to read: by number, and by time where a bound was a moment. All ends are included. */
+/** Snapshots to read: by number, and by time where a bound was a moment. All ends are included. */
 export interface SnapshotRange {
   first: number;
   last: number;
@@ -143,7 +144,7 @@ export interface SnapshotRange {
 }
 
 /**
- * What an interval comes to in an environment; undefined when it holds no snapshot by its numbers alone.
+ * Finds the snapshots of an environment in an interval; undefined when there is none by its numbers alone.
  * @param count how many snapshots the environment has.
  */
 export function resolveInterval({ from, to }: Interval, count: number): SnapshotRange | undefined {
@@ -164,12 +165,14 @@ export interface NumberRange {
   last: number;
 }
 
-/** The part of a range that is on a page, from 1. The first page has the highest numbers unless reversed. */
-export function pageOfRange(
-  { first, last }: NumberRange,
-  { reverse, page, per_page }: { reverse: boolean; page: number; per_page: number },
-): NumberRange {
-  const passed = (page - 1) * per_page;
-  if (reverse) return { first: first + passed, last: Math.min(last, first + passed + per_page - 1) };
-  return { first: Math.max(first, last - passed - per_page + 1), last: last - passed };
+/** Which page of a range. The first one has the highest numbers unless reversed. */
+export interface RangePage extends PageNumbers {
+  reverse: boolean;
+}
+
+/** Finds the part of a range that is on a page. */
+export function pageOfRange({ first, last }: NumberRange, { reverse, ...page }: RangePage): NumberRange {
+  const { limit, offset } = pageSlice(page);
+  if (reverse) return { first: first + offset, last: Math.min(last, first + offset + limit - 1) };
+  return { first: Math.max(first, last - offset - limit + 1), last: last - offset };
 }

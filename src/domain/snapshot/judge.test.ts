@@ -4,6 +4,7 @@ import { judgeRuntime } from "../../../test/support/judging.ts";
 import type { PolicyVersion } from "../policy/evaluation/model.ts";
 import { parsePolicy } from "../policy/parse.ts";
 import { policyDump } from "../policy/print.ts";
+import { judgedBy, judgedBySamePolicies } from "./judge.ts";
 import type { FlowFact } from "./provenance.ts";
 import type { RunningArtifact } from "./running.ts";
 
@@ -67,5 +68,23 @@ describe("what an environment is worth", () => {
         failing_artifacts: [unknown, ""],
       },
     ]);
+  });
+});
+
+describe("judgedBySamePolicies", () => {
+  const text = judgedBy({ policies: [strict, lax], allowed: new Set([known]) });
+
+  it.each<[string, readonly PolicyVersion[], boolean]>([
+    ["the same", [strict, lax], true],
+    ["another order", [lax, strict], true],
+    ["one less", [strict], false],
+    ["another version", [strict, { ...lax, version: 4 }], false],
+    ["another policy of that name", [strict, { ...lax, id: "id-other" }], false],
+  ])("%s", (_, policies, same) => {
+    expect(judgedBySamePolicies(text, policies)).toBe(same);
+  });
+
+  it("knows nothing of what was forgotten", () => {
+    expect(judgedBySamePolicies("", [strict])).toBe(true);
   });
 });

@@ -7,7 +7,7 @@ import { factsText, type FlowFact, knownFlow } from "./provenance.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
 import { logicalVerdict } from "./union.ts";
 
-/** By what the artifacts of an environment are judged. */
+/** Everything that the artifacts of an environment are judged by. */
 export interface RuntimeRules {
   policies: readonly PolicyVersion[];
   allowed: ReadonlySet<string>;
@@ -71,20 +71,35 @@ export function runtimeJudge({ policies, allowed, members }: RuntimeRules): Runt
 
 const nothing: ReadonlySet<string> = new Set();
 
-/** The names of the policies that an artifact does not comply with. */
+/** Lists the names of the policies that an artifact does not comply with. */
 export function failedPolicies({ verdict }: Pick<JudgedArtifact, "verdict">): ReadonlySet<string> {
   const failed = verdict.policy_decisions.filter(({ status }) => status === "NON-COMPLIANT");
   return failed.length === 0 ? nothing : new Set(failed.map(({ policy_name }) => policy_name));
 }
 
-/** Everything but facts that verdicts in an environment rest on, as a text to compare. */
-export function judgedBy({ policies, allowed }: Pick<RuntimeRules, "policies" | "allowed">): string {
-  const versions = policies.map(({ id, name, version }) => [id, name, version]);
-  return JSON.stringify([documentFormat, versions, [...allowed].sort()]);
+/** Names versions of policies: their ids, names and numbers. */
+function versionsOf(policies: readonly PolicyVersion[]) {
+  return policies.map(({ id, name, version }) => [id, name, version] as const);
 }
 
-/** What runs in an environment, judged. */
-export interface RuntimeCase extends Pick<RuntimeRules, "policies" | "members"> {
+/** Writes everything but facts that verdicts in an environment rest on, as a text to compare. */
+export function judgedBy({ policies, allowed }: Pick<RuntimeRules, "policies" | "allowed">): string {
+  return JSON.stringify([documentFormat, versionsOf(policies), [...allowed].sort()]);
+}
+
+/**
+ * Says whether verdicts that rest on what `judgedBy` wrote were reached by these versions of policies, in any order. So they
+ * were as far as anybody knows when the text is empty.
+ */
+export function judgedBySamePolicies(text: string, policies: readonly PolicyVersion[]): boolean {
+  if (text === "") return true;
+  const [, before] = JSON.parse(text) as [unknown, ReturnType<typeof versionsOf>];
+  const written = (versions: typeof before) => versions.map(([id, , version]) => `${id} ${version}`).sort();
+  return written(before).join() === written(versionsOf(policies)).join();
+}
+
+/** An environment of which all artifacts were judged. */
+interface RuntimeCase extends Pick<RuntimeRules, "policies" | "members"> {
   /** In the order in which they are named. */
   running: readonly RunningArtifact[];
   /** The names of the policies that each does not comply with, by `artifactKey`. */
@@ -101,8 +116,8 @@ export interface RuntimeVerdict {
 const inOneGo = 1000;
 
 /**
- * What an environment is worth. One where nothing runs fulfils any policy; without policies that is unknown, in a logical
- * one the members say.
+ * Finds what an environment is worth. One where nothing runs fulfils any policy; without policies that is unknown, in a
+ * logical one the members say.
  */
 export function* concludeRuntime({
   running,

@@ -10,12 +10,12 @@ const seconds: Record<Exclude<TimeUnit, "month" | "year">, number> = {
   week: 604_800,
 };
 
-/** Nothing was recorded before 1970, and the database reckons no further back than it must. */
+/** Moves what lies before 1970 to there: nothing was recorded then, and the database need not reckon so far back. */
 function notBeforeEpoch(timestamp: Timestamp): Timestamp {
   return Number.isFinite(timestamp) ? Math.max(0, timestamp) : 0;
 }
 
-/** The same day of an earlier month, or the month's last when it has no such day; UTC. */
+/** Finds the same day of an earlier month, or the month's last when it has no such day; UTC. */
 function monthsBefore(now: Timestamp, months: number): Timestamp {
   const then = new Date(Math.floor(now) * 1000);
   const day = then.getUTCDate();
@@ -26,7 +26,7 @@ function monthsBefore(now: Timestamp, months: number): Timestamp {
   return then.getTime() / 1000 + (now - Math.floor(now));
 }
 
-/** A moment some time ago, by the calendar of UTC; 1970 at the earliest. */
+/** Finds a moment some time ago, by the calendar of UTC; 1970 at the earliest. */
 export function ago(now: Timestamp, amount: number, unit: TimeUnit): Timestamp {
   if (unit === "month") return notBeforeEpoch(monthsBefore(now, amount));
   if (unit === "year") return notBeforeEpoch(monthsBefore(now, amount * 12));
@@ -35,7 +35,7 @@ export function ago(now: Timestamp, amount: number, unit: TimeUnit): Timestamp {
 
 const dateTimePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$/;
 
-/** `YYYY-MM-DDTHH:MM:SS` in UTC; undefined when it is no such text, or no such day or time exists. */
+/** Parses `YYYY-MM-DDTHH:MM:SS` in UTC; undefined when it is no such text, or no such day or time exists. */
 export function parseDateTime(text: string): Timestamp | undefined {
   if (!dateTimePattern.test(text)) return undefined;
   const time = new Date(`${text}Z`);

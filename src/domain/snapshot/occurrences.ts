@@ -15,7 +15,7 @@ function artifactTrigger(type: string): string | undefined {
   return type.startsWith("started-") ? "ON_STARTED_ARTIFACT" : undefined;
 }
 
-/** What the flow that built it knows of an artifact; of one that exited, what was known while it ran. */
+/** Finds what the flow that built an artifact knows of it; of one that exited, what was known while it ran. */
 function provenanceOf({ judged, stored }: AnnotatedArtifact["artifact"]): ProvenanceFacts | null {
   const fact = judged?.facts[0];
   const known = fact ?? stored?.flows[0];
@@ -34,7 +34,7 @@ function subjectOf({ environment: { id, name } }: SnapshotNews) {
   return { kind: "environment" as const, id, name };
 }
 
-/** What actions may want to be told of artifacts in a snapshot: each that started or exited. */
+/** Lists what actions may want to be told of artifacts in a snapshot: each that started or exited. */
 export function movesIn(news: SnapshotNews, annotated: readonly AnnotatedArtifact[]): Occurrence[] {
   const { at, snapshot } = news;
   const subject = subjectOf(news);
@@ -48,8 +48,8 @@ export function movesIn(news: SnapshotNews, annotated: readonly AnnotatedArtifac
 }
 
 /**
- * What actions may want to be told of the environment: that it became compliant or not. One whose state was unknown
- * becomes so too.
+ * Lists what actions may want to be told of the environment: that it became compliant or not. One whose state was
+ * unknown becomes so too.
  * @param before what it was worth until now; null also when there was nothing yet.
  */
 export function turnIn(news: SnapshotNews, before: boolean | null): Occurrence[] {

@@ -1,7 +1,8 @@
 import type { Steps } from "../../lib/steps.ts";
 import type { PolicyDecision, ShownRule } from "../policy/evaluation/model.ts";
 import type { JudgedArtifact } from "./judge.ts";
-import { artifactPage, flowPage, type SnapshotFlow } from "./provenance.ts";
+import { artifactPage, flowPage } from "../pages.ts";
+import type { SnapshotFlow } from "./provenance.ts";
 
 /**
  * Stands for the web address of the organization in a stored document. JSON has no bare control characters, so nothing
@@ -13,8 +14,8 @@ export const addressMark = "\u0001";
 export const annotationMark = "\u0002";
 
 /**
- * Between two of these a document has the flows that policies decided about, in place of what they decided; what they
- * decided has their numbers, from 0.
+ * Stands around flows in a stored document, where decisions of policies belong: between two of these is a flow. In the
+ * decisions themselves its number stands there, from 0.
  */
 export const flowMark = "\u0003";
 
@@ -22,12 +23,12 @@ function text(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Members of an object as JSON text, without the braces. */
+/** Writes the members of an object as JSON text, without the braces. */
 function members(value: Record<string, unknown>): string {
   return JSON.stringify(value).slice(1, -1);
 }
 
-/** A link below the organization's page. Paths hold names and digits only, so they stand in JSON as they are. */
+/** Writes a link below the organization's page. Paths hold names and digits only, so they stand in JSON as they are. */
 function link(path: string): string {
   return `"${addressMark}${path}"`;
 }
@@ -47,7 +48,7 @@ function printFlow(flow: SnapshotFlow, fingerprint: string): string {
   return `{${before},"html_url":${page},"flow_html_url":${flowLink},${after}}`;
 }
 
-/** What an artifact repeats of its first flow. */
+/** Writes what an artifact repeats of its first flow. */
 function printFirst(flow: SnapshotFlow | undefined, fingerprint: string): string {
   const { flow_name = null, git_commit = null, commit_url = null } = flow ?? {};
   const { deployment_diff = null, commit_lead_time = null } = flow ?? {};
@@ -58,12 +59,12 @@ function printFirst(flow: SnapshotFlow | undefined, fingerprint: string): string
   return `${before},"html_url":${page},"flow_html_url":${flowLink},${after}`;
 }
 
-/** Of the documents below. To be raised when they change for the same contents. */
+/** The version of the documents below. To be raised when they change for the same contents. */
 export const documentFormat = 1;
 
 /**
- * Everything a document is made of, as a text to compare. Much shorter than the document, which repeats the rules of
- * policies: they follow from the versions, and verdicts and reasons from how the rules resolve.
+ * Writes everything a document is made of, as a text to compare. Much shorter than the document, which repeats the
+ * rules of policies: they follow from the versions, and verdicts and reasons from how the rules resolve.
  */
 export function contentsText(
   { running, verdict, compliant, policies }: JudgedArtifact,
@@ -84,7 +85,7 @@ export function contentsText(
 }
 
 /** An artifact as it is stored to be shown. */
-export interface PrintedArtifact {
+interface PrintedArtifact {
   /** JSON text with marks in it. */
   doc: string;
   /** JSON text of what policies decided, with `flowMark` in it: the same for all artifacts that they found alike. */
@@ -103,7 +104,7 @@ function printRule(rule: ShownRule): string {
   return printed;
 }
 
-/** What policies decided with numbers in place of flows. Any flow may be missing: it stays where it is. */
+/** Writes what policies decided with numbers in place of flows. Any flow may be missing: it stays where it is. */
 function* shareable(decisions: readonly PolicyDecision[], places: readonly string[]): Steps<string> {
   const numbers = new Map<string, number>();
   for (const [number, place] of places.entries()) if (!numbers.has(place)) numbers.set(place, number);
@@ -136,8 +137,8 @@ function* printFlows(flows: readonly SnapshotFlow[], fingerprint: string): Steps
 }
 
 /**
- * An artifact as snapshots show it (contract of snapshots), but for what depends on the reader and what is stored once
- * for many. Trust in it is told only where there is some.
+ * Writes an artifact as snapshots show it (contract of snapshots), but for what depends on the reader and what is
+ * stored once for many. Trust in it is told only where there is some.
  */
 export function* printArtifact(
   { running, verdict, compliant }: JudgedArtifact,

@@ -1,5 +1,4 @@
 import { sha256 } from "../../lib/hash.ts";
-import { wireId } from "../../lib/ids.ts";
 import type { ArtifactState, KnownFlow, ReportedAttestation } from "../policy/evaluation/model.ts";
 import type { DeploymentDiff } from "./deployment.ts";
 
@@ -14,7 +13,7 @@ export interface ReportedCommit {
   url?: string | null;
 }
 
-/** What one flow knows of a fingerprint: by the latest report of it there, and that report's trail. */
+/** Everything one flow knows of a fingerprint: by the latest report of it there, and that report's trail. */
 export interface FlowFact {
   /** Another one whenever anything else here may be, and never one that it had before. */
   version: string;
@@ -39,7 +38,7 @@ export interface FlowFact {
 }
 
 /** A commit as snapshots show it. */
-export interface ShownCommit {
+interface ShownCommit {
   sha1: string;
   message: string;
   author: string;
@@ -69,13 +68,16 @@ export interface SnapshotFlow {
 /** Longer texts are kept as their digest. */
 export const longestFacts = 200;
 
-/** What flows know of a fingerprint, in their order, as a text to compare: as short as may be, because many are kept. */
+/**
+ * Writes what flows know of a fingerprint, in their order, as a text to compare: as short as may be, because many are
+ * kept. The database writes the same (`presentFacts`).
+ */
 export function factsText(facts: readonly Pick<FlowFact, "version">[]): string {
   const text = facts.map(({ version }) => version).join(",");
   return text.length > longestFacts ? sha256(text).toString("hex") : text;
 }
 
-/** The same as policies take it. */
+/** Takes a fact as policies know it. */
 export function knownFlow(
   fact: Pick<FlowFact, "compliance_state" | "flow_name" | "trail_name" | "tags" | "attestations">,
 ): KnownFlow {
@@ -83,19 +85,9 @@ export function knownFlow(
   return { flow_name, trail_name, tags, artifact_status, attestations };
 }
 
-/** A commit with everything in place that clients read; null when all that is known of it is its name. */
+/** Completes a commit with everything that clients read; null when all that is known of it is its name. */
 export function shownCommit(commit: ReportedCommit | null): ShownCommit | null {
   if (commit === null) return null;
   const { sha1, message, author, branch = null, timestamp = null, url = null } = commit;
   return { sha1, message: message ?? "", author: author ?? "", branch, timestamp, url };
-}
-
-/** The page of an artifact in a flow, below the organization's. */
-export function artifactPage({ flow_name, artifact_id }: SnapshotFlow, fingerprint: string): string {
-  return `/flows/${flow_name}/artifacts/${fingerprint}?artifact_id=${wireId(artifact_id)}`;
-}
-
-/** A flow's page, below the organization's. */
-export function flowPage({ flow_name }: SnapshotFlow): string {
-  return `/flows/${flow_name}`;
 }

@@ -47,12 +47,10 @@ export interface CloudRunItem extends Item {
   jobName?: string | null | undefined;
 }
 
-export type PlainItem = Item;
-
 /** Everything that runs in an environment at one moment. */
 export type Report =
   | { type: "K8S"; artifacts: readonly K8sItem[] }
   | { type: "ECS"; artifacts: readonly EcsItem[] }
   | { type: "azure-apps"; artifacts: readonly AzureAppsItem[] }
   | { type: "cloud-run"; artifacts: readonly CloudRunItem[] }
-  | { type: "S3" | "lambda" | "server" | "docker"; artifacts: readonly PlainItem[] };
+  | { type: "S3" | "lambda" | "server" | "docker"; artifacts: readonly Item[] };

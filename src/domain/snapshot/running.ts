@@ -10,7 +10,7 @@ export interface Pod {
 /** Pods by name. One whose name is taken is called `<namespace>/<name>`, in a logical environment `<member>/<name>`. */
 export type Pods = Record<string, Pod>;
 
-/** What is known about where an artifact runs, by kind of environment. */
+/** The surroundings of a running artifact, by kind of environment. */
 export interface Workload {
   /** All pods with the artifact; null outside K8S. */
   pods: Pods | null;
@@ -36,12 +36,12 @@ export interface RunningArtifact extends Workload {
   creationTimestamp: number[];
 }
 
-/** The order in which artifacts are named: by name, then fingerprint. */
+/** Compares artifacts by name, then fingerprint. */
 export function byName(left: RunningArtifact, right: RunningArtifact): number {
   return compareText(left.name, right.name) || compareText(left.fingerprint, right.fingerprint);
 }
 
-/** What makes two artifacts of two snapshots the same one. */
+/** Writes a key that the same artifact has in all snapshots. */
 export function artifactKey({ fingerprint, name }: { fingerprint: string; name: string }): string {
   return `${fingerprint} ${name}`;
 }

@@ -1,4 +1,4 @@
-import { sorted, type Steps } from "../../lib/steps.ts";
+import { grouped, sorted, type Steps } from "../../lib/steps.ts";
 import { artifactKey, byName, type Pod, type Pods, type RunningArtifact } from "./running.ts";
 
 /** A member of a logical environment, with what runs there. */
@@ -16,7 +16,7 @@ function newest({ artifact }: Part): number {
   return artifact.creationTimestamp.at(-1) ?? -Infinity;
 }
 
-/** Clusters may have pods of the same name, even in namespaces of the same name. */
+/** Puts pods together. Clusters may have pods of the same name, even in namespaces of the same name. */
 function mergePods(parts: readonly Part[]): Pods | null {
   const pods = new Map<string, Pod>();
   for (const { environment, artifact } of parts)
@@ -25,7 +25,7 @@ function mergePods(parts: readonly Part[]): Pods | null {
   return pods.size === 0 ? null : Object.fromEntries(pods);
 }
 
-/** Contexts are those of the instance that started last. */
+/** Makes one artifact of the same one in several members. Contexts are those of the instance that started last. */
 function merge(parts: readonly Part[]): RunningArtifact {
   const latest = parts.reduce((best, part) => (newest(part) > newest(best) ? part : best));
   return {
@@ -40,26 +40,19 @@ function merge(parts: readonly Part[]): RunningArtifact {
 /** Artifacts that are looked at before somebody else may do something. */
 const inOneGo = 500;
 
-function* group(members: readonly Member[]): Steps<Part[][]> {
-  const groups = new Map<string, Part[]>();
+function* partsOf(members: readonly Member[]): Generator<Part> {
   for (const { environment, artifacts } of members)
-    for (const [at, artifact] of artifacts.entries()) {
-      if (at % inOneGo === 0) yield;
-      const key = artifactKey(artifact);
-      const parts = groups.get(key);
-      if (parts === undefined) groups.set(key, [{ environment, artifact }]);
-      else parts.push({ environment, artifact });
-    }
-  return [...groups.values()];
+    for (const artifact of artifacts) yield { environment, artifact };
 }
 
 /**
- * What runs in a logical environment: all that runs in its members, each artifact once. Ordered by name, then
+ * Lists what runs in a logical environment: all that runs in its members, each artifact once. Ordered by name, then
  * fingerprint, like a report.
  */
 export function* uniteRunning(members: readonly Member[]): Steps<RunningArtifact[]> {
   const united: RunningArtifact[] = [];
-  for (const parts of yield* group(members)) {
+  const groups = yield* grouped(partsOf(members), ({ artifact }) => artifactKey(artifact));
+  for (const parts of groups.values()) {
     united.push(merge(parts));
     if (united.length % inOneGo === 0) yield;
   }
@@ -67,8 +60,8 @@ export function* uniteRunning(members: readonly Member[]): Steps<RunningArtifact
 }
 
 /**
- * What a logical environment, or an artifact in one, is worth: false when any member says so or its own policies do;
- * true when its own policies do, or without any when all members do; else unknown.
+ * Finds what a logical environment, or an artifact in one, is worth: false when any member says so or its own policies
+ * do; true when its own policies do, or without any when all members do; else unknown.
  * @param members their verdicts; of an artifact, those of the members it runs in.
  * @param own by the policies attached to the logical environment itself; null without any.
  */

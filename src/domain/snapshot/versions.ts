@@ -25,23 +25,21 @@ export interface StoredVersion extends ComparedArtifact {
   flows: readonly SnapshotFlow[];
 }
 
-/** An artifact of two snapshots: as it was, as it is, or both. */
-interface Compared extends ComparedArtifact {
-  stored?: StoredVersion;
-  judged?: JudgedArtifact;
-}
+/** An artifact as the latest snapshot has it, as it runs now, or both. */
+type ArtifactPair = ComparedArtifact &
+  ({ judged: JudgedArtifact; stored?: StoredVersion } | { judged?: undefined; stored: StoredVersion });
 
-export type AnnotatedArtifact = Annotated<Compared>;
+export type AnnotatedArtifact = Annotated<ArtifactPair>;
 
-/** What runs now against what the latest snapshot has: in the order of what runs, then what has exited. */
+/** Compares what runs now with what the latest snapshot has: in the order of what runs, then what has exited. */
 export function compareVersions(
   before: readonly StoredVersion[],
   after: readonly JudgedArtifact[],
 ): AnnotatedArtifact[] {
   const known = new Map(before.map((stored) => [artifactKey(stored), stored]));
   return annotate(
-    before.map<Compared>((stored) => ({ ...comparable(stored), stored })),
-    after.map<Compared>((judged) => {
+    before.map<ArtifactPair>((stored) => ({ ...comparable(stored), stored })),
+    after.map<ArtifactPair>((judged) => {
       const stored = known.get(artifactKey(judged));
       return { ...comparable(judged), judged, ...(stored === undefined ? {} : { stored }) };
     }),
@@ -53,7 +51,7 @@ function comparable(artifact: ComparedArtifact): ComparedArtifact {
   return { name, fingerprint, creationTimestamp, compliant, provenance, findings };
 }
 
-/** What has to be looked up: flows that an artifact did not have in the snapshot before. */
+/** Lists what has to be looked up: flows that an artifact did not have in the snapshot before. */
 export function unknownLineage(before: StoredVersion | undefined, facts: readonly FlowFact[]): LineageKey[] {
   const flows = flowsBefore(before?.flows ?? []);
   return facts.filter((fact) => sameBefore(fact, flows) === undefined);
@@ -83,7 +81,7 @@ export interface NewVersion {
   decisions: string | null;
 }
 
-/** What a version adds to what has ever run in the environment. */
+/** An addition of a version to what has ever run in the environment. */
 export interface LineageEntry extends LineageKey, Omit<Predecessor, "fingerprint"> {
   started: boolean;
 }
@@ -108,7 +106,7 @@ export interface SnapshotPlan {
   artifact_count: number;
 }
 
-export interface PlanInput {
+interface PlanInput {
   annotated: readonly AnnotatedArtifact[];
   /** Fingerprints of everything that runs now, in other parts too. */
   running: ReadonlySet<string>;
@@ -173,7 +171,7 @@ function lineageOf(flows: readonly SnapshotFlow[], judged: JudgedArtifact, start
   }));
 }
 
-/** Each once: one fingerprint may run under several names. */
+/** Leaves each entry once: one fingerprint may run under several names. */
 function distinctLineage(entries: readonly LineageEntry[]): LineageEntry[] {
   const distinct = new Map<string, LineageEntry>();
   for (const entry of entries) {
@@ -184,8 +182,8 @@ function distinctLineage(entries: readonly LineageEntry[]): LineageEntry[] {
 }
 
 /**
- * What has to be written so that there is a snapshot with these artifacts in it. Versions of which nothing that is shown
- * has changed are used again.
+ * Finds what has to be written so that there is a snapshot with these artifacts in it. Versions of which nothing that
+ * is shown has changed are used again.
  */
 export function* planSnapshot(input: PlanInput): Steps<SnapshotPlan> {
   const { annotated, running, predecessors, artifact_count, digestOf } = input;
@@ -205,8 +203,8 @@ export function* planSnapshot(input: PlanInput): Steps<SnapshotPlan> {
   for (const { artifact, annotation } of annotated) {
     const { judged, stored: old } = artifact;
     if (judged === undefined) {
-      add({ ...annotation, ...nothingNew, repeats: old!.id });
-      plan.ended.push(old!.id);
+      add({ ...annotation, ...nothingNew, repeats: old.id });
+      plan.ended.push(old.id);
       continue;
     }
     const flows = snapshotFlows(judged, { before: flowsBefore(old?.flows ?? []), predecessors, running });

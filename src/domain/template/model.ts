@@ -23,10 +23,26 @@ export const attestationTypes = ["generic", "junit", "snyk", "pull_request", "ji
 /** Types that an organization defines itself. */
 export const customTypePattern = /^custom:.*$/;
 
+/** Says whether a type is one that templates and policies can ask for. */
+export function isExpectedType(type: string): boolean {
+  if (type === "decision" || type === "*") return true;
+  return (attestationTypes as readonly string[]).includes(type) || customTypePattern.test(type);
+}
+
+/** JSON Schema of the same types. */
+export const expectedTypeSchema = {
+  anyOf: [
+    { enum: [...attestationTypes] },
+    { pattern: customTypePattern.source },
+    { const: "decision" },
+    { const: "*" },
+  ],
+};
+
 /** The template of flows that were created without one: nothing is expected. */
 export const emptyTemplateText = "version: 1\n";
 
-/** A template that expects nothing. */
+/** Makes a template that expects nothing. */
 export function emptyTemplate(): Template {
   return { version: 1, trail: { attestations: [], artifacts: [] } };
 }

@@ -3,19 +3,19 @@ import { TemplateError } from "./errors.ts";
 import { emptyTemplate, emptyTemplateText, type Template } from "./model.ts";
 import { parseTemplate, readTemplate } from "./parse.ts";
 
-/** The artifact of the older templates, which knew one only. */
+/** Name of the artifact of older templates, which knew one only. */
 const legacyArtifact = "artifact";
 
 /** Names joined by blanks. No template in YAML looks like that: each has a colon. */
 const legacyPattern = /^[a-zA-Z0-9\-_,]+(?: [a-zA-Z0-9\-_,]+)*$/;
 
-/** The text kept for a template given as a list of names; the empty template for an empty list. */
+/** Makes the text that is stored for a template given as a list of names; an empty list gives the empty template. */
 export function legacyTemplateText(names: readonly string[]): string {
   return names.length === 0 ? emptyTemplateText : [...new Set(names)].join(" ");
 }
 
 /**
- * What a list of names means: one artifact called `artifact`, which needs an attestation of any type for each name. The
+ * Makes the template that a list of names means: one artifact called `artifact`, which needs an attestation of any type for each name. The
  * name `artifact` in the list stands for the artifact itself.
  */
 export function legacyTemplate(names: readonly string[]): Template {
@@ -38,7 +38,7 @@ export function storedTemplate(text: string): Template {
   }
 }
 
-/** The same with the YAML, which takes longest, read elsewhere. @throws what `read` throws beside. */
+/** Does the same, with the YAML, which takes longest, read elsewhere. @throws what `read` throws beside. */
 export async function readStoredTemplate(text: string, read: ReadYaml): Promise<Template> {
   if (legacyPattern.test(text)) return legacyTemplate(text.split(" "));
   return readTemplate(text, read, "stored").catch(nothingFor);

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { describeIssues, issueLocation, TemplateError } from "./errors.ts";
-import { flowTemplateJsonSchema } from "./json-schema.ts";
+import { showPath } from "../../lib/yaml-format.ts";
+import { describeIssues, TemplateError } from "./errors.ts";
+import { flowTemplateJsonSchema } from "./format.ts";
 import { attestationTypes, emptyTemplate, emptyTemplateText, type Template } from "./model.ts";
 import { parseTemplate } from "./parse.ts";
-import { printTemplate } from "./print.ts";
+import { printTemplate } from "../../../test/support/print-template.ts";
 import { legacyTemplate, legacyTemplateText, storedTemplate } from "./stored.ts";
 
 function issuesOf(text: string): Record<string, string> {
@@ -13,9 +14,7 @@ function issuesOf(text: string): Record<string, string> {
     parseTemplate(text);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    return Object.fromEntries(
-      error.issues.map(({ path, reasons }) => [issueLocation(path), reasons.join("; ")]),
-    );
+    return Object.fromEntries(error.issues.map(({ path, reasons }) => [showPath(path), reasons.join("; ")]));
   }
   return {};
 }

@@ -1,12 +1,12 @@
 /** A queue that serves its owners in turn, so that one with much to do does not hold up the others. */
 export interface FairQueue<T> {
-  /** @returns false when this owner has too much waiting already. */
+  /** Adds an item. @returns false when this owner has too many waiting already. */
   push(owner: string, item: T): boolean;
-  /** The next item of the owner whose turn it is. */
+  /** Removes and gives the next item of the owner whose turn it is. */
   shift(): T | undefined;
 }
 
-/** @param maxWaiting items that one owner may have waiting. */
+/** Creates an empty queue. @param maxWaiting items that one owner may have waiting. */
 export function createFairQueue<T>(maxWaiting: number): FairQueue<T> {
   // In the order in which the owners' turns come.
   const queues = new Map<string, T[]>();

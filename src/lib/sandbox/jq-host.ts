@@ -1,9 +1,10 @@
+import { present } from "../present.ts";
 import type { WasmMemory } from "./wasm.ts";
 
-/** Bytes a program may write, and memory it may use. */
+/** Bytes that a program may write to its output and its error output, and use as memory. */
 const limits = { output: 1024 * 1024, complaints: 16 * 1024, memory: 128 * 1024 * 1024 };
 
-/** A program did not end by itself but ran into a limit of the machine it runs on. */
+/** The failure of a program that ran into a limit of its machine. */
 export class JqLimit extends Error {
   readonly limit: "memory" | "output";
   constructor(limit: "memory" | "output") {
@@ -12,12 +13,12 @@ export class JqLimit extends Error {
   }
 }
 
-/** The machine had no memory for a program that was within its limits. */
+/** The failure of a program within its limits for which there was no memory. */
 export class MemoryShortage extends Error {}
 
 type Import = (...args: number[]) => unknown;
 
-/** What a WebAssembly module asks for: functions by module and name. */
+/** The imports of a WebAssembly module: functions by module and name. */
 export type Imports = Record<string, Record<string, Import>>;
 
 interface Source {
@@ -25,7 +26,7 @@ interface Source {
   position: number;
 }
 
-/** One run of jq: what it reads, what it wrote. */
+/** The state of one run of jq: what it reads, what it wrote. */
 export interface Run {
   input: Source;
   program: Source;
@@ -34,7 +35,7 @@ export interface Run {
   complaints: Uint8Array[];
   complained: number;
   memory: WasmMemory | undefined;
-  /** Why it cannot go on. */
+  /** Why it cannot go on; undefined while it can. */
   exceeded: JqLimit | MemoryShortage | undefined;
 }
 
@@ -47,7 +48,7 @@ function readText(memory: Uint8Array, start: number): string {
   return Buffer.from(memory.subarray(start, memory.indexOf(0, start))).toString("latin1");
 }
 
-/** The buffers of one `readv` or `writev`. */
+/** Lists the buffers of one `readv` or `writev`. */
 function* buffersOf(memory: WasmMemory, list: number, count: number): Generator<Uint8Array> {
   const view = new DataView(memory.buffer);
   for (let index = 0; index < count; index += 1) {
@@ -75,9 +76,9 @@ function write(run: Run, fd: number, bytes: Buffer): void {
   if (bytes.length > 0) run.onOutput(bytes.toString("latin1"));
 }
 
-/** What replaces the functions by which a program would reach the outside: it has two files, no environment. */
+/** Makes replacements of the functions by which a program reaches the outside: it sees two files and no environment. */
 function hostFunctions(run: Run): Record<string, (original: Import) => Import> {
-  const memory = (): WasmMemory => run.memory!;
+  const memory = (): WasmMemory => present(run.memory, "a program only calls when it has been loaded");
   const absent = () => (): number => noSuchFile;
   return {
     _fd_read: () => (fd, list, count, result) => {
@@ -98,8 +99,10 @@ function hostFunctions(run: Run): Record<string, (original: Import) => Import> {
     },
     ___syscall_openat:
       (original) =>
-      (...args) =>
-        readText(new Uint8Array(memory().buffer), args[1]!) === programPath ? original(...args) : noSuchFile,
+      (directory, path, ...rest) =>
+        readText(new Uint8Array(memory().buffer), path) === programPath
+          ? original(directory, path, ...rest)
+          : noSuchFile,
     ___syscall_stat64: absent,
     ___syscall_lstat64: absent,
     ___syscall_newfstatat: absent,
@@ -119,7 +122,10 @@ function hostFunctions(run: Run): Record<string, (original: Import) => Import> {
   };
 }
 
-/** The module's imports with ours in place. Functions are found by name, so another build of jq fails loudly. */
+/**
+ * Puts our functions in place of the module's imports.
+ * @throws Error when one is not found by its name, as in another build of jq.
+ */
 export function replaceImports(imports: Imports, run: Run): Imports {
   const replacements = new Map(Object.entries(hostFunctions(run)));
   const replaced = Object.entries(imports).map(([module, functions]) => [
@@ -137,7 +143,7 @@ export function replaceImports(imports: Imports, run: Run): Imports {
   return Object.fromEntries(replaced) as Imports;
 }
 
-/** @param onOutput gets each piece of output when it is written; bytes as latin1. */
+/** Prepares a run. @param onOutput gets each piece of output when it is written; bytes as latin1. */
 export function newRun(program: string, input: string, onOutput: (text: string) => void): Run {
   return {
     input: { bytes: Buffer.from(input, "utf8"), position: 0 },

@@ -7,12 +7,12 @@ interface Loaded {
   callMain(args: string[]): number;
 }
 
-/** The package's own start of jq. */
+/** The package's own function that starts jq. */
 type Load = (options: {
   instantiateWasm?: (imports: Imports, receive: (instance: WasmInstance) => void) => object;
 }) => Promise<Loaded>;
 
-/** The compiled jq, taken from the package's first start: the package offers no other way to its bytes. */
+/** Compiles jq. Its bytes are caught at the package's first start: the package offers no other way to them. */
 async function compileJq(load: Load): Promise<WasmModule> {
   const original = webAssembly.instantiate;
   try {
@@ -30,16 +30,17 @@ async function compileJq(load: Load): Promise<WasmModule> {
   }
 }
 
-export interface JqExit {
-  /** 0: ended, 3: not a program, 5: an error nobody caught. */
+interface JqExit {
+  /** 0: success; 3: the program does not compile; 5: an uncaught error. */
   status: number;
-  /** What it wrote about errors. */
+  /** What it wrote to its error output. */
   complaints: string;
 }
 
-/** Runs jq programs, each on a machine of its own that nothing survives. Not limited in time: use it in a worker. */
+/** A runner of jq programs, each on a fresh WebAssembly instance. Not limited in time: use it in a worker. */
 export interface Jq {
   /**
+   * Runs a program.
    * @param input JSON texts; when empty, the program is compiled and not run.
    * @param onOutput called for each piece of output when it is written; bytes as latin1.
    * @throws JqLimit when the program needs more memory or writes more than is allowed, MemoryShortage when the machine
@@ -48,7 +49,7 @@ export interface Jq {
   run(program: string, input: string, onOutput: (text: string) => void): Promise<JqExit>;
 }
 
-/** A machine for one run. The module is known to be good, so that only memory can be missing. */
+/** Creates an instance for one run. The module is known to be good, so that only memory can be missing. */
 function createInstance(module: WasmModule, imports: Imports, run: Run): WasmInstance {
   try {
     return new webAssembly.Instance(module, replaceImports(imports, run));

@@ -9,7 +9,7 @@ import { pointerStep, subschemas } from "./subschemas.ts";
 
 type Json = Record<string, unknown>;
 
-/** How much is told about input that does not fit. */
+/** How much is told about input that does not fit, and how many validators are kept. */
 const limits = { problems: 20, reasonLength: 300, listedInput: 256 * 1024, keptValidators: 32 };
 
 /** Dialects by the URI in `$schema`, which has been written with and without its empty fragment and its `s`. */
@@ -41,7 +41,7 @@ const options: Options = {
   code: { regExp: Object.assign(compileLinearPattern, { code: "compileLinearPattern" }) },
 };
 
-/** An instance for one schema: no two schemas may meet, whatever ids they give themselves. */
+/** Creates an instance for one schema: schemas share none, because their ids may collide. */
 function instanceFor(Dialect: new (options: Options) => Ajv, allErrors: boolean): Ajv {
   const ajv = new Dialect({ ...options, allErrors });
   addFormats.default(ajv, { mode: "full", keywords: false });
@@ -51,7 +51,7 @@ function instanceFor(Dialect: new (options: Options) => Ajv, allErrors: boolean)
   return ajv;
 }
 
-/** Validators of schemas themselves: these know no schema but their own. */
+/** Validators of schemas themselves, by dialect. */
 const metaValidators = new Map<unknown, Ajv>();
 
 function metaValidator(Dialect: new (options: Options) => Ajv): Ajv {
@@ -60,7 +60,7 @@ function metaValidator(Dialect: new (options: Options) => Ajv): Ajv {
   return kept;
 }
 
-/** The dialect is chosen already, and a validator that knows one dialect minds the name of another. */
+/** Leaves out `$schema`: the dialect is chosen already, and a validator of one refuses the name of another. */
 function withoutDialect(schema: Json): Json {
   const { $schema: _dialect, ...rest } = schema;
   return rest;
@@ -95,7 +95,7 @@ function compileProblem(schema: Json, error: unknown): Problem {
   return { path: "", reason: reason.slice(0, limits.reasonLength) };
 }
 
-/** Patterns that are none, and what the library would take for a wish of its own. */
+/** Finds patterns that are invalid, and a keyword that has a special meaning to the library. */
 function* contentProblems(schema: Json): Generator<Problem> {
   for (const { path, schema: part } of subschemas(schema)) {
     const { pattern, patternProperties, $async: asynchronous } = part;
@@ -110,7 +110,7 @@ function* contentProblems(schema: Json): Generator<Problem> {
   }
 }
 
-/** What keeps a JSON value from being a usable JSON Schema: nothing, or what is wrong where. */
+/** Checks that a JSON value is a usable JSON Schema. @returns what is wrong where; nothing when it is usable. */
 export function checkSchema(schema: Json): Problem[] {
   const Dialect = dialectOf(schema);
   if (Dialect === undefined)
@@ -146,17 +146,18 @@ function compile(schema: string, allErrors: boolean): ValidateFunction {
 }
 
 /**
- * Checks JSON texts against schemas that were found usable, and keeps validators for the next time. A large input is
- * checked up to its first mistake only, because a list of all mistakes may be larger still.
+ * Makes a function that checks a JSON text against a schema that was found usable. Compiled schemas are kept for the
+ * next call. A large input is checked up to its first mistake only, because a list of all may be larger still.
  */
 export function createValidators(): (schema: string, input: string) => Problem[] {
   const kept = new Map<string, Validator>();
   return (schema, input) => {
     const validator = kept.get(schema) ?? { first: compile(schema, false), all: undefined };
-    // The oldest entry is the one least recently used.
     kept.delete(schema);
     kept.set(schema, validator);
-    if (kept.size > limits.keptValidators) kept.delete(kept.keys().next().value!);
+    // The oldest entry is the one least recently used.
+    const [oldest] = kept.keys();
+    if (kept.size > limits.keptValidators && oldest !== undefined) kept.delete(oldest);
     const value: unknown = JSON.parse(input);
     if (validator.first(value)) return [];
     if (input.length > limits.listedInput) return problemsOf(validator.first.errors);

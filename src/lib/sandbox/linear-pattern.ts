@@ -16,7 +16,7 @@ export function compileLinearPattern(pattern: string): LinearPattern {
   return { test: (text) => compiled.test(text), toString: () => pattern };
 }
 
-/** Why a text is no pattern; undefined when it is one. */
+/** Says why a text is no pattern; undefined when it is one. */
 export function patternProblem(pattern: string): string | undefined {
   try {
     compileLinearPattern(pattern);

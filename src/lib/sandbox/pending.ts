@@ -1,9 +1,9 @@
 import type { Job, JobResult } from "./protocol.ts";
 
-/** The machine gave a job too little to tell anything about it: trying again later may succeed. */
+/** A failure that says nothing about the job: the machine gave it too little. It may succeed later. */
 export class SandboxUnavailable extends Error {}
 
-/** An owner has so much waiting that another job is refused, or a job's turn did not come. */
+/** The refusal of a job: its owner has too much waiting, or its turn did not come. */
 export class SandboxBusy extends SandboxUnavailable {}
 
 interface Promised {
@@ -11,21 +11,21 @@ interface Promised {
   reject(error: Error): void;
 }
 
-/** A job that somebody waits for. */
+/** A job whose result a caller waits for. */
 export interface Pending {
   readonly job: Job;
-  /** What it has come to so far; output as latin1. */
+  /** Its result so far; output as latin1. */
   done: JobResult;
   isSecondTry: boolean;
-  /** False when it was given up while it waited for its turn. */
+  /** Says whether the caller still waits: false once the job was given up in the queue. */
   isWaiting(): boolean;
-  /** Its turn has come: from now on it is not given up for waiting. */
+  /** Notes that its turn has come: from now on it is not given up for waiting. */
   taken(): void;
   succeed(result: JobResult): void;
   fail(error: SandboxUnavailable): void;
 }
 
-/** @param maxWait milliseconds after which it is given up, unless it was taken. */
+/** Makes a pending job. @param maxWait milliseconds after which it is given up, unless it was taken. */
 export function createPending(job: Job, promised: Promised, maxWait: number): Pending {
   let waiting = true;
   const fail = (error: SandboxUnavailable): void => {

@@ -1,23 +1,23 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 
-/** A thread as its processor time is asked for. */
+/** What identifies a thread whose processor time is asked for. */
 export interface ClockedThread {
   worker: Worker;
-  /** The number that the kernel has given it, where it tells. */
+  /** Its thread id in the kernel, where there is one. */
   kernelId: string | undefined;
 }
 
 /**
- * Tells how much processor time a thread has used since it began, in milliseconds. Undefined where nothing tells: it is
- * neither the time that passed nor what the whole process used.
+ * A reader of the processor time that one thread has used since it began, in milliseconds; undefined where the system
+ * does not tell.
  */
 export type ReadProcessorTime = (thread: ClockedThread) => Promise<number | undefined>;
 
 /** Ticks of `stat` are hundredths of a second on every Linux that Node runs on. */
 const tickMs = 10;
 
-/** The calling thread's own number in the kernel; undefined where there is no such thing. To be asked inside of it. */
+/** Reads the calling thread's id in the kernel; undefined where there is none. */
 export function ownKernelId(): string | undefined {
   try {
     return /^\d+\/task\/(\d+)$/.exec(readlinkSync("/proc/thread-self"))?.[1];
@@ -44,12 +44,12 @@ function kernelTime(kernelId: string): number | undefined {
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
-/** Microseconds, as newer versions of Node tell them about a thread; the version we build for does not. */
+/** A thread of newer versions of Node, which tells its own processor time in microseconds. */
 interface SelfTellingWorker {
   cpuUsage?: () => Promise<{ user: number; system: number }>;
 }
 
-/** Asks the kernel, where it keeps a file for each thread (Linux), and Node itself elsewhere. */
+/** Reads it from the kernel where that has a file for each thread (Linux), and from Node elsewhere. */
 export const readProcessorTime: ReadProcessorTime = async ({ worker, kernelId }) => {
   if (kernelId !== undefined) return kernelTime(kernelId);
   const usage = await (worker as SelfTellingWorker).cpuUsage?.().catch(() => undefined);

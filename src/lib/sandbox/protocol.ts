@@ -1,10 +1,10 @@
-/** One thing to do with untrusted text, inside a worker. Texts called `schema` and `input` are JSON. */
+/** One thing to do with untrusted text, inside a worker. `schema` and `input` are JSON texts. */
 export type Step =
-  /** Is this a JSON Schema that can be used? */
+  /** Checks that this is a usable JSON Schema. */
   | { kind: "check_schema"; schema: string }
-  /** Does the job's input fit this JSON Schema? */
+  /** Checks the job's input against this JSON Schema. */
   | { kind: "validate"; schema: string }
-  /** Is this a jq program? It is not run. */
+  /** Checks that this is a jq program, without running it. */
   | { kind: "compile"; program: string }
   /** Runs a jq program on the job's input. */
   | { kind: "run"; program: string };
@@ -22,30 +22,30 @@ export interface Problem {
   reason: string;
 }
 
-/** How a step ended. Schema steps fill `problems`; jq steps say in `failure` what jq had to complain about. */
+/** How a step ended. Schema steps fill `problems`; jq steps put jq's error message into `failure`. */
 export interface StepResult {
   problems: Problem[];
   failure?: string;
 }
 
-/** Why a job was ended from outside. */
+/** The limit at which a job was ended. */
 export type Limit = "time" | "memory" | "output" | "crash";
 
-/** What no job is to blame for: the machine had no memory for it. */
+/** The end of a job for lack of the machine's memory, which is not the job's fault. */
 export type Shortage = "shortage";
 
 export interface JobResult {
-  /** Of the steps that were finished, in order. */
+  /** Results of the finished steps, in order. */
   results: StepResult[];
-  /** What jq programs wrote, also when the job was cut short. */
+  /** Output of the jq programs, also when the job was cut short. */
   output: string;
   /** Set when the job was cut short. */
   limit?: Limit;
 }
 
-/** What a worker tells while it works. */
+/** A message from a worker to the pool. */
 export type Message =
-  /** The number of its thread in the kernel, where there is one. */
+  /** Sent once it can take jobs, with its thread id in the kernel, where there is one. */
   | { kind: "ready"; kernelId: string | undefined }
   | { kind: "output"; text: string }
   | { kind: "result"; result: StepResult }

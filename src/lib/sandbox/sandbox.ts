@@ -1,5 +1,6 @@
 import type { Worker } from "node:worker_threads";
 
+import { present } from "../present.ts";
 import { createFairQueue } from "./fair-queue.ts";
 import { type ReadProcessorTime, readProcessorTime } from "./processor-time.ts";
 import type { Job, JobResult, Limit, Message, Shortage } from "./protocol.ts";
@@ -11,19 +12,20 @@ export type { Job, JobResult, Limit, Problem, Step, StepResult } from "./protoco
 export { SandboxBusy, SandboxUnavailable } from "./pending.ts";
 
 /**
- * Runs untrusted programs and schemas in threads of their own: without environment, files and network, limited in
- * processor time, memory and output. What runs into a limit costs its own job and nothing else.
+ * A pool of threads for untrusted programs and schemas: without environment, files and network, limited in processor
+ * time, memory and output. A job that runs into a limit harms no other.
  */
 export interface Sandbox {
-  /** How much processor time a job may use, in milliseconds, however long the machine takes to give it. */
+  /** Processor time that a job may use, in milliseconds, however long that takes on a busy machine. */
   readonly timeLimit: number;
   /**
+   * Runs a job when its turn comes.
    * @param owner on whose behalf; owners are served in turn.
-   * @throws SandboxBusy when the owner has too much waiting or its turn does not come, SandboxUnavailable when the machine
-   * gave the job too little: nothing is known about the job then, and it may be tried again.
+   * @throws SandboxBusy when the owner has too much waiting or its turn does not come, SandboxUnavailable when the
+   * machine gave the job too little: nothing is known about the job then, and it may be tried again.
    */
   run(owner: string, job: Job): Promise<JobResult>;
-  /** Threads that exist at the moment. */
+  /** Counts the threads that exist at the moment. */
   threads(): number;
   /** Ends all threads. Jobs that wait or are under way fail as unavailable. */
   close(): Promise<void>;
@@ -34,7 +36,7 @@ export interface SandboxOptions {
   threads?: number;
   /** Milliseconds of its thread's processor time that a job may use. */
   timeLimit?: number;
-  /** Milliseconds that may pass meanwhile, before the machine counts as too busy. */
+  /** Milliseconds that a job may take in all, before the machine counts as too busy. */
   patience?: number;
   /** Milliseconds that a job may wait for its turn. */
   maxWait?: number;
@@ -42,7 +44,7 @@ export interface SandboxOptions {
   idleTime?: number;
   /** Jobs that one owner may have waiting. */
   maxWaiting?: number;
-  /** How a thread's processor time is learned. */
+  /** How a thread's processor time is read. */
   processorTime?: ReadProcessorTime;
   /** Starts a thread. */
   startThread?: () => Worker;
@@ -63,7 +65,7 @@ class Threads implements Sandbox {
   readonly #options: Required<Omit<SandboxOptions, "timeLimit" | "patience" | "processorTime">>;
   readonly #watch: Watch;
   readonly #queue;
-  /** What is tried once more, in a thread that has done nothing before. */
+  /** Jobs to try once more, in a thread that has done nothing before. */
   readonly #again: Pending[] = [];
   readonly #slots = new Set<Slot>();
   readonly #idle: Slot[] = [];
@@ -106,7 +108,7 @@ class Threads implements Sandbox {
     await Promise.all([...this.#slots].map((slot) => slot.worker.terminate()));
   }
 
-  /** The next job that somebody still waits for. */
+  /** Takes the next job that a caller still waits for. */
   #next(): Pending | undefined {
     for (;;) {
       const pending = this.#again.shift() ?? this.#queue.shift();
@@ -126,7 +128,7 @@ class Threads implements Sandbox {
       else {
         // Its end makes room for the thread that is wanted.
         this.#again.unshift(pending);
-        return this.#retire(this.#idle.pop()!);
+        return this.#retire(present(this.#idle.pop(), "one is idle where none may be started"));
       }
     }
   }
@@ -197,8 +199,8 @@ class Threads implements Sandbox {
   }
 
   /**
-   * Has a job done once more by a thread that did nothing before, if this one did: what is said of a job must not come
-   * from others that were there before it. @returns whether it is tried again.
+   * Queues a job for a fresh thread, if this one ran others before: what they left must not decide about a job.
+   * @returns whether it is tried again.
    */
   #tryAgain(slot: Slot, limit: Limit): boolean {
     const { pending } = slot;
@@ -223,7 +225,7 @@ class Threads implements Sandbox {
   }
 }
 
-/** A sandbox without any thread yet. */
+/** Creates a sandbox. Its threads start when they are needed. */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return new Threads(options);
 }

@@ -4,14 +4,14 @@ import { type Pending, SandboxUnavailable } from "./pending.ts";
 import type { ReadProcessorTime } from "./processor-time.ts";
 import type { Limit } from "./protocol.ts";
 
-/** One thread and what it is at. */
+/** A thread and the job it runs. */
 export interface Slot {
   worker: Worker;
-  /** The number of the thread in the kernel, once it has told. */
+  /** The thread's id in the kernel, once it has told. */
   kernelId: string | undefined;
   ready: boolean;
   pending: Pending | undefined;
-  /** How many jobs it was given. */
+  /** Number of jobs it was given so far. */
   jobs: number;
   /** Processor time that it had used when its job began, in milliseconds. */
   usedBefore: number;
@@ -21,26 +21,26 @@ export interface Slot {
 /** How a job ended: by itself, at a limit, or without anything to say about it. */
 export type Outcome = { limit?: Limit } | SandboxUnavailable;
 
-/** What is looked at while a job runs. */
+/** The limits that a running job is watched for. */
 export interface Watch {
   /** Milliseconds of processor time. */
   timeLimit: number;
-  /** Milliseconds that may pass meanwhile. */
+  /** Milliseconds that the job may take in all. */
   patience: number;
   processorTime: ReadProcessorTime;
-  /** Called when the job has had enough of either. */
+  /** Called when the job has reached either limit. */
   exceed(slot: Slot, outcome: Outcome): void;
 }
 
-/** Times that differ by less are not worth another look, in milliseconds. */
+/** Shortest pause between two looks, in milliseconds. */
 const leastPause = 5;
 
-/** A thread that is being started for a job. */
+/** Makes the slot of a thread that is being started for a job. */
 export function createSlot(worker: Worker, pending: Pending): Slot {
   return { worker, kernelId: undefined, ready: false, pending, jobs: 0, usedBefore: 0, timer: undefined };
 }
 
-/** Answers who waits for the slot's job, if anybody does. */
+/** Answers the caller of the slot's job, if there is one. */
 export function settle(slot: Slot, outcome: Outcome): void {
   clearTimeout(slot.timer);
   const { pending } = slot;
@@ -58,8 +58,8 @@ export function end(slot: Slot): void {
 }
 
 /**
- * Looks whether the job has used up what it may use. The next look is when it can have done so at the earliest: a thread
- * uses no more processor time than passes.
+ * Checks whether the job has reached a limit, and plans the next look for the earliest moment at which it can have: a
+ * thread uses no more processor time than passes.
  */
 async function look(slot: Slot, watch: Watch, begun: number): Promise<void> {
   const { pending } = slot;

@@ -19,7 +19,7 @@ const mapKeywords = new Set([
   "dependentSchemas",
 ]);
 
-/** One step of a JSON pointer. */
+/** Writes one step of a JSON pointer. */
 export function pointerStep(key: string): string {
   return `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
@@ -28,7 +28,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The schema itself and every schema in it, under unknown keywords too. */
+/** Lists the schema itself and every schema in it, under unknown keywords too. */
 export function* subschemas(schema: Json, path = ""): Generator<Subschema> {
   yield { path, schema };
   for (const [key, value] of Object.entries(schema)) {

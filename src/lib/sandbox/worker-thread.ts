@@ -2,7 +2,7 @@ import type { Worker } from "node:worker_threads";
 
 import { startThread } from "../thread.ts";
 
-/** What one thread may use; the memory of jq programs is limited apart from this. */
+/** Memory that one thread may use; that of jq programs is limited separately. */
 const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 };
 
 /** Starts a thread for untrusted programs, without environment. */

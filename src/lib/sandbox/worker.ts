@@ -1,15 +1,14 @@
 import { parentPort } from "node:worker_threads";
 
+import { present } from "../present.ts";
 import { loadJq } from "./jq.ts";
 import { JqLimit, MemoryShortage } from "./jq-host.ts";
 import { checkSchema, createValidators } from "./json-schema.ts";
 import { ownKernelId } from "./processor-time.ts";
 import type { Job, Limit, Message, Shortage, Step, StepResult } from "./protocol.ts";
 
-/**
- * The inside of the sandbox. Whatever is run here has no time limit of its own: the pool ends the whole thread.
- */
-const port = parentPort!;
+/** The inside of the sandbox. Nothing here is limited in time: the pool ends the whole thread. */
+const port = present(parentPort, "this is the inside of a thread");
 const validate = createValidators();
 const jq = await loadJq();
 
@@ -18,8 +17,8 @@ function tell(message: Message): void {
 }
 
 /**
- * Takes away what reaches outside of this thread. Programs cannot get at it as it is: this is for the day when a
- * mistake in a library lets them.
+ * Removes what reaches outside of this thread. Programs cannot get at it anyway: this is a second line of defence,
+ * against mistakes in a library.
  */
 function lockDown(): void {
   const { versions, version } = process;
@@ -31,7 +30,7 @@ function lockDown(): void {
     global[name] = undefined;
 }
 
-/** jq's own words, without its name before and the count of errors after. */
+/** Cleans an error message of jq: without its name in front and the count of errors at the end. */
 function complaint(text: string): string {
   const lines = text.split("\n").filter((line) => !/^jq: \d+ compile errors?$/.test(line));
   return lines

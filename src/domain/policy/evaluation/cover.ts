@@ -17,20 +17,20 @@ export interface WantedAttestation {
   rules: readonly RuleReference[];
 }
 
-/** How much a wish leaves open. Sorting by it is what makes the cover the smallest: see `smallestCover`. */
+/** Ranks a wish by how much it leaves open. Sorting by it is what makes the cover the smallest: see `smallestCover`. */
 function rank({ type, name, for_control }: WantedAttestation): number {
   if (type === anything) return 4;
   if (name === anything) return type === "decision" && for_control !== null ? 2 : 3;
   return type === "decision" && for_control === null ? 1 : 0;
 }
 
-/** What fulfils both of two demands; undefined when nothing does. */
+/** Finds what fulfils both of two demands; undefined when nothing does. */
 function both<T>(left: T, right: T, open: T): { value: T } | undefined {
   if (left === right || right === open) return { value: left };
   return left === open ? { value: right } : undefined;
 }
 
-/** One attestation for two wishes; undefined when they contradict each other. */
+/** Makes one wish of two; undefined when they contradict each other. */
 function merge(left: WantedAttestation, right: WantedAttestation): WantedAttestation | undefined {
   const type = both(left.type, right.type, anything);
   const name = both(left.name, right.name, anything);
@@ -56,13 +56,14 @@ function place(reports: WantedAttestation[], wish: WantedAttestation): void {
   const fulfilling = reports.findIndex((report) => covers(report, wish));
   const fitting = reports.findIndex((report) => merge(report, wish) !== undefined);
   const at = fulfilling === -1 ? fitting : fulfilling;
-  const merged = at === -1 ? undefined : merge(reports[at]!, wish);
+  const report = reports[at];
+  const merged = report && merge(report, wish);
   if (merged === undefined) reports.push(wish);
   else reports[at] = merged;
 }
 
 /**
- * The fewest attestations that fulfil all wishes.
+ * Finds the fewest attestations that fulfil all wishes.
  *
  * Wishes that leave nothing open come first: each needs a report of its own, and others may find theirs among these.
  * Then follow, in turn, those that leave open a decision's control, its name, any name, any type. Each of these kinds

@@ -1,4 +1,4 @@
-import { finish, type Steps } from "../../../lib/steps.ts";
+import type { Steps } from "../../../lib/steps.ts";
 import { policyDump } from "../print.ts";
 import type {
   AppliedPolicy,
@@ -11,7 +11,7 @@ import type {
 import { reasonsForIncompliance } from "./reasons.ts";
 import { ruleEvaluator } from "./rules.ts";
 
-/** A policy's verdict: compliant unless a rule that applies somewhere is not met. */
+/** Gives a policy's verdict: compliant unless a rule that applies somewhere is not met. */
 function decide({ name, version }: PolicyVersion, rule_evaluations: RuleEvaluation[]): PolicyDecision {
   const fails = rule_evaluations.some(({ satisfied }) => satisfied === false);
   return {
@@ -42,15 +42,7 @@ export function artifactJudge(policies: readonly PolicyVersion[]): ArtifactJudge
   };
 }
 
-/** Judges one artifact by policies; decisions come in the order of the policies. */
-export function evaluateArtifact(
-  subject: PolicySubject,
-  policies: readonly PolicyVersion[],
-): ArtifactVerdict {
-  return finish(artifactJudge(policies)(subject));
-}
-
-/** A policy as a snapshot keeps it. @param failing fingerprints, in the order of the artifacts. */
+/** Describes a policy as a snapshot keeps it. @param failing fingerprints, in the order of the artifacts. */
 export function appliedPolicy(
   { id, name, version, policy }: PolicyVersion,
   failing: Iterable<string>,

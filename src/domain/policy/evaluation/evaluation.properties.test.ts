@@ -4,8 +4,9 @@ import { describe, expect, it } from "vitest";
 import { finish } from "../../../lib/steps.ts";
 import { parsePolicy } from "../parse.ts";
 import { smallestCover, type WantedAttestation } from "./cover.ts";
-import { artifactJudge, evaluateArtifact } from "./evaluate.ts";
-import { explainIncompliance, type Remedy } from "./explain.ts";
+import { evaluateArtifact } from "../../../../test/support/policy-verdicts.ts";
+import { artifactJudge } from "./evaluate.ts";
+import { remediesFor, type Remedy } from "./explain.ts";
 import type { KnownFlow, PolicySubject, PolicyVersion, ReportedAttestation } from "./model.ts";
 import { wantedAttestations } from "./rules.ts";
 
@@ -212,7 +213,11 @@ function isCompliantAfter(
   return evaluateArtifact({ ...subject, flows }, policies).compliant === true;
 }
 
-describe("explainIncompliance", () => {
+function explainIncompliance(subject: PolicySubject, policies: readonly PolicyVersion[]): Remedy[] {
+  return remediesFor(subject.fingerprint, evaluateArtifact(subject, policies).policy_decisions);
+}
+
+describe("remediesFor", () => {
   const policies = fc.uniqueArray(anyPolicy(conditions), {
     selector: ({ name }) => name,
     minLength: 1,

@@ -1,14 +1,6 @@
 import { groupBy } from "../../../lib/group.ts";
 import { smallestCover, type RuleReference, type WantedAttestation } from "./cover.ts";
-import { evaluateArtifact } from "./evaluate.ts";
-import type {
-  ArtifactState,
-  PolicyDecision,
-  PolicySubject,
-  PolicyVersion,
-  Resolution,
-  RuleEvaluation,
-} from "./model.ts";
+import type { ArtifactState, PolicyDecision, Resolution, RuleEvaluation } from "./model.ts";
 
 interface Place {
   /** Null: the flow the artifact is going to be reported to, whichever that is. */
@@ -50,7 +42,7 @@ function wishOf({ evaluation, rule }: Failure): WantedAttestation[] {
   return [{ type, name, for_control, rules: [rule] }];
 }
 
-/** What to report in one flow: failures with the same context. */
+/** Finds what to report in one flow for failures with the same context. */
 function remediesAt(place: Place, failures: readonly Failure[]): Remedy[] {
   const trail = failures.filter(({ evaluation }) => evaluation.rule.type === "trail-compliance");
   const artifact_status = trail[0]?.resolution.context.artifact_status ?? null;
@@ -68,17 +60,12 @@ function remediesAt(place: Place, failures: readonly Failure[]): Remedy[] {
 }
 
 /**
- * The smallest set of reports that makes an artifact meet the policies, flow by flow; empty when it meets them. One
- * attestation may serve rules of several policies.
+ * Finds the smallest set of reports that makes an artifact meet the policies that decided so, flow by flow; it is empty
+ * when the artifact meets them. One attestation may serve rules of several policies.
  *
  * An artifact that no flow knows has to be reported first. Which other rules then apply depends on that flow's tags;
  * named are those that apply already.
  */
-export function explainIncompliance(subject: PolicySubject, policies: readonly PolicyVersion[]): Remedy[] {
-  return remediesFor(subject.fingerprint, evaluateArtifact(subject, policies).policy_decisions);
-}
-
-/** The same, from decisions that were made. */
 export function remediesFor(fingerprint: string, decisions: readonly PolicyDecision[]): Remedy[] {
   const failures = failuresOf(decisions);
   const [first] = failures;
@@ -90,7 +77,7 @@ export function remediesFor(fingerprint: string, decisions: readonly PolicyDecis
     ];
   const byFlow = [...groupBy(failures, ({ flow }) => flow)].toSorted(([left], [right]) => left - right);
   return byFlow.flatMap(([, at]) => {
-    const { flow_name, trail_name } = at[0]!.resolution.context;
+    const { flow_name, trail_name } = at[0].resolution.context;
     return remediesAt({ flow_name, trail_name }, at);
   });
 }

@@ -1,7 +1,7 @@
 import type { Policy } from "../model.ts";
 import type { AttestationDefinition, BooleanDefinition, PolicyDump } from "../print.ts";
 
-/** What an artifact is worth on a trail, by the trail's template. */
+/** Compliance of an artifact on a trail, by the trail's template. */
 export type ArtifactState = "COMPLIANT" | "NON-COMPLIANT" | "INCOMPLETE" | "MISSING";
 
 /** An attestation that counts for an artifact: bound to the artifact itself, or to its trail as a whole. */
@@ -58,7 +58,7 @@ export interface Resolution {
     /** Null when no flow knows the artifact. */
     flow_name: string | null;
     trail_name: string | null;
-    /** Told for trail-compliance only. */
+    /** Null for all rules but trail-compliance. */
     artifact_status: ArtifactState | null;
     /** Only where the rule names a control. */
     for_control?: string;
@@ -80,7 +80,7 @@ export interface RuleEvaluation {
   resolutions: Resolution[];
 }
 
-export type PolicyStatus = "COMPLIANT" | "NON-COMPLIANT";
+type PolicyStatus = "COMPLIANT" | "NON-COMPLIANT";
 
 /** The verdict of one policy on one artifact. */
 export interface PolicyDecision {
@@ -91,7 +91,7 @@ export interface PolicyDecision {
   rule_evaluations: RuleEvaluation[];
 }
 
-/** One rule that one artifact does not meet, for people. */
+/** A rule that an artifact does not meet, explained to people. */
 export interface ReasonForIncompliance {
   policy_name: string;
   /** The rule's type. */

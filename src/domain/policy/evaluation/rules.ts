@@ -23,7 +23,7 @@ interface Rule {
 
 const decisionTypes = new Set(["decision", "system:decision"]);
 
-/** Whether an attestation is one that a rule asks for. */
+/** Says whether an attestation is one that a rule asks for. */
 export function fits(
   rule: Pick<AttestationRule, "name" | "type" | "for_control">,
   { name, type, control }: ReportedAttestation,
@@ -37,13 +37,13 @@ export function fits(
 export interface WantedAttestations {
   names: string[];
   types: string[];
-  /** What else rules tell attestations apart by: types and controls. */
+  /** Types and controls by which rules tell attestations apart. */
   told_by: { types: string[]; controls: string[] };
 }
 
 /**
- * What has to be known of attestations to judge by these policies: no attestation that fits a rule is left out. Of those
- * that no rule tells apart the last one is enough.
+ * Lists which attestations have to be known to judge by these policies: none that fits a rule is left out. Of those that no
+ * rule tells apart the last one is enough.
  */
 export function wantedAttestations(policies: readonly Policy[]): WantedAttestations {
   const [names, types] = [new Set<string>(), new Set<string>()];
@@ -136,7 +136,7 @@ function resolve(rule: Rule, subject: PolicySubject, flow: KnownFlow | null): Re
   };
 }
 
-/** Flows that are looked at before somebody else may do something. */
+/** Flows that are evaluated between two pauses. */
 const flowsInOneGo = 100;
 
 function* evaluateRule(rule: Rule, subject: PolicySubject): Steps<RuleEvaluation> {

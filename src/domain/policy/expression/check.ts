@@ -1,7 +1,7 @@
 import { ExpressionError } from "../errors.ts";
 import { orderOperators, type Expression, type ExpressionKind } from "./ast.ts";
 
-/** What a part of an expression comes to. It never depends on the data, so that nothing can go wrong later. */
+/** Type of a part of an expression. It never depends on the data, so that evaluation cannot fail. */
 type Type = "condition" | "text" | "number" | "list" | "flow";
 
 const types: Record<ExpressionKind, Type> = {
@@ -29,7 +29,7 @@ const called: Record<Type, string> = {
 
 type Comparison = Expression & { kind: "compare" };
 
-/** Why two operands can never be compared so; undefined when they can. */
+/** Says why two operands can never be compared so; undefined when they can. */
 function comparisonProblem({ operator, left, right }: Comparison): string | undefined {
   const sides: [Type, Type] = [types[left.kind], types[right.kind]];
   if (sides.includes("flow")) return "The flow as a whole cannot be compared; use exists(flow) or flow.name";

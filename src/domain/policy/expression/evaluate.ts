@@ -4,7 +4,7 @@ import { compareText } from "../../../lib/text.ts";
 import type { Expression, Field, Operator } from "./ast.ts";
 import { numberPattern } from "./lexer.ts";
 
-/** What an expression may ask about. */
+/** Data that an expression is evaluated on. */
 export interface ExpressionContext {
   /** Null when no flow knows the artifact. */
   flow: { name: string; tags: Readonly<Record<string, string>> } | null;
@@ -27,7 +27,7 @@ function readTag(key: string, { flow }: ExpressionContext): Value {
   return flow.tags[key] ?? null;
 }
 
-/** A number, or a text that is written like one. */
+/** Reads a number, or a text that is written like one; null for anything else. */
 function toNumber(value: Value): number | null {
   if (typeof value === "number") return value;
   return typeof value === "string" && numberPattern.test(value) ? Number(value) : null;
@@ -39,7 +39,7 @@ function orderOfNumbers(left: number, right: number): Order {
 }
 
 /**
- * Numbers compare as numbers, also with a text that is written like one; a text that is not has no relation to a number.
+ * Orders two values. Numbers compare as numbers, also with a text that is written like one; a text that is not has no relation to a number.
  * Two texts compare as texts. Null has no relation to anything, not even to null.
  */
 function compare(left: Value, right: Value): Order {
@@ -99,7 +99,7 @@ function exists(node: Expression, context: ExpressionContext): boolean {
   return node.kind === "list" || valueOf(node, context) !== null;
 }
 
-/** The last text each expression was tried on: rules ask about an artifact once for each flow that knows it. */
+/** The last text that each pattern was tried on: rules ask about an artifact once for each flow that knows it. */
 const lastTried = new WeakMap<RE2JS, { text: string; found: boolean }>();
 
 function isFound(regex: RE2JS, text: string): boolean {
@@ -111,7 +111,7 @@ function isFound(regex: RE2JS, text: string): boolean {
 }
 
 /**
- * Whether a condition holds.
+ * Says whether a condition holds.
  *
  * There is no third truth value: a comparison with something absent does not hold, so `==`, orders, `in` and `matches`
  * are false, and their opposites `!=` and `not in` are true. `matches` searches: it is true when the pattern is found

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { evaluateExpression, type ExpressionContext } from "./evaluate.ts";
-import { parseExpression } from "./parser.ts";
-import { unwrapExpression } from "./wrapper.ts";
+import { parseExpression, unwrapExpression } from "./parser.ts";
 
 const tags = {
   kind: "build",

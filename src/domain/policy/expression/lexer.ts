@@ -1,6 +1,6 @@
 import { ExpressionError, type Span } from "../errors.ts";
 
-/** A number, as in expressions, so in tags that are compared with one. */
+/** Form of numbers, in expressions and in tags that are compared with them. */
 export const numberPattern = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 export type Token = Span &
@@ -34,7 +34,7 @@ function matchAt(pattern: RegExp, source: string, offset: number): string | unde
 }
 
 /**
- * A quoted text. A backslash protects a quote or another backslash; before anything else it stands for itself, so that
+ * Reads a quoted text. A backslash protects a quote or another backslash; before anything else it stands for itself, so that
  * regular expressions need no doubling.
  */
 function readText(source: string, offset: number): Token {
@@ -86,7 +86,7 @@ function readToken(source: string, offset: number): Token {
 }
 
 /**
- * The words of an expression, closed by one of kind `end`.
+ * Splits an expression into tokens, the last of kind `end`.
  * @throws ExpressionError at the first character that cannot be part of any.
  */
 export function tokenize(source: string): Token[] {

@@ -203,7 +203,7 @@ class Parser {
     return token;
   }
 
-  /** Where the token just read ends. */
+  /** Tells where the token just read ends. */
   #end(): number {
     return this.#tokens[this.#position - 1]?.end ?? 0;
   }
@@ -259,4 +259,14 @@ export function parseExpression(source: string): Expression {
       end: expressionLimits.length,
     });
   return new Parser(source).parse();
+}
+
+const opening = "${{";
+const closing = "}}";
+
+/** Takes the text from between `${{` and `}}`, or as it is when it has neither, without blanks around it. */
+export function unwrapExpression(text: string): string {
+  const trimmed = text.trim();
+  const wrapped = trimmed.startsWith(opening) && trimmed.endsWith(closing);
+  return wrapped ? trimmed.slice(opening.length, -closing.length).trim() : trimmed;
 }

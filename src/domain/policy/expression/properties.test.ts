@@ -5,7 +5,7 @@ import { ExpressionError } from "../errors.ts";
 import { fields, operators, orderOperators, type Expression } from "./ast.ts";
 import { evaluateExpression, type ExpressionContext } from "./evaluate.ts";
 import { parseExpression } from "./parser.ts";
-import { printExpression } from "./print.ts";
+import { printExpression } from "../../../../test/support/print-expression.ts";
 
 function holds(text: string, context: ExpressionContext): boolean {
   return evaluateExpression(parseExpression(text), context);

@@ -32,7 +32,7 @@ function compile(pattern: string): RE2JS {
   }
 }
 
-/** Instructions of all patterns in an expression together. */
+/** Counts the instructions of all patterns in an expression together. */
 export function programSize(expression: Expression): number {
   switch (expression.kind) {
     case "matches":

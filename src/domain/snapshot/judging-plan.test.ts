@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+
+import { judgeRuntime } from "../../../test/support/judging.ts";
+import { finish } from "../../lib/steps.ts";
+import type { PolicyVersion } from "../policy/evaluation/model.ts";
+import { parsePolicy } from "../policy/parse.ts";
+import { failingPolicies } from "./annotate.ts";
+import { judgedBy } from "./judge.ts";
+import { planJudging, runningText, type VersionSummary } from "./judging-plan.ts";
+import { factsText } from "./provenance.ts";
+import { artifactKey, type RunningArtifact } from "./running.ts";
+
+const [web, db, old] = ["aa", "bb", "cc"].map((digits) => digits.repeat(32)) as [string, string, string];
+
+function running(name: string, fingerprint: string, started = [5]): RunningArtifact {
+  return { name, fingerprint, creationTimestamp: started, pods: null };
+}
+
+function summary(id: number, artifact: RunningArtifact, more: Partial<VersionSummary> = {}): VersionSummary {
+  const { name, fingerprint } = artifact;
+  const text = runningText(artifact);
+  const known = { id, name, fingerprint, running: text, compliant: true, follows: [], findings: null };
+  return { ...known, is_unproven: false, is_stale: false, ...more };
+}
+
+/** Which versions hold, and what has to be judged. */
+function planned(now: RunningArtifact[], versions: VersionSummary[]): [number[], string[]] {
+  const { kept, toJudge } = finish(planJudging(now, versions));
+  return [[...kept.values()].map(({ version }) => version), toJudge.map(({ name }) => name)];
+}
+
+describe("what need not be judged again", () => {
+  const [a, b] = [running("a", web), running("b", db)];
+
+  it("is what runs as it did", () => {
+    expect(planned([a, b], [summary(1, a), summary(2, b)])).toEqual([[1, 2], []]);
+  });
+
+  it("is not what has begun to run, or runs in another way", () => {
+    expect(planned([a, b], [summary(1, a)])).toEqual([[1], ["b"]]);
+    expect(planned([running("a", web, [5, 6]), b], [summary(1, a), summary(2, b)])).toEqual([[2], ["a"]]);
+    expect(planned([running("c", web)], [summary(1, a)])).toEqual([[], ["c"]]);
+  });
+
+  it("is not what has exited", () => {
+    expect(planned([a], [summary(1, a), summary(2, b)])).toEqual([[1], []]);
+  });
+
+  it("is not what flows know something else of", () => {
+    expect(planned([a, b], [summary(1, a, { is_stale: true }), summary(2, b)])).toEqual([[2], ["a"]]);
+  });
+
+  it("is not what followed something that has begun or ceased to run", () => {
+    const follower = summary(1, a, { follows: [old] });
+    const before = running("before", old);
+    expect(planned([a], [follower])).toEqual([[1], []]);
+    expect(planned([a, before], [follower])).toEqual([[], ["a", "before"]]);
+    expect(planned([a], [follower, summary(2, before)])).toEqual([[], ["a"]]);
+    const other = running("other", old);
+    expect(planned([a, other], [follower, summary(2, before)])).toEqual([[1], ["other"]]);
+  });
+});
+
+describe("a verdict on the rest", () => {
+  const version = (name: string, rules: string): PolicyVersion => ({
+    id: name,
+    name,
+    version: 1,
+    policy: parsePolicy(`_schema: https://x.test/v1\nartifacts: ${rules}`),
+  });
+  const policies = [
+    version("known", "{provenance: {required: true}}"),
+    version("named", "{provenance: {required: true, exceptions: [{if: \"artifact.name == 'a'\"}]}}"),
+  ];
+  const everything = [running("a", web), running("b", db), running("c", web), running("d", old)];
+  const given = { facts: new Map(), policies, allowed: new Set([old]) };
+  const all = judgeRuntime({ running: everything, ...given });
+  const summaries = all.artifacts.map(({ running: artifact, compliant, findings }, id) =>
+    summary(id, artifact, { compliant, findings: compliant === false ? findings : null }),
+  );
+
+  it("comes to the same as one on everything, whatever was judged before", () => {
+    expect(all.applied_policies.map(({ failing_artifacts }) => failing_artifacts)).toEqual([
+      [web, db],
+      [db, web],
+    ]);
+    for (let chosen = 0; chosen < 2 ** summaries.length; chosen += 1) {
+      const known = summaries.filter((_, at) => (chosen & (1 << at)) !== 0);
+      const stale = summaries.map((each) => ({ ...each, is_stale: !known.includes(each) }));
+      const { kept, toJudge } = finish(planJudging(everything, stale));
+      expect(kept.size).toBe(known.length);
+      const verdict = judgeRuntime({ running: everything, kept, ...given });
+      expect([verdict.state, verdict.applied_policies]).toEqual([all.state, all.applied_policies]);
+      expect(verdict.artifacts.map(({ running: each }) => each)).toEqual(toJudge);
+    }
+  });
+
+  it("names the policies that fail by findings as by decisions", () => {
+    for (const { findings, verdict } of all.artifacts) {
+      const failed = verdict.policy_decisions.filter(({ status }) => status === "NON-COMPLIANT");
+      expect(failingPolicies(findings)).toEqual(failed.map(({ policy_name }) => policy_name));
+    }
+  });
+
+  it("is unknown without policies", () => {
+    const none = { ...given, policies: [] };
+    const unknown = summaries.map((each) => ({ ...each, compliant: null, findings: null }));
+    const { kept } = finish(planJudging(everything, unknown));
+    expect(kept.has(artifactKey(everything[0]!))).toBe(true);
+    expect(judgeRuntime({ running: everything, kept, ...none }).state).toBe(null);
+  });
+
+  it("rests on the versions of policies and on who is trusted", () => {
+    const texts = [
+      judgedBy(given),
+      judgedBy({ ...given, allowed: new Set() }),
+      judgedBy({ ...given, policies: policies.slice(1) }),
+      judgedBy({ ...given, policies: policies.toReversed() }),
+      judgedBy({ ...given, policies: policies.map((each) => ({ ...each, version: 2 })) }),
+    ];
+    expect(new Set(texts).size).toBe(texts.length);
+    const order = { policies, allowed: new Set([web, old]) };
+    expect(judgedBy(order)).toBe(judgedBy({ ...order, allowed: new Set([old, web]) }));
+  });
+});
+
+describe("the text of what flows know", () => {
+  it("is short, and another one for other versions", () => {
+    const facts = Array.from({ length: 20 }, (_, at) => ({ version: `version ${at}` }));
+    const texts = facts.map((_, count) => factsText(facts.slice(0, count)));
+    expect(new Set(texts).size).toBe(texts.length);
+    expect(Math.max(...texts.map(({ length }) => length))).toBeLessThanOrEqual(200);
+    expect([texts[0], texts[2]]).toEqual(["", "version 0,version 1"]);
+  });
+});

@@ -1,0 +1,99 @@
+import type { Steps } from "../../lib/steps.ts";
+import { failingPolicies } from "./annotate.ts";
+import { artifactKey, type RunningArtifact } from "./running.ts";
+
+/** A version of an artifact in the latest snapshot, as far as is needed to see that it still holds. */
+export interface VersionSummary {
+  /** Numbered within the environment. */
+  id: number;
+  name: string;
+  fingerprint: string;
+  compliant: boolean | null;
+  /** See `runningText`. */
+  running: string;
+  /** Fingerprints of what ran before it. */
+  follows: readonly string[];
+  /** Null unless it does not comply. */
+  findings: string | null;
+  /** Whether no flow knows it. */
+  is_unproven: boolean;
+  /** Whether flows know something else of it than when its contents were last found to be right. */
+  is_stale: boolean;
+}
+
+/** An artifact of which a new snapshot shows the version that the latest one shows. */
+export interface KeptArtifact {
+  /** Id of the version. */
+  version: number;
+  running: RunningArtifact;
+  compliant: boolean | null;
+  is_unproven: boolean;
+  /** Names of the policies it does not comply with. */
+  failing: ReadonlySet<string>;
+}
+
+/** What runs now, divided into what has to be judged and what need not. */
+interface JudgingPlan {
+  /** By `artifactKey`. */
+  kept: Map<string, KeptArtifact>;
+  toJudge: RunningArtifact[];
+}
+
+/** Writes where an artifact runs as the record keeps it. */
+export function runningText({ name: _name, fingerprint: _fingerprint, ...running }: RunningArtifact): string {
+  return JSON.stringify(running);
+}
+
+/** Lists fingerprints that have begun to run, or do no longer. */
+function movedFingerprints(
+  running: readonly RunningArtifact[],
+  versions: readonly VersionSummary[],
+): Set<string> {
+  const now = new Set(running.map(({ fingerprint }) => fingerprint));
+  const then = new Set(versions.map(({ fingerprint }) => fingerprint));
+  return new Set([
+    ...[...now].filter((fingerprint) => !then.has(fingerprint)),
+    ...[...then].filter((fingerprint) => !now.has(fingerprint)),
+  ]);
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** Artifacts that are looked at before somebody else may do something. */
+const inOneGo = 100;
+
+function keptAs(
+  running: RunningArtifact,
+  { id, compliant, is_unproven, findings }: VersionSummary,
+): KeptArtifact {
+  const failing = findings === null ? none : new Set(failingPolicies(findings));
+  return { version: id, running, compliant, is_unproven, failing };
+}
+
+/**
+ * Finds what has to be judged, and what need not: what runs as it did, of which flows know what they knew, while what ran
+ * before it has neither begun nor ceased to run. The policies and the trusted artifacts have to be those of the latest
+ * snapshot: then the verdict, and everything that is shown, would come out as they are in the record.
+ */
+export function* planJudging(
+  running: readonly RunningArtifact[],
+  versions: readonly VersionSummary[],
+): Steps<JudgingPlan> {
+  const known = new Map(versions.map((version) => [artifactKey(version), version]));
+  yield;
+  const moved = movedFingerprints(running, versions);
+  const plan: JudgingPlan = { kept: new Map(), toJudge: [] };
+  for (const [at, artifact] of running.entries()) {
+    if (at % inOneGo === 0) yield;
+    const key = artifactKey(artifact);
+    const version = known.get(key);
+    const holds =
+      version !== undefined &&
+      !version.is_stale &&
+      !version.follows.some((fingerprint) => moved.has(fingerprint)) &&
+      version.running === runningText(artifact);
+    if (holds) plan.kept.set(key, keptAs(artifact, version));
+    else plan.toJudge.push(artifact);
+  }
+  return plan;
+}

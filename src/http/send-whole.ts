@@ -1,0 +1,100 @@
+import { createHash } from "node:crypto";
+
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+import { type Compression, shortestCompressed } from "./compression.ts";
+import { ownerOf } from "./owner.ts";
+import type { Terms } from "./terms.ts";
+
+/** How an answer begins. */
+export interface AnswerHead {
+  status: number;
+  headers: Record<string, string>;
+  terms: Terms;
+}
+
+/**
+ * Makes the tag of an answer: the same for the same body and headers. A weak one (RFC 9110 section 8.8.1), because it is the same
+ * however the answer is compressed.
+ */
+function tagOf(headers: Record<string, string>, body: string | Buffer): string {
+  const digest = createHash("sha256").update(JSON.stringify(headers)).update("\n").update(body).digest();
+  return `W/"${digest.subarray(0, 16).toString("base64url")}"`;
+}
+
+/** Says whether a caller has what this tag stands for already (RFC 9110 section 13.1.2). */
+function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const opaque = tag.replace(/^W\//, "");
+  return ifNoneMatch.trim() === "*" || (ifNoneMatch.match(/"[^"]*"/g)?.includes(opaque) ?? false);
+}
+
+/** Sends answers that are in memory as a whole: tagged, compressed, or only that they have not changed. */
+export class WholeSender {
+  readonly #compression: Compression;
+
+  constructor(compression: Compression) {
+    this.#compression = compression;
+  }
+
+  /** @param done called when the bytes of `body` are not looked at any more; not for an answer that breaks off. */
+  send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    head: AnswerHead,
+    body: string | Buffer,
+    done: () => void = () => undefined,
+  ): FastifyReply | Promise<FastifyReply> {
+    const { status, headers, terms } = head;
+    reply.code(status).headers(headers);
+    if (terms.isKept && status === 200) {
+      const tag = tagOf(headers, body);
+      reply.headers({
+        etag: tag,
+        "cache-control": "private, no-cache",
+        vary: `${terms.vary}, Authorization, Cookie`,
+      });
+      if (hasTag(request.headers["if-none-match"], tag)) return sendUnchanged(request, reply, body, done);
+    }
+    const isLong = Buffer.byteLength(body) >= shortestCompressed;
+    if (!terms.isCompressible || !isLong) return sendPlain(reply, body, done);
+    if (!reply.hasHeader("vary")) reply.header("vary", terms.vary);
+    if (terms.encoding === undefined) return sendPlain(reply, body, done);
+    return this.#sendCompressed(request, reply, { encoding: terms.encoding, body, done });
+  }
+
+  async #sendCompressed(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    {
+      encoding,
+      body,
+      done,
+    }: { encoding: NonNullable<Terms["encoding"]>; body: string | Buffer; done: () => void },
+  ): Promise<FastifyReply> {
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    const compressed = await this.#compression.whole(ownerOf(request), encoding, bytes);
+    if (compressed === undefined) return sendPlain(reply, bytes, done);
+    done();
+    return reply.header("content-encoding", encoding).send(compressed);
+  }
+}
+
+function sendPlain(reply: FastifyReply, body: string | Buffer, done: () => void): FastifyReply {
+  // Handed over to the kernel. Of an answer that breaks off before, nobody knows who still looks at its bytes.
+  reply.raw.once("finish", done);
+  return reply.send(body);
+}
+
+function sendUnchanged(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: string | Buffer,
+  done: () => void,
+): FastifyReply {
+  reply.code(304);
+  // Of a body that is left out anyway only the length is sent.
+  if (request.method === "HEAD") return sendPlain(reply, body, done);
+  done();
+  return reply.removeHeader("content-type").send();
+}

@@ -1,0 +1,175 @@
+import { randomBytes } from "node:crypto";
+
+import type { Executor, Tx } from "../../../db/connect.ts";
+import { invalid, invalidInput, notFound } from "../../../domain/errors.ts";
+import { sha256 } from "../../../lib/hash.ts";
+import { parseWireId, wireId } from "../../../lib/ids.ts";
+import type { Deps } from "../deps.ts";
+import {
+  type ApiKeyRow,
+  findActiveKey,
+  insertApiKey,
+  insertFormerSecret,
+  type KeyOwner,
+  listActiveKeys,
+  lockActiveKey,
+  updateRevokedKey,
+  updateRevokedKeys,
+  updateRotatedKey,
+} from "./key-store.ts";
+import { updateSessionEnds } from "./session-store.ts";
+
+export type { KeyOwner } from "./key-store.ts";
+
+/** A key as the API shows it: 0 for what never happens or never happened; the rotation only once there was one. */
+export interface ShownKey {
+  id: string;
+  description: string;
+  created_at: number;
+  expires_at: number;
+  last_used_at: number;
+  rotated_at?: number;
+  grace_period_expires_at?: number;
+}
+
+/** A new key, this once with its value. */
+export interface IssuedKey {
+  id: string;
+  key: string;
+  description: string;
+  created_at: number;
+  expires_at: number;
+}
+
+type KeyDeps = Pick<Deps, "clock" | "ids">;
+
+function show(row: ApiKeyRow): ShownKey {
+  return {
+    id: wireId(row.id),
+    description: row.description,
+    created_at: row.created_at,
+    expires_at: row.expires_at ?? 0,
+    last_used_at: row.last_used_at ?? 0,
+    ...(row.rotated_at === null ? {} : { rotated_at: row.rotated_at }),
+    ...(row.grace_period_expires_at === null ? {} : { grace_period_expires_at: row.grace_period_expires_at }),
+  };
+}
+
+/** Makes the value of a key: 256 random bits. The beginning tells scanners for leaked secrets what they found. */
+export function createKeyValue(): string {
+  return `wb_${randomBytes(32).toString("base64url")}`;
+}
+
+/** Reads when a key is to end; null for never, which 0 says too. @throws AppError invalid for a time that is past. */
+function expiryOf(given: number | null | undefined, now: number): number | null {
+  if (given === undefined || given === null || given === 0) return null;
+  if (given <= now)
+    throw invalidInput({ expires_at: `Input should be a time in the future [input: ${given}]` });
+  return given;
+}
+
+export interface KeyInput {
+  description: string;
+  /** Unix seconds; 0, null or nothing for never. */
+  expires_at?: number | null | undefined;
+  /** Who makes it, as records name them. */
+  created_by_name: string;
+  /** A value brought from elsewhere; a fresh random one unless given. */
+  value?: string;
+}
+
+/** Makes a key for this owner. Its value can be read from the result and nowhere else, ever. */
+export async function issueKey(deps: KeyDeps, tx: Tx, request: KeyInput & { owner: KeyOwner }) {
+  const created_at = deps.clock.now();
+  const expires_at = expiryOf(request.expires_at, created_at);
+  const id = deps.ids.next();
+  const key = request.value ?? createKeyValue();
+  const { owner, description, created_by_name } = request;
+  const fresh = await insertApiKey(tx, {
+    id,
+    key_hash: sha256(key),
+    owner,
+    description,
+    created_at,
+    created_by_name,
+    expires_at,
+  });
+  // Only a value brought from elsewhere can be known already.
+  if (!fresh) throw invalid("A key with this value already exists");
+  return { id: wireId(id), key, description, created_at, expires_at: expires_at ?? 0 } satisfies IssuedKey;
+}
+
+const keyNotFound = (): Error => notFound("API key not found");
+
+/** Lists the owner's working keys, oldest first. */
+export async function listKeys(
+  deps: Pick<Deps, "clock">,
+  db: Executor,
+  owner: KeyOwner,
+): Promise<ShownKey[]> {
+  return (await listActiveKeys(db, owner, deps.clock.now())).map(show);
+}
+
+/** Finds one key. @throws AppError not_found for one that does not work, or is not the owner's (interface spec 4.3). */
+export async function getKey(
+  deps: Pick<Deps, "clock" | "db">,
+  owner: KeyOwner,
+  wireKeyId: string,
+): Promise<ShownKey> {
+  const id = parseWireId(wireKeyId);
+  const row = id === undefined ? undefined : await findActiveKey(deps.db, owner, id, deps.clock.now());
+  if (row === undefined) throw keyNotFound();
+  return show(row);
+}
+
+export interface Rotation {
+  key_id: string;
+  grace_period_hours: number;
+  /** Unix seconds; 0 for never, null or nothing for the end that the key has. */
+  expires_at?: number | null | undefined;
+}
+
+/**
+ * Gives a working key another secret; its id and everything else stay. The secret it had works for the grace period
+ * more, though never longer than it would have without. So do those it had before, if their own grace has not ended, and the
+ * sessions that were begun with any of them.
+ * @throws AppError not_found when there is no such working key.
+ */
+export async function rotateKey(deps: KeyDeps, tx: Tx, rotation: Rotation & { owner: KeyOwner }) {
+  const id = parseWireId(rotation.key_id);
+  const at = deps.clock.now();
+  const key = id === undefined ? undefined : await lockActiveKey(tx, rotation.owner, id, at);
+  if (key === undefined) throw keyNotFound();
+  const given = rotation.expires_at ?? undefined;
+  const expires_at = given === undefined ? key.expires_at : expiryOf(given, at);
+  const grace = at + rotation.grace_period_hours * 3600;
+  const end = Math.min(grace, key.expires_at ?? grace, expires_at ?? grace);
+  const value = createKeyValue();
+  await insertFormerSecret(tx, key, { at, end });
+  await updateSessionEnds(tx, key.id, end);
+  const rotated = await updateRotatedKey(tx, key.id, { key_hash: sha256(value), expires_at, at, end });
+  return {
+    id: wireId(rotated.id),
+    key: value,
+    description: rotated.description,
+    created_at: rotated.created_at,
+    expires_at: rotated.expires_at ?? 0,
+    grace_period_expires_at: rotated.grace_period_expires_at ?? end,
+  } satisfies IssuedKey & { grace_period_expires_at: number };
+}
+
+/** Ends a key at once. @throws AppError not_found when there is no such working key. */
+export async function revokeKey(
+  deps: KeyDeps,
+  tx: Tx,
+  key: { owner: KeyOwner; key_id: string },
+): Promise<void> {
+  const id = parseWireId(key.key_id);
+  const revoked = id !== undefined && (await updateRevokedKey(tx, key.owner, id, deps.clock.now()));
+  if (!revoked) throw keyNotFound();
+}
+
+/** Ends every key of an owner at once. */
+export function revokeAllKeys(deps: KeyDeps, tx: Tx, owner: KeyOwner): Promise<void> {
+  return updateRevokedKeys(tx, owner, deps.clock.now());
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from "node:crypto";
+
+import type { Executor, Tx } from "../../../db/connect.ts";
+import { notFound } from "../../../domain/errors.ts";
+import type { Principal } from "../../../domain/principal.ts";
+import { sha256 } from "../../../lib/hash.ts";
+import { wireId } from "../../../lib/ids.ts";
+import type { Deps } from "../deps.ts";
+import type { KeyOwner } from "./key-store.ts";
+import {
+  deleteOldSessions,
+  deleteSession,
+  findSession,
+  insertSession,
+  listSessions,
+  type SessionRow,
+} from "./session-store.ts";
+
+/** A session as the API shows it. */
+export interface ShownSession extends SessionRow {
+  is_current: boolean;
+}
+
+/** Where a session is begun. */
+export interface Browser {
+  user_agent: string;
+  address: string;
+}
+
+type SessionDeps = Pick<Deps, "clock" | "ids">;
+
+const longestAgent = 512;
+
+/** Makes 256 random bits, as text for cookies and addresses. */
+export function createToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+function show(row: SessionRow, current: string | null): ShownSession {
+  const { id, api_key_id, ...rest } = row;
+  return {
+    ...rest,
+    id: wireId(id),
+    api_key_id: api_key_id === null ? null : wireId(api_key_id),
+    is_current: id === current,
+  };
+}
+
+/** Gives the owner that a caller's keys and sessions have. */
+export function ownerOf({ id, org_id }: Pick<Principal, "id" | "org_id">): KeyOwner {
+  return org_id === null ? { user_id: id } : { org_id, service_account_id: id };
+}
+
+/**
+ * Begins a session. What the cookie has to hold can be read from the result and nowhere else, ever. The owner's sessions that have
+ * ended are removed, and those used longest ago when there are too many.
+ */
+export async function openSession(
+  deps: SessionDeps,
+  tx: Tx,
+  begun: { owner: KeyOwner; api_key_id: string | null; browser: Browser },
+): Promise<{ id: string; token: string }> {
+  const { owner, api_key_id, browser } = begun;
+  const [id, token, created_at] = [deps.ids.next(), createToken(), deps.clock.now()];
+  await deleteOldSessions(tx, owner, created_at);
+  await insertSession(tx, {
+    id,
+    token_hash: sha256(token),
+    owner,
+    api_key_id,
+    user_agent: browser.user_agent.slice(0, longestAgent),
+    address: browser.address,
+    created_at,
+  });
+  return { id, token };
+}
+
+/** Reads the session of a caller; null for one with a key. */
+export async function getCurrentSession(
+  db: Executor,
+  sessionId: string | null,
+): Promise<ShownSession | null> {
+  const row = sessionId === null ? undefined : await findSession(db, sessionId);
+  return row === undefined ? null : show(row, sessionId);
+}
+
+/** Lists the caller's own working sessions, the latest first. */
+export async function listOwnSessions(
+  deps: Pick<Deps, "db" | "clock">,
+  principal: Principal,
+): Promise<ShownSession[]> {
+  const rows = await listSessions(deps.db, ownerOf(principal), deps.clock.now());
+  return rows.map((row) => show(row, principal.session_id));
+}
+
+/** Ends one of the caller's own sessions at once. @returns its id. @throws AppError not_found when there is no such session. */
+export async function endSession(
+  deps: SessionDeps,
+  tx: Tx,
+  principal: Principal,
+  sessionId: string | null | undefined,
+): Promise<string> {
+  if (sessionId == null || !(await deleteSession(tx, ownerOf(principal), sessionId, deps.clock.now())))
+    throw notFound("Session not found");
+  return sessionId;
+}

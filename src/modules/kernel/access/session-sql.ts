@@ -1,0 +1,33 @@
+import { moment, raw, type Sql, sql } from "../../../db/sql.ts";
+import { sessionSeconds } from "../../../domain/sessions.ts";
+import type { Timestamp } from "../../../lib/clock.ts";
+
+const idle = raw(`interval '${sessionSeconds.idle} seconds'`);
+const total = raw(`interval '${sessionSeconds.total} seconds'`);
+
+/** SQL for: the session of this alias has not ended by itself at this moment. Says nothing about its key and its owner. */
+export function lastsAt(session: string, at: Sql): Sql {
+  const s = raw(session);
+  return sql`${s}.last_used_at > ${at} - ${idle} and ${s}.created_at > ${at} - ${total}
+    and (${s}.ends_at is null or ${s}.ends_at > ${at})`;
+}
+
+/** SQL for: has not ended by itself, nor has its key. */
+export function sessionWorksAt(session: string, at: Timestamp): Sql {
+  const s = raw(session);
+  return sql`${lastsAt(session, moment(at))} and (${s}.api_key_id is null or exists (
+    select from api_keys k where k.id = ${s}.api_key_id and k.revoked_at is null
+      and (k.expires_at is null or k.expires_at > ${moment(at)})))`;
+}
+
+/** SQL for: when this session ends however much it is used. */
+export function endOf(session: string): Sql {
+  const s = raw(session);
+  return sql`least(${s}.ends_at, ${s}.created_at + ${total})`;
+}
+
+/** SQL for: when this session ends if it is not used again. */
+export function idleEndOf(session: string): Sql {
+  const s = raw(session);
+  return sql`least(${endOf(session)}, ${s}.last_used_at + ${idle})`;
+}

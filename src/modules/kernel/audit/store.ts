@@ -1,0 +1,152 @@
+import type { Executor, Tx } from "../../../db/connect.ts";
+import { countRows } from "../../../db/count-rows.ts";
+import { integer, nullable, oneOf, type RowOf, text, timestamp } from "../../../db/row.ts";
+import { command, empty, join, moment, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { type Actor, actorKinds } from "../../../domain/principal.ts";
+import type { Timestamp } from "../../../lib/clock.ts";
+import { type PageNumbers, pageSlice } from "../../../lib/paging.ts";
+
+/** What a write was done to. */
+export interface AuditedResource {
+  resource_type: string;
+  /** Its name, number or id, as its URL has it. */
+  resource: string;
+}
+
+export interface AuditEntry extends AuditedResource {
+  actor: Actor;
+}
+
+/**
+ * Appends to the organization's audit log, in this order and without gaps. The organization's counter stays locked
+ * until the transaction ends, which is what makes the order total: append last.
+ */
+export function insertAuditEntries(
+  tx: Tx,
+  orgId: string,
+  entries: readonly AuditEntry[],
+  at: Timestamp,
+): void {
+  if (entries.length === 0) return;
+  const column = <T>(read: (entry: AuditEntry) => T): T[] => entries.map(read);
+  tx.send(command("insert-audit-entries")`
+    with counter as (
+      update org_counters set audit_seq = audit_seq + ${entries.length} where org_id = ${orgId} returning audit_seq
+    )
+    insert into audit_log (org_id, seq, occurred_at, actor_kind, actor_id, actor_name, api_key_id, action,
+      resource_type, resource, request_id, request_digest)
+    select ${orgId}, counter.audit_seq - ${entries.length} + entry.position, to_timestamp(${at}::float8),
+      actor_kind, actor_id, actor_name, api_key_id, action, resource_type, resource, request_id, request_digest
+    from counter, unnest(
+      ${column((e) => e.actor.kind)}::text[], ${column((e) => e.actor.id)}::uuid[],
+      ${column((e) => e.actor.name)}::text[], ${column((e) => e.actor.api_key_id)}::uuid[],
+      ${column((e) => e.actor.action)}::text[], ${column((e) => e.resource_type)}::text[],
+      ${column((e) => e.resource)}::text[], ${column((e) => e.actor.request_id)}::text[],
+      ${column((e) => e.actor.request_digest)}::bytea[]
+    ) with ordinality as entry (actor_kind, actor_id, actor_name, api_key_id, action, resource_type, resource,
+      request_id, request_digest, position)`);
+}
+
+/** Which entries are wanted: exact matches, and inclusive bounds in Unix seconds. */
+export interface AuditFilter {
+  actor?: string | undefined;
+  action?: string | undefined;
+  resource_type?: string | undefined;
+  resource?: string | undefined;
+  from_timestamp?: number | undefined;
+  to_timestamp?: number | undefined;
+}
+
+/** Which page of them, in which order. */
+export interface AuditPage extends PageNumbers {
+  sort_direction: "asc" | "desc";
+}
+
+const entry = {
+  seq: integer,
+  occurred_at: timestamp,
+  actor: text,
+  actor_kind: oneOf(actorKinds),
+  /** Ids as the wire has them. */
+  actor_id: nullable(text),
+  api_key_id: nullable(text),
+  action: text,
+  resource_type: text,
+  resource: text,
+  request_id: text,
+  /** Hexadecimal. */
+  request_digest: nullable(text),
+};
+
+/** An entry of the audit log as it is shown. */
+export type AuditRow = RowOf<typeof entry>;
+
+const entryColumns = raw(`seq, occurred_at, actor_name as actor, actor_kind, wire_id(actor_id) as actor_id,
+  wire_id(api_key_id) as api_key_id, action, resource_type, resource, request_id,
+  encode(request_digest, 'hex') as request_digest`);
+
+/** Writes a filter as conditions, none for an empty one. */
+function conditions(filter: AuditFilter): Sql[] {
+  const { actor, action, resource_type, resource, from_timestamp, to_timestamp } = filter;
+  return [
+    ...(actor === undefined ? [] : [sql`actor_name = ${actor}`]),
+    ...(action === undefined ? [] : [sql`action = ${action}`]),
+    ...(resource_type === undefined ? [] : [sql`resource_type = ${resource_type}`]),
+    ...(resource === undefined ? [] : [sql`resource = ${resource}`]),
+    ...(from_timestamp === undefined ? [] : [sql`occurred_at >= ${moment(from_timestamp)}`]),
+    ...(to_timestamp === undefined ? [] : [sql`occurred_at <= ${moment(to_timestamp)}`]),
+  ];
+}
+
+/** Counts the entries that match. Without a filter that is the counter they are numbered by: nothing is counted. */
+export async function countAuditEntries(db: Executor, orgId: string, filter: AuditFilter): Promise<number> {
+  const wanted = conditions(filter);
+  if (wanted.length === 0) {
+    const counter = await db.first(query({ audit_seq: integer })`
+      select audit_seq from org_counters where org_id = ${orgId}`);
+    return counter?.audit_seq ?? 0;
+  }
+  return countRows(db, sql`audit_log where ${join([sql`org_id = ${orgId}`, ...wanted], " and ")}`);
+}
+
+/**
+ * Lists one page of the entries that match, `total` of them in all. Without a filter the numbers on the page are known
+ * beforehand, so that the last page costs what the first one does.
+ */
+export async function listAuditEntries(
+  db: Executor,
+  orgId: string,
+  filter: AuditFilter,
+  page: AuditPage & { total: number },
+): Promise<AuditRow[]> {
+  const { sort_direction, total } = page;
+  const { limit, offset } = pageSlice(page);
+  if (offset >= total) return [];
+  const wanted = conditions(filter);
+  const isNumbered = wanted.length === 0;
+  const onPage = sort_direction === "asc" ? sql`seq > ${offset}` : sql`seq <= ${total - offset}`;
+  return db.all(query(entry)`
+    select ${entryColumns} from audit_log
+    where ${join([sql`org_id = ${orgId}`, ...(isNumbered ? [onPage] : wanted)], " and ")}
+    order by seq ${raw(sort_direction)}
+    limit ${limit} ${isNumbered ? empty : sql`offset ${offset}`}`);
+}
+
+/**
+ * Lists the first entries that match, or those after one: all pages together look at each entry once, whatever the filter.
+ * @param after its number; undefined for the first page.
+ */
+export function listAuditEntriesAfter(
+  db: Executor,
+  orgId: string,
+  filter: AuditFilter,
+  page: { after: number | undefined; limit: number; sort_direction: "asc" | "desc" },
+): Promise<AuditRow[]> {
+  const { after, limit, sort_direction } = page;
+  const later = raw(sort_direction === "asc" ? ">" : "<");
+  const place = after === undefined ? [] : [sql`seq ${later} ${after}::bigint`];
+  return db.all(query(entry)`
+    select ${entryColumns} from audit_log
+    where ${join([sql`org_id = ${orgId}`, ...place, ...conditions(filter)], " and ")}
+    order by seq ${raw(sort_direction)} limit ${limit}`);
+}

@@ -1,0 +1,33 @@
+import type { Tx } from "../../../db/connect.ts";
+import { moment, sql } from "../../../db/sql.ts";
+import type { Timestamp } from "../../../lib/clock.ts";
+
+/** How an attempt to reach a target ended. */
+export interface TargetOutcome {
+  action_number: number;
+  /** Place in the action's list of targets. */
+  position: number;
+  succeeded: boolean;
+  at: Timestamp;
+}
+
+/** Writes down how an attempt ended, unless the action or the target is gone. Times never go back. */
+export async function putOutcome(tx: Tx, orgId: string, outcome: TargetOutcome): Promise<void> {
+  const { action_number, position, succeeded, at } = outcome;
+  await tx.run(sql`
+    insert into action_target_outcomes as o (org_id, action_number, position, last_success_at, last_failure_at)
+    select a.org_id, a.number, ${position}::integer, case when ${succeeded} then ${moment(at)} end,
+      case when not ${succeeded} then ${moment(at)} end
+    from actions as a
+    where a.org_id = ${orgId} and a.number = ${action_number} and jsonb_array_length(a.targets) > ${position}
+    for key share
+    on conflict (org_id, action_number, position) do update set
+      last_success_at = greatest(o.last_success_at, excluded.last_success_at),
+      last_failure_at = greatest(o.last_failure_at, excluded.last_failure_at)`);
+}
+
+/** Deletes how attempts ended, because the targets are others now. */
+export async function deleteOutcomes(tx: Tx, orgId: string, actionNumber: number): Promise<void> {
+  await tx.run(sql`
+    delete from action_target_outcomes where org_id = ${orgId} and action_number = ${actionNumber}`);
+}

@@ -1,0 +1,136 @@
+import { enqueue } from "../../../db/jobs.ts";
+import type { Tx } from "../../../db/connect.ts";
+import { transaction } from "../../../db/transaction.ts";
+import { retryDelay } from "../../../domain/notifications/retry.ts";
+import { recordOutcome } from "../actions/service.ts";
+import { openSecrets } from "../actions/targets.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import type { AttemptOutcome } from "../../kernel/metrics.ts";
+import {
+  deleteOldDeliveries,
+  type DueDelivery,
+  findDueDelivery,
+  type Outcome,
+  updateOutcome,
+} from "./delivery-store.ts";
+import { signingKeys } from "./key-service.ts";
+import { type Attempt, type AttemptResult, send } from "./send.ts";
+import { isPaused, recordAnswer } from "./pause.ts";
+import { type DeliverJob, deliverTask } from "./store.ts";
+
+export { type DeliverJob, deliverTask };
+
+/** How long settled deliveries are kept to be looked at, in seconds. */
+const retentionSeconds = 30 * 24 * 60 * 60;
+
+/** Gathers what an attempt needs, with the target as it is now: the next attempt goes to a mended address. */
+function attemptOf(deps: Deps, job: DeliverJob, delivery: DueDelivery): Attempt | "gone" | "unreadable" {
+  const { action, target_position, target_type, occurrence, org_name } = delivery;
+  const target = action?.targets[target_position];
+  if (action === null || target?.type !== target_type) return "gone";
+  const secrets = openSecrets(deps.secrets, action.target_secrets);
+  if (secrets === undefined) return "unreadable";
+  const keys = signingKeys(deps, job.org_id, delivery.key);
+  return {
+    delivery_id: delivery.id,
+    occurrence,
+    org_name,
+    target,
+    secret: secrets[target_position] ?? null,
+    keys,
+  };
+}
+
+/** Ends a delivery that nothing can be sent for. */
+async function cancel(deps: Deps, job: DeliverJob, delivery: DueDelivery): Promise<void> {
+  const outcome: Outcome = {
+    status: "cancelled",
+    attempts: delivery.attempts,
+    last_attempt_at: null,
+    next_attempt_at: null,
+    response_status: null,
+    error: "The action has this target no more",
+  };
+  const { id, attempts: before } = delivery;
+  await transaction(deps.db, (tx) => updateOutcome(tx, job.org_id, { id, before }, outcome));
+}
+
+interface Ended {
+  delivery: DueDelivery;
+  result: AttemptResult;
+  at: number;
+}
+
+/**
+ * Writes down how an attempt ended, with the job of the next one when there is to be one.
+ * @returns how the attempt is counted; undefined when another one was written down before it.
+ */
+async function settle(
+  tx: Tx,
+  job: DeliverJob,
+  { delivery, result, at }: Ended,
+): Promise<AttemptOutcome | undefined> {
+  const { org_id } = job;
+  const attempts = delivery.attempts + 1;
+  const delay = result.succeeded ? undefined : retryDelay(attempts, at - delivery.created_at);
+  const { succeeded, ...said } = result;
+  const outcome: Outcome = {
+    ...said,
+    status: succeeded ? "delivered" : delay === undefined ? "failed" : "waiting",
+    attempts,
+    last_attempt_at: at,
+    next_attempt_at: delay === undefined ? null : at + delay,
+  };
+  if (!(await updateOutcome(tx, org_id, { id: delivery.id, before: delivery.attempts }, outcome)))
+    return undefined;
+  const { action_number, target_position } = delivery;
+  await recordOutcome(tx, org_id, { action_number, position: target_position, succeeded, at });
+  if (delay === undefined) return succeeded ? "delivered" : "given_up";
+  const next = { org_id, delivery_id: delivery.id, attempts };
+  await enqueue(tx, deliverTask, next, { delay });
+  return "failed";
+}
+
+function failure(error: string): AttemptResult {
+  return { succeeded: false, response_status: null, error };
+}
+
+/** Sends, unless the target did not answer a moment ago. */
+async function tryTarget(
+  deps: Deps,
+  job: DeliverJob,
+  delivery: DueDelivery,
+  attempt: Attempt,
+): Promise<AttemptResult> {
+  const target = `${job.org_id} ${delivery.action_number} ${delivery.target_position}`;
+  if (isPaused(deps, target)) return failure("The target did not answer others a moment ago");
+  const result = await send(deps, attempt);
+  recordAnswer(deps, target, result.succeeded || result.response_status !== null);
+  return result;
+}
+
+/**
+ * Makes one attempt at a delivery and writes down what came of it, with the job of the next attempt when there is to be
+ * one. Run again after it was written down it does nothing; when the program dies in between, the attempt is made again
+ * under the same id, by which receivers tell.
+ */
+export async function deliver(deps: Deps, job: DeliverJob): Promise<void> {
+  const delivery = await findDueDelivery(deps.db, job.org_id, job);
+  if (delivery === undefined) return;
+  const attempt = attemptOf(deps, job, delivery);
+  if (attempt === "gone") return cancel(deps, job, delivery);
+  const result =
+    attempt === "unreadable"
+      ? failure("The target was sealed with another secret key")
+      : await tryTarget(deps, job, delivery, attempt);
+  const ended = { delivery, result, at: deps.clock.now() };
+  const outcome = await transaction(deps.db, (tx) => settle(tx, job, ended));
+  if (outcome !== undefined) deps.metrics.deliveryAttempts.inc({ target: delivery.target_type, outcome });
+}
+
+/** Removes deliveries that were settled and queued more than 30 days ago. */
+export async function cleanDeliveries(deps: Deps): Promise<void> {
+  const before = deps.clock.now() - retentionSeconds;
+  const removed = await transaction(deps.db, (tx) => deleteOldDeliveries(tx, before));
+  if (removed > 0) deps.log.info({ removed }, "old notification deliveries removed");
+}

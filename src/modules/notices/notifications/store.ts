@@ -1,0 +1,84 @@
+import type { Tx } from "../../../db/connect.ts";
+import { integer, oneOf, type RowOf } from "../../../db/row.ts";
+import { command, query } from "../../../db/sql.ts";
+import { targetTypes, type TargetType } from "../../../domain/actions.ts";
+import type { Occurrence, OccurrenceRecord } from "../../../domain/notifications/occurrence.ts";
+import type { Timestamp } from "../../../lib/clock.ts";
+
+/** A target of an action that listens to one of the occurrences asked about. */
+const listener = {
+  /** Place of the occurrence in the list asked about. */
+  occurrence: integer,
+  action_number: integer,
+  target_position: integer,
+  target_type: oneOf(targetTypes),
+};
+type Listener = RowOf<typeof listener>;
+
+/** Lists who listens to occurrences: each target of each action with their trigger that watches their subject. */
+export function listListeners(
+  tx: Tx,
+  orgId: string,
+  occurrences: readonly Occurrence[],
+): Promise<Listener[]> {
+  const asked = JSON.stringify(
+    occurrences.map(({ trigger, subject }, occurrence) => ({ occurrence, trigger, ...subject })),
+  );
+  return tx.all(query("listeners", listener)`
+    select asked.occurrence, a.number as action_number, (target.position - 1)::integer as target_position,
+      target.value ->> 'type' as target_type
+    from jsonb_to_recordset(${asked}::jsonb) as asked (occurrence integer, trigger text, kind text, id uuid)
+    cross join lateral (
+      select action_number from action_environments
+      where org_id = ${orgId} and environment_id = asked.id and asked.kind = 'environment'
+      union all
+      select action_number from action_flows where org_id = ${orgId} and flow_id = asked.id and asked.kind = 'flow'
+    ) as watching
+    join actions a on a.org_id = ${orgId} and a.number = watching.action_number and asked.trigger = any (a.triggers)
+    cross join jsonb_array_elements(a.targets) with ordinality as target (value, position)
+    order by asked.occurrence, a.number, target.position`);
+}
+
+/** The job that makes one attempt at a delivery. */
+export const deliverTask = "deliver_notification";
+
+/** What that job is queued with. */
+export interface DeliverJob {
+  org_id: string;
+  delivery_id: string;
+  /** Attempts made before it. An attempt that was written down is not repeated by the same job. */
+  attempts: number;
+}
+
+/** A delivery about to be queued. */
+export interface NewDelivery {
+  id: string;
+  action_number: number;
+  target_position: number;
+  target_type: TargetType;
+  occurrence: OccurrenceRecord;
+  created_at: Timestamp;
+  replay_of: string | null;
+}
+
+/** Inserts deliveries, each with the job of its first attempt, in one statement. */
+export async function insertDeliveries(
+  tx: Tx,
+  orgId: string,
+  deliveries: readonly NewDelivery[],
+): Promise<void> {
+  await tx.run(command("insert-deliveries")`
+    with input as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(deliveries)}::jsonb) as i (id uuid, action_number integer,
+        target_position integer, target_type text, occurrence jsonb, created_at float8, replay_of uuid)
+    ), queued as (
+      insert into notification_deliveries (org_id, id, action_number, target_position, target_type, occurrence,
+        created_at, next_attempt_at, replay_of)
+      select ${orgId}, id, action_number, target_position, target_type, occurrence, to_timestamp(created_at),
+        to_timestamp(created_at), replay_of
+      from input order by id
+    )
+    select graphile_worker.add_job(${deliverTask}::text,
+      json_build_object('org_id', ${orgId}::uuid, 'delivery_id', id, 'attempts', 0), max_attempts => 25)
+    from input order by id`);
+}

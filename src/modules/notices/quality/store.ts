@@ -1,0 +1,82 @@
+import type { Executor, Tx } from "../../../db/connect.ts";
+import { boolean, bytes, oneOf, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
+import { moment, query, raw, sql } from "../../../db/sql.ts";
+import { flowNameBases, type FlowNameOptions } from "../../../domain/quality/names.ts";
+import type { Timestamp } from "../../../lib/clock.ts";
+
+const flowNameOptions = {
+  flow_name_base: oneOf(flowNameBases),
+  flow_name_prefix: text,
+  flow_name_suffix: text,
+};
+
+/** An integration's settings, without its secret. */
+const integration = {
+  hook_uid: text,
+  ...flowNameOptions,
+  created_at: timestamp,
+  created_by_name: text,
+  last_modified_at: timestamp,
+};
+export type IntegrationRow = RowOf<typeof integration>;
+
+const shown = raw(Object.keys(integration).join(", "));
+
+/** Finds the organization's integration; undefined while it is off. */
+export function findIntegration(db: Executor, orgId: string): Promise<IntegrationRow | undefined> {
+  return db.first(query(integration)`select ${shown} from quality_integrations where org_id = ${orgId}`);
+}
+
+/** Where a webhook call leads: the organization and how to tell a genuine sender. */
+const hook = { org_id: uuid, secret: bytes, ...flowNameOptions };
+export type HookRow = RowOf<typeof hook>;
+
+/** Finds the integration behind a hook's URL. The organization follows from the hook. */
+export function findHook(db: Executor, hookUid: string): Promise<HookRow | undefined> {
+  return db.first(query("find-quality-hook", hook, { pipelined: true })`
+    select org_id, secret, flow_name_base, flow_name_prefix, flow_name_suffix
+    from quality_integrations where hook_uid = ${hookUid}`);
+}
+
+interface NewIntegration extends FlowNameOptions {
+  hook_uid: string;
+  secret: Buffer;
+  created_by_name: string;
+  at: Timestamp;
+}
+
+/** Inserts the integration, or changes the settings of the one there is, whose URL and secret stay. */
+export async function upsertIntegration(
+  tx: Tx,
+  orgId: string,
+  integrated: NewIntegration,
+): Promise<{ row: IntegrationRow; created: boolean }> {
+  const { hook_uid, secret, created_by_name, at } = integrated;
+  const { flow_name_base, flow_name_prefix, flow_name_suffix } = integrated;
+  const { created, ...row } = await tx.one(query({ ...integration, created: boolean })`
+    insert into quality_integrations (org_id, hook_uid, secret, flow_name_base, flow_name_prefix, flow_name_suffix,
+      created_by_name, created_at, last_modified_at)
+    values (${orgId}, ${hook_uid}, ${secret}, ${flow_name_base}, ${flow_name_prefix}, ${flow_name_suffix},
+      ${created_by_name}, ${moment(at)}, ${moment(at)})
+    on conflict (org_id) do update set flow_name_base = excluded.flow_name_base,
+      flow_name_prefix = excluded.flow_name_prefix, flow_name_suffix = excluded.flow_name_suffix,
+      last_modified_at = excluded.last_modified_at
+    returning ${shown}, xmax = 0 as created`);
+  return { row, created };
+}
+
+/** Replaces the secret. Undefined while the integration is off. */
+export function updateSecret(
+  tx: Tx,
+  orgId: string,
+  change: { secret: Buffer; at: Timestamp },
+): Promise<IntegrationRow | undefined> {
+  return tx.first(query(integration)`
+    update quality_integrations set secret = ${change.secret}, last_modified_at = ${moment(change.at)}
+    where org_id = ${orgId} returning ${shown}`);
+}
+
+/** Deletes the integration. @returns whether there was one. */
+export async function deleteIntegration(tx: Tx, orgId: string): Promise<boolean> {
+  return (await tx.run(sql`delete from quality_integrations where org_id = ${orgId}`)) > 0;
+}

@@ -1,0 +1,36 @@
+import type { artifactEndpoints } from "../../../contract/artifacts.ts";
+import { exactText } from "../../../contract/endpoint.ts";
+import type { Handlers } from "../../kernel/call.ts";
+import { readArtifact, readArtifactList, readArtifactsOfCommit } from "./read-service.ts";
+import { reportArtifact } from "./service.ts";
+import { findLatestCommit } from "./store.ts";
+
+export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
+  create_artifact: async (deps, call) => {
+    const { params, body, actor, org } = call;
+    await reportArtifact(deps, org, { flow_name: params.flow_name, artifact: body, actor });
+    return { status: 201, body: { message: "OK" } };
+  },
+
+  list_artifacts: async (deps, { query, org }) => ({
+    status: 200,
+    body: exactText(await readArtifactList(deps, org, query)),
+  }),
+
+  get_artifact_by_fingerprint: async (deps, { params, query, org }) => ({
+    status: 200,
+    body: exactText(await readArtifact(deps, org, { ...params, ...query })),
+  }),
+
+  get_artifact_by_commit_sha: async (deps, { params, query, org }) => {
+    const { flow_name, commit_sha: commit } = params;
+    const artifacts = await readArtifactsOfCommit(deps, org, { flow_name, commit, trail: query.trail });
+    return { status: 200, body: exactText(artifacts) };
+  },
+
+  get_latest_artifact_commit: async (deps, { params, query, org }) => {
+    const branch = query.branch || null;
+    const commit = await findLatestCommit(deps.db, org.id, { ...params, branch });
+    return { status: 200, body: { latest_commit: commit ?? null } };
+  },
+};

@@ -1,0 +1,187 @@
+import { evidenceOf } from "../../../domain/compliance/evaluate.ts";
+import type { ArtifactReport } from "../../../domain/compliance/model.ts";
+import { type AppError, notFound } from "../../../domain/errors.ts";
+import type { Org } from "../../../domain/principal.ts";
+import { parseWireId } from "../../../lib/ids.ts";
+import { type PageNumbers, pageSlice } from "../../../lib/paging.ts";
+import { present } from "../../../lib/present.ts";
+import { type JudgeableTrail, readTrailCases } from "../compliance/service.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { findFlowIdByName, getFlowId } from "../flows/service.ts";
+import { findRepoIds } from "../repos/service.ts";
+import {
+  type ArtifactPlace,
+  findArtifact,
+  listArtifacts,
+  listArtifactsOfCommit,
+  listEvidence,
+  listHistory,
+  listStays,
+  type ReadArtifactRow,
+} from "./read-store.ts";
+import {
+  type JudgedArtifact,
+  showArtifact,
+  showArtifactItem,
+  type ShownArtifact,
+  type ShownArtifactItem,
+} from "./show.ts";
+
+type Reading = Pick<Deps, "db" | "links">;
+
+/** Which report of an artifact is asked for. */
+export interface ArtifactQuestion {
+  flow_name: string;
+  /** The beginning is enough. */
+  fingerprint: string;
+  trail?: string | undefined;
+  /** Wire id of an attestation of the trail that is meant. */
+  attestation_id?: string | undefined;
+  /** Wire id of the report that is meant. */
+  artifact_id?: string | undefined;
+}
+
+function artifactNotFound(what: string, flow: string, org: Org): AppError {
+  return notFound(
+    `Artifact with ${what} does not exist in flow '${flow}' belonging to organization '${org.name}'`,
+  );
+}
+
+/** Reads what narrows a question down. Clients send empty texts for filters that were not set. */
+function placeIn(flow_id: string, asked: Pick<ArtifactQuestion, "trail" | "attestation_id">): ArtifactPlace {
+  const { trail, attestation_id } = asked;
+  return {
+    flow_id,
+    trail: trail || undefined,
+    attestation_id: attestation_id === undefined ? undefined : parseWireId(attestation_id),
+  };
+}
+
+async function getPlaced(deps: Reading, org: Org, asked: ArtifactQuestion) {
+  const flow_id = await findFlowIdByName(deps.db, org.id, asked.flow_name);
+  if (flow_id !== undefined) {
+    const place = placeIn(flow_id, asked);
+    const id = asked.artifact_id === undefined ? undefined : parseWireId(asked.artifact_id);
+    const row = await findArtifact(deps.db, org.id, { fingerprint: asked.fingerprint, id }, place);
+    if (row !== undefined) return { row, place };
+  }
+  throw artifactNotFound(`fingerprint '${asked.fingerprint}'`, asked.flow_name, org);
+}
+
+/** Finds the report among those of the trail it was made to. */
+function caseOf(row: ReadArtifactRow, trails: ReadonlyMap<string, JudgeableTrail>) {
+  const trail = present(trails.get(row.trail_id), "trails of all rows were read");
+  const found = trail.reports.artifacts.find(({ artifact_id }) => artifact_id === row.id);
+  return { row, trail, artifact: present(found, "a trail has all of its artifacts") };
+}
+
+async function judge(deps: Reading, org: Org, rows: readonly ReadArtifactRow[]): Promise<JudgedArtifact[]> {
+  const { db } = deps;
+  const trails = await readTrailCases(
+    db,
+    org.id,
+    rows.map((row) => row.trail_id),
+  );
+  const cases = rows.map((row) => {
+    const found = caseOf(row, trails);
+    return { ...found, evidence: evidenceOf(found.trail.template, found.trail.reports, found.artifact) };
+  });
+  const ids = cases.flatMap(({ evidence }) => evidence.attestations.map((one) => one.attestation_id));
+  const files = await listEvidence(db, org.id, ids);
+  const details = new Map(files.map((one) => [one.attestation_id, one]));
+  return cases.map((one) => ({ ...one, details }));
+}
+
+/** Which page of which list. With a flow the repo does not matter. */
+interface ArtifactListQuestion extends PageNumbers {
+  flow_name?: string | undefined;
+  repo_name?: string | undefined;
+}
+
+/**
+ * Reads a page of artifacts, newest first.
+ * @throws AppError not_found for a flow or a repo that there is not.
+ */
+export async function readArtifactList(
+  deps: Reading,
+  org: Org,
+  asked: ArtifactListQuestion,
+): Promise<ShownArtifactItem[]> {
+  const { flow_name } = asked;
+  const repo_name = flow_name ? undefined : asked.repo_name;
+  const flow_id = flow_name ? await getFlowId(deps.db, org, flow_name) : undefined;
+  const repo_ids = repo_name
+    ? await findRepoIds(deps.db, org.id, { id: undefined, repo_id: undefined, name: repo_name })
+    : undefined;
+  if (repo_ids?.length === 0) throw notFound(`Repo '${repo_name}' not found`);
+  const rows = await listArtifacts(deps.db, org.id, { flow_id, repo_ids }, pageSlice(asked));
+  return (await judge(deps, org, rows)).map((artifact) => showArtifactItem(deps, org, artifact));
+}
+
+async function readInFull(
+  deps: Reading,
+  org: Org,
+  rows: readonly ReadArtifactRow[],
+  place: ArtifactPlace,
+): Promise<ShownArtifact[]> {
+  const { db } = deps;
+  const fingerprints = [...new Set(rows.map((row) => row.fingerprint))];
+  const [artifacts, history, stays] = await Promise.all([
+    judge(deps, org, rows),
+    listHistory(db, org.id, { ...place, fingerprints }),
+    listStays(db, org.id, fingerprints),
+  ]);
+  return artifacts.map((artifact) => {
+    const { fingerprint } = artifact.row;
+    const past = {
+      history: history.filter((event) => event.fingerprint === fingerprint),
+      stays: stays.get(fingerprint) ?? [],
+    };
+    return showArtifact(deps, org, artifact, past);
+  });
+}
+
+/**
+ * Reads an artifact by its newest report that fits.
+ * @throws AppError not_found.
+ */
+export async function readArtifact(deps: Reading, org: Org, asked: ArtifactQuestion): Promise<ShownArtifact> {
+  const { row, place } = await getPlaced(deps, org, asked);
+  const [artifact] = await readInFull(deps, org, [row], place);
+  return present(artifact, "each row is answered");
+}
+
+/** Artifacts of one commit that are answered at most. */
+const maxOfCommit = 500;
+
+/**
+ * Reads the artifacts built from a commit.
+ * @throws AppError not_found when there is none.
+ */
+export async function readArtifactsOfCommit(
+  deps: Reading,
+  org: Org,
+  asked: { flow_name: string; commit: string; trail: string | undefined },
+): Promise<ShownArtifact[]> {
+  const { flow_name, commit, trail } = asked;
+  const flow_id = await findFlowIdByName(deps.db, org.id, flow_name);
+  if (flow_id !== undefined) {
+    const place = placeIn(flow_id, { trail });
+    const rows = await listArtifactsOfCommit(deps.db, org.id, { ...place, commit, limit: maxOfCommit });
+    if (rows.length > 0) return readInFull(deps, org, rows, place);
+  }
+  throw artifactNotFound(`commit sha '${commit}'`, flow_name, org);
+}
+
+/**
+ * Reads a report of an artifact with the trail that judges it.
+ * @throws AppError not_found.
+ */
+export async function getArtifactCase(
+  deps: Reading,
+  org: Org,
+  asked: ArtifactQuestion,
+): Promise<{ row: ReadArtifactRow; trail: JudgeableTrail; artifact: ArtifactReport }> {
+  const { row } = await getPlaced(deps, org, asked);
+  return caseOf(row, await readTrailCases(deps.db, org.id, [row.trail_id]));
+}

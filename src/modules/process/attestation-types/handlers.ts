@@ -1,0 +1,86 @@
+import type { attestationTypeEndpoints } from "../../../contract/attestation-types.ts";
+import { JsonText, type UploadedFile } from "../../../contract/endpoint.ts";
+import { definitionLimits, normalDefinition } from "../../../domain/attestation-types/definition.ts";
+import { AppError, invalidInput, notFound } from "../../../domain/errors.ts";
+import type { OrgAccess } from "../../../domain/principal.ts";
+import { JsonError, parseJson } from "../../../lib/json.ts";
+import type { Handlers } from "../../kernel/call.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { findType, findTypeAtVersion, listTypes } from "./store.ts";
+import { archiveAttestationType, noSuchType, postAttestationType } from "./service.ts";
+import { tryDefinition } from "./trial.ts";
+
+function invalidSchema(reason: string): Error {
+  return invalidInput({ type_schema: `${reason} [input: …]` });
+}
+
+/** @throws AppError too_large. */
+function refuseLargeSchema(bytes: number): void {
+  const kibibytes = definitionLimits.schemaBytes / 1024;
+  if (bytes > definitionLimits.schemaBytes)
+    throw new AppError("too_large", `JSON Schema exceeds ${kibibytes} KiB limit`);
+}
+
+/** Reads the uploaded JSON Schema. @throws AppError invalid when it is no JSON object, too_large when it is too large. */
+function readSchema(file: UploadedFile | undefined): Record<string, unknown> | undefined {
+  if (file === undefined) return undefined;
+  refuseLargeSchema(file.bytes.length);
+  let schema: unknown;
+  try {
+    schema = parseJson(file.bytes);
+  } catch (error) {
+    if (error instanceof JsonError) throw invalidSchema(`Invalid JSON: ${error.message}`);
+    throw error;
+  }
+  if (schema === undefined) throw invalidSchema("Invalid JSON: Text is empty");
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema))
+    throw invalidSchema("JSON Schema should be an object");
+  return schema as Record<string, unknown>;
+}
+
+async function getType(
+  deps: Deps,
+  org: OrgAccess,
+  name: string,
+  version: number | undefined,
+): Promise<string> {
+  const db = deps.db;
+  if (version !== undefined) {
+    const found = await findTypeAtVersion(db, org, name, version);
+    if (found !== undefined) return found;
+  }
+  const type = await findType(db, org, name);
+  if (type === undefined) throw noSuchType(name, org.name);
+  if (version !== undefined)
+    throw notFound(`version ${version} does not exist for custom attestation type '${name}'`);
+  return type;
+}
+
+export const attestationTypeHandlers: Handlers<typeof attestationTypeEndpoints> = {
+  get_custom_attestation_types: async (deps, { org }) => ({
+    status: 200,
+    body: new JsonText(await listTypes(deps.db, org)),
+  }),
+  post_custom_attestation_type: async (deps, call) => {
+    await postAttestationType(deps, call, { ...call.body, type_schema: readSchema(call.files.type_schema) });
+    return { status: 201, body: "OK" };
+  },
+  get_custom_attestation_type: async (deps, { org, params, query }) => ({
+    status: 200,
+    body: new JsonText(await getType(deps, org, params.custom_attestation_type_name, query.version)),
+  }),
+  archive_custom_attestation_type: async (deps, call) => {
+    await archiveAttestationType(deps, call, call.params.custom_attestation_type_name);
+    return { status: 200, body: "OK" };
+  },
+  try_custom_attestation_type: async (deps, { org, body }) => {
+    const { schema, rules, summary, payload } = body;
+    if (schema) refuseLargeSchema(Buffer.byteLength(schema.text));
+    const definition = normalDefinition({
+      type_schema: schema?.value,
+      evaluator: rules ? { content_type: "jq", rules } : null,
+      summary,
+    });
+    return { status: 200, body: await tryDefinition(deps, org.id, definition, payload) };
+  },
+};

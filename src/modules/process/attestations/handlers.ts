@@ -1,0 +1,48 @@
+import type { attestationEndpoints } from "../../../contract/attestations.ts";
+import { JsonText } from "../../../contract/endpoint.ts";
+import { notFound } from "../../../domain/errors.ts";
+import type { Handlers } from "../../kernel/call.ts";
+import { openEvidence } from "../evidence/service.ts";
+import { findAttestationOnTrail } from "./read-service.ts";
+import { showing } from "./attestation-sql.ts";
+import { attestationReportHandlers } from "./report-handlers.ts";
+import { attestationSearchHandlers } from "./search-handlers.ts";
+import { findArtifactAttestations, findTrailAttestations } from "./read-store.ts";
+
+export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
+  ...attestationReportHandlers,
+  ...attestationSearchHandlers,
+
+  get_trail_attestation: async (deps, { org, params, query }) => {
+    const body = await findTrailAttestations(deps.db, org, showing(deps.links, query.include), {
+      flow: params.flow_name,
+      trail: params.trail_name,
+      name: params.attestation_name,
+    });
+    if (body === undefined)
+      throw notFound(
+        `Trail with name '${params.trail_name}' does not exist for Organization '${org.name}' and Flow '${params.flow_name}'`,
+      );
+    return { status: 200, body: new JsonText(body) };
+  },
+
+  get_attestation_evidence: async (deps, { org, params }) => {
+    const found = await findAttestationOnTrail(deps, org.id, params);
+    if (found === undefined || found.evidence_id === null)
+      throw notFound(`Attestation '${params.attestation_id}' has no evidence on this trail`);
+    return { status: 200, ...(await openEvidence(deps, deps.db, org.id, found.evidence_id)) };
+  },
+
+  get_artifact_attestation: async (deps, { org, params, query }) => {
+    const body = await findArtifactAttestations(deps.db, org, showing(deps.links, query.include), {
+      flow: params.flow_name,
+      fingerprint: params.fingerprint,
+      name: params.attestation_name,
+    });
+    if (body === undefined)
+      throw notFound(
+        `Artifact with fingerprint '${params.fingerprint}' does not exist in flow '${params.flow_name}' belonging to organization '${org.name}'`,
+      );
+    return { status: 200, body: new JsonText(body) };
+  },
+};

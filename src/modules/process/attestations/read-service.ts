@@ -1,0 +1,55 @@
+import { invalid, invalidInput } from "../../../domain/errors.ts";
+import { compilePattern, PatternError } from "../../../domain/policy/expression/regex.ts";
+import { parseWireId } from "../../../lib/ids.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { findTrailAttestation } from "./read-store.ts";
+import { listAttestationNames } from "./search-store.ts";
+
+/** Finds an attestation by the id in its URL; undefined for what is no id, and where the trail has none of this id. */
+export async function findAttestationOnTrail(
+  deps: Pick<Deps, "db">,
+  orgId: string,
+  at: { flow_name: string; trail_name: string; attestation_id: string },
+): Promise<{ id: string; name: string; evidence_id: string | null } | undefined> {
+  const id = parseWireId(at.attestation_id);
+  if (id === undefined) return undefined;
+  const found = await findTrailAttestation(deps.db, orgId, {
+    flow: at.flow_name,
+    trail: at.trail_name,
+    attestation_id: id,
+  });
+  return found && { id, ...found };
+}
+
+/** Names that are tried against a pattern at most. */
+const maxNames = 20_000;
+
+/**
+ * Finds the names in use that a pattern is found in; undefined when it is found in all of them. Patterns are matched here and
+ * not in the database: in time linear in the name, whatever the pattern.
+ * @throws AppError invalid for what is no pattern, and when there are too many names to try.
+ */
+export async function findNamesMatching(
+  deps: Pick<Deps, "db">,
+  orgId: string,
+  pattern: string,
+): Promise<string[] | undefined> {
+  const regex = patternOf(pattern);
+  const names = await listAttestationNames(deps.db, orgId, maxNames + 1);
+  if (names.length > maxNames)
+    throw invalid(
+      `Attestations have more than ${maxNames} names here: search by 'name' instead of 'name_regex'`,
+    );
+  const found = names.filter((name) => regex.matcher(name).find());
+  return found.length === names.length ? undefined : found;
+}
+
+function patternOf(text: string) {
+  try {
+    return compilePattern(text);
+  } catch (error) {
+    if (error instanceof PatternError)
+      throw invalidInput({ "query.name_regex": `${error.message} [input: ${text}]` });
+    throw error;
+  }
+}

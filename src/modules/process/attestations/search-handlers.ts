@@ -1,0 +1,176 @@
+import { z } from "zod";
+
+import { systemAttestationTypes } from "../../../contract/attestation-inputs.ts";
+import type {
+  AttestationSearchQuery,
+  attestationSearchEndpoints,
+} from "../../../contract/attestation-search.ts";
+import { JsonText } from "../../../contract/endpoint.ts";
+import { paginationOf } from "../../../contract/pagination.ts";
+import { invalid, invalidInput } from "../../../domain/errors.ts";
+import type { OrgAccess } from "../../../domain/principal.ts";
+import { parseWireId } from "../../../lib/ids.ts";
+import { pageSlice } from "../../../lib/paging.ts";
+import { inBatches } from "../../../lib/batches.ts";
+import type { CsvRows } from "../../../contract/csv.ts";
+import type { CsvHandlers, Handlers } from "../../kernel/call.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { getFlowId } from "../flows/service.ts";
+import { showing } from "./attestation-sql.ts";
+import { findNamesMatching } from "./read-service.ts";
+import {
+  type AttestationSearch,
+  listAttestationsOfCommits,
+  listFlowAttestations,
+  searchAttestations,
+} from "./search-store.ts";
+
+/** Finds the type as it is stored: types of the system's own are called by their bare names, too. */
+function storedType(type: string): string {
+  return Object.hasOwn(systemAttestationTypes, type) ? `system:${type}` : type;
+}
+
+/** Reads a filter. Clients send empty texts for those that were not set. */
+function given(values: string[] | undefined): string[] | undefined {
+  const some = values?.filter((value) => value !== "");
+  return some?.length ? some : undefined;
+}
+
+async function namesOf(
+  deps: Deps,
+  org: OrgAccess,
+  query: AttestationSearchQuery,
+): Promise<string[] | undefined> {
+  if (!query.name_regex) return query.name ? [query.name] : undefined;
+  if (query.name)
+    throw invalidInput({
+      "query.name_regex": `Use either 'name' or 'name_regex' [input: ${query.name_regex}]`,
+    });
+  return findNamesMatching(deps, org.id, query.name_regex);
+}
+
+function cursorOf(after: string | undefined): string | undefined {
+  if (!after) return undefined;
+  const id = parseWireId(after);
+  if (id === undefined)
+    throw invalidInput({
+      "query.after": `Input should be taken from a next link [input: ${after.slice(0, 200)}]`,
+    });
+  return id;
+}
+
+/** Reads what is searched by; undefined when a filter can match nothing. */
+async function searchOf(
+  deps: Deps,
+  org: OrgAccess,
+  query: AttestationSearchQuery,
+): Promise<AttestationSearch | undefined> {
+  const after = cursorOf(query.after);
+  const id = query.attestation_id ? parseWireId(query.attestation_id) : undefined;
+  const names = await namesOf(deps, org, query);
+  if ((query.attestation_id && id === undefined) || names?.length === 0) return undefined;
+  return {
+    id,
+    names,
+    flows: given(query.flow),
+    types: given(query.type)?.map(storedType),
+    is_compliant: query.is_compliant,
+    from: query.from_timestamp,
+    to: query.to_timestamp,
+    after,
+    limit: query.per_page + 1,
+  };
+}
+
+function linksOf(url: string, after: string | undefined) {
+  if (after === undefined) return { self: { href: url } };
+  const next = new URL(url);
+  next.searchParams.set("after", after);
+  return { self: { href: url }, next: { href: next.href } };
+}
+
+export const attestationSearchHandlers: Handlers<typeof attestationSearchEndpoints> = {
+  list_system_attestation_types: async () => ({
+    status: 200,
+    body: Object.entries(systemAttestationTypes).map(([name, schemas]) => ({
+      name,
+      versions: schemas
+        .map((schema, index) => ({
+          version: index + 1,
+          type_schema: z.toJSONSchema(schema, { io: "input" }),
+        }))
+        .toReversed(),
+    })),
+  }),
+
+  get_attestations: async (deps, { org, query, url }) => {
+    const search = await searchOf(deps, org, query);
+    const found = search
+      ? await searchAttestations(deps.db, org, showing(deps.links, query.include), search)
+      : [];
+    const shown = found.slice(0, query.per_page);
+    const links = linksOf(url, found.length > shown.length ? shown.at(-1)?.id : undefined);
+    const data = shown.map(({ text }) => text).join(",");
+    return { status: 200, body: new JsonText(`{"data":[${data}],"_links":${JSON.stringify(links)}}`) };
+  },
+
+  list_attestations_for_criteria: async (deps, { org, query }) => {
+    const commits = [...new Set(query.commit_list)];
+    if (commits.length === 0) throw invalid("commit_list is required");
+    const lists = await listAttestationsOfCommits(deps.db, org, showing(deps.links, query.include), {
+      commits,
+      flow: query.flow_name || null,
+      name: query.attestation_name || null,
+      type: query.attestation_type ? storedType(query.attestation_type) : null,
+    });
+    return {
+      status: 200,
+      body: new JsonText(`{${lists.map(({ sha, list }) => `"${sha}":${list}`).join(",")}}`),
+    };
+  },
+
+  get_flow_attestations: async (deps, { org, params, query }) => {
+    const flow_id = await getFlowId(deps.db, org, params.flow_name);
+    const { total, list } = await listFlowAttestations(deps.db, org, showing(deps.links, query.include), {
+      flow_id,
+      from: query.from_timestamp,
+      to: query.to_timestamp,
+      ...pageSlice(query),
+    });
+    const pagination = JSON.stringify(paginationOf(query, total));
+    return { status: 200, body: new JsonText(`{"data":${list},"pagination":${pagination}}`) };
+  },
+};
+
+/** Attestations that are read at a time for CSV: each may come with much data. */
+const batch = 50;
+
+async function* parsed(batches: AsyncIterable<readonly { text: string }[]>): AsyncGenerator<object[]> {
+  for await (const rows of batches) yield rows.map(({ text }) => JSON.parse(text) as object);
+}
+
+/** Reads all attestations that a search finds, newest first, each batch from the last one of that before. */
+async function allFound(deps: Deps, org: OrgAccess, search: AttestationSearch): Promise<CsvRows> {
+  const how = showing(deps.links, undefined);
+  const batches = await inBatches<{ id: string; text: string }>(batch, (last) => {
+    const after = last === undefined ? undefined : cursorOf(last.id);
+    return deps.db.sliced(() => searchAttestations(deps.db, org, how, { ...search, after, limit: batch }));
+  });
+  return parsed(batches);
+}
+
+async function* nothing(): AsyncGenerator<object[]> {
+  // There is nothing to wait for.
+}
+
+export const attestationSearchCsv: CsvHandlers<typeof attestationSearchEndpoints> = {
+  get_attestations: async (deps, { org, query }) => {
+    const search = await searchOf(deps, org, query);
+    return search === undefined ? nothing() : allFound(deps, org, search);
+  },
+  get_flow_attestations: async (deps, { org, params, query }) => {
+    await getFlowId(deps.db, org, params.flow_name);
+    const { from_timestamp: from, to_timestamp: to } = query;
+    return allFound(deps, org, { flows: [params.flow_name], from, to, limit: batch });
+  },
+};

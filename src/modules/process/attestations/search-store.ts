@@ -1,0 +1,225 @@
+import { integer, text } from "../../../db/row.ts";
+import { constant, param, type Parameter, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import type { Executor } from "../../../db/connect.ts";
+import type { Org } from "../../../domain/principal.ts";
+import type { PageSlice } from "../../../lib/paging.ts";
+import { flowIdNamed } from "../flows/flow-name-sql.ts";
+import { attestationObject, itsEvidence, readParameters, selfPath, type Showing } from "./attestation-sql.ts";
+
+/** Items of a page at most, and one to tell whether there are more. */
+const largestPage = constant(101);
+
+const endOfTime = 253_402_300_800;
+
+/** What attestations are searched by; what is undefined does not matter. */
+export interface AttestationSearch {
+  id?: string | undefined;
+  /** Any of these; so below. */
+  flows?: string[] | undefined;
+  names?: string[] | undefined;
+  types?: string[] | undefined;
+  is_compliant?: boolean | undefined;
+  /** Inclusive, Unix seconds; so below. */
+  from?: number | undefined;
+  to?: number | undefined;
+  /** Id of the attestation to go on after. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Makes the parameters of a search. Null is no filter. */
+function searchParameters(org: Org, how: Showing, wanted: AttestationSearch) {
+  return {
+    ...readParameters(org, how),
+    id: param(wanted.id ?? null),
+    flows: param(wanted.flows ?? null),
+    names: param(wanted.names ?? null),
+    types: param(wanted.types ?? null),
+    is_compliant: param(wanted.is_compliant ?? null),
+    from: param(wanted.from ?? 0),
+    to: param(wanted.to ?? endOfTime),
+    after: param(wanted.after ?? null),
+    limit: param(wanted.limit),
+  };
+}
+
+type SearchParameters = ReturnType<typeof searchParameters>;
+
+/** Finds the flows of these names, former ones included, as long as no other flow took them. */
+function flowsNamed(orgId: Parameter, names: Sql): Sql {
+  return sql`(
+  select distinct ${flowIdNamed(orgId, sql`asked.name`)} from unnest(${names}::text[]) as asked (name))`;
+}
+
+/** Where the page begins: right after an attestation, whose moment is looked up, or at the last moment wanted. */
+function start({ org_id, to, after }: SearchParameters): Sql {
+  return sql`"start" (at, id) as materialized (
+    select least(c.created_at, to_timestamp(${to}::float8)), case when c.created_at <= to_timestamp(${to}::float8)
+      then c.id else 'ffffffff-ffff-ffff-ffff-ffffffffffff' end
+    from (select null::timestamptz as created_at, null::uuid as id where ${after}::uuid is null
+      union all select a.created_at, a.id from attestations a where a.org_id = ${org_id} and a.id = ${after}::uuid) c)`;
+}
+const [startMoment, startId] = [sql`(select at from "start")`, sql`(select id from "start")`];
+
+function filters({ org_id, flows, names, types, is_compliant }: SearchParameters): Sql {
+  return sql`(${flows}::text[] is null or a.flow_id = any (array${flowsNamed(org_id, sql`${flows}`)}))
+  and (${names}::text[] is null or a.name = any (${names}::text[]))
+  and (${types}::text[] is null or a.type = any (${types}::text[]))
+  and (${is_compliant}::boolean is null or a.is_compliant = ${is_compliant}::boolean)`;
+}
+
+/**
+ * Takes the first rows in an order. The limit stands there twice because the planner cannot see a parameter's value
+ * (`db/sql.ts`): only from a constant it learns that so few rows are wanted that an index in their order serves best.
+ */
+function first({ limit }: SearchParameters, rows: Sql, order: Sql): Sql {
+  return sql`select * from (${rows} order by ${order} limit ${largestPage}) s limit ${limit}::bigint`;
+}
+
+/** Finds the first of all matches, off the index by time or a part of it. */
+function matching(search: SearchParameters, more: Sql): Sql {
+  return first(
+    search,
+    sql`select a.id, a.created_at from attestations a
+      where a.org_id = ${search.org_id} and (a.created_at, a.id) < (${startMoment}, ${startId})
+        and a.created_at >= to_timestamp(${search.from}::float8) and ${filters(search)} and ${more}`,
+    sql`a.created_at desc, a.id desc`,
+  );
+}
+
+/**
+ * Finds the first matches with each of some values, merged. The value stands in rows that are compared, and in the order,
+ * so that no index but the value's own will do, and that it is read from the very start of the page: with an equation the
+ * planner takes the index by time for as good wherever it takes the value for frequent.
+ */
+function merged(search: SearchParameters, values: Sql, name: string): Sql {
+  const column = raw(`a.${name}`);
+  const withValue = first(
+    search,
+    sql`select a.id, a.created_at from attestations a
+      where a.org_id = ${search.org_id} and (${column}, a.created_at, a.id) < (wanted.value, ${startMoment}, ${startId})
+        and (${column}, a.created_at) >= (wanted.value, to_timestamp(${search.from}::float8)) and ${filters(search)}`,
+    sql`${column} desc, a.created_at desc, a.id desc`,
+  );
+  return first(
+    search,
+    sql`select m.* from unnest(array${values}) as wanted (value) cross join lateral (${withValue}) m`,
+    sql`m.created_at desc, m.id desc`,
+  );
+}
+
+/** How the page is found, by what narrows the search down best. */
+const pages = {
+  id: (search: SearchParameters) => matching(search, sql`a.id = ${search.id}::uuid`),
+  flow: (search: SearchParameters) =>
+    merged(search, flowsNamed(search.org_id, sql`${search.flows}`), "flow_id"),
+  name: (search: SearchParameters) =>
+    merged(search, sql`(select distinct unnest(${search.names}::text[]))`, "name"),
+  type: (search: SearchParameters) =>
+    merged(search, sql`(select distinct unnest(${search.types}::text[]))`, "type"),
+  verdict: (search: SearchParameters) => matching(search, sql`not a.is_compliant`),
+  time: (search: SearchParameters) => matching(search, sql`true`),
+};
+
+/** Chooses what to search by first. A flow's attestations have the names and types of its template, so a flow goes first. */
+function narrowest(wanted: AttestationSearch): keyof typeof pages {
+  if (wanted.id !== undefined) return "id";
+  if (wanted.flows !== undefined) return "flow";
+  if (wanted.names !== undefined) return "name";
+  if (wanted.types !== undefined) return "type";
+  return wanted.is_compliant === false ? "verdict" : "time";
+}
+
+/** Joins of what the attestation object takes beside `a`. */
+const joined = sql`join flows f on f.org_id = a.org_id and f.id = a.flow_id
+  join trails t on t.org_id = a.org_id and t.id = a.trail_id ${itsEvidence}`;
+
+/** Lists attestations that match everything that is searched by, newest first: wire ids and JSON texts. At most 101. */
+export function searchAttestations(
+  db: Executor,
+  org: Org,
+  how: Showing,
+  wanted: AttestationSearch,
+): Promise<{ id: string; text: string }[]> {
+  const search = searchParameters(org, how, wanted);
+  const by = narrowest(wanted);
+  return db.all(query(`attestations-by-${by}`, { id: text, text })`
+      with ${start(search)}, page as materialized (${pages[by](search)})
+      select wire_id(a.id) as id, ${attestationObject(selfPath, search)} as text
+      from page p join attestations a on a.org_id = ${search.org_id} and a.id = p.id ${joined}
+      order by p.created_at desc, p.id desc`);
+}
+
+/** Lists the names that an organization's attestations have, sorted; no more than a limit. Reads one row of an index each. */
+export async function listAttestationNames(db: Executor, orgId: string, limit: number): Promise<string[]> {
+  const org = param(orgId);
+  const rows = await db.all(query("attestation-names", { name: text })`
+    with recursive names (name) as (
+      (select a.name from attestations a where a.org_id = ${org} order by a.name limit 1)
+      union all
+      select (select a.name from attestations a where a.org_id = ${org} and a.name > n.name order by a.name limit 1)
+      from names n where n.name is not null
+    )
+    select name from names where name is not null limit ${limit}::bigint`);
+  return rows.map(({ name }) => name);
+}
+
+/** What attestations of commits have to be like; null does not matter. */
+interface CommitCriteria {
+  flow: string | null;
+  name: string | null;
+  type: string | null;
+}
+
+/** Lists for each commit its attestations, oldest first, as the text of a JSON array. */
+export function listAttestationsOfCommits(
+  db: Executor,
+  org: Org,
+  how: Showing,
+  { commits, ...wanted }: CommitCriteria & { commits: readonly string[] },
+): Promise<{ sha: string; list: string }[]> {
+  const read = readParameters(org, how);
+  const [flow, name, type] = [param(wanted.flow), param(wanted.name), param(wanted.type)];
+  return db.all(query("attestations-of-commits", { sha: text, list: text })`
+    select wanted.sha, coalesce('[' || (
+      select string_agg(${attestationObject(selfPath, read)}, ',' order by a.created_at, a.id)
+      from attestations a ${joined}
+      where a.org_id = ${read.org_id} and a.git_commit = wanted.sha
+        and (${flow}::text is null or a.flow_id in ${flowsNamed(read.org_id, sql`array[${flow}::text]`)})
+        and (${name}::text is null or a.name = ${name}::text)
+        and (${type}::text is null or a.type = ${type}::text)
+    ) || ']', '[]') as list
+    from unnest(${commits}::text[]) as wanted (sha)`);
+}
+
+/** A part of a flow's attestations, newest first. */
+export interface FlowPage extends PageSlice {
+  flow_id: string;
+  /** Inclusive, Unix seconds; so below. */
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+/** Reads the part as the text of a JSON array, and how many attestations there are in all. */
+export function listFlowAttestations(
+  db: Executor,
+  org: Org,
+  how: Showing,
+  { flow_id, from = 0, to = endOfTime, limit, offset }: FlowPage,
+): Promise<{ total: number; list: string }> {
+  const read = readParameters(org, how);
+  const [flow, first, last] = [param(flow_id), param(from), param(to)];
+  const inFlow = sql`a.org_id = ${read.org_id} and a.flow_id = ${flow}::uuid
+  and a.created_at >= to_timestamp(${first}::float8) and a.created_at <= to_timestamp(${last}::float8)`;
+  return db.one(query("attestations-of-flow", { total: integer, list: text })`
+    with page as materialized (
+      select * from (
+        select a.id, a.created_at from attestations a where ${inFlow}
+        order by a.created_at desc, a.id desc limit ${largestPage} offset ${offset}::bigint) s
+      limit ${limit}::bigint)
+    select (select count(*) from attestations a where ${inFlow}) as total,
+      coalesce('[' || (
+        select string_agg(${attestationObject(selfPath, read)}, ',' order by p.created_at desc, p.id desc)
+        from page p join attestations a on a.org_id = ${read.org_id} and a.id = p.id ${joined}
+      ) || ']', '[]') as list`);
+}

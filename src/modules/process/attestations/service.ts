@@ -1,0 +1,239 @@
+import type { CommonAttestationInput } from "../../../contract/attestation-inputs.ts";
+import type { UploadedEvidence } from "../../../contract/endpoint.ts";
+import type { Tx } from "../../../db/connect.ts";
+import { invalid, notFound } from "../../../domain/errors.ts";
+import type { Actor, Org } from "../../../domain/principal.ts";
+import type { Timestamp } from "../../../lib/clock.ts";
+import { wireId } from "../../../lib/ids.ts";
+import { present } from "../../../lib/present.ts";
+import { zip } from "../../../lib/zip.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import type { TrailNews } from "../../notices/notifications/trail-service.ts";
+import { storeEvidence } from "../evidence/service.ts";
+import { createReporter } from "../intake/queues.ts";
+import { judgeReports, placeReports } from "../intake/service.ts";
+import { insertAttestations, listArtifactNames, type NewAttestation } from "./store.ts";
+
+/** The trail an attestation goes to, with the names its errors speak of. */
+interface AttestedTrail {
+  org: Org;
+  flow: { id: string; name: string };
+  /** `begun`: the report that brings the attestation began it. */
+  trail: { id: string; name: string; begun?: boolean };
+}
+
+/** What any kind of attestation says. What is left out was not reported. */
+export interface AttestationInput extends Pick<
+  NewAttestation,
+  "name" | "type" | "is_compliant" | "type_data"
+> {
+  reported_by: string;
+  /** When it was reported; now when left out. */
+  reported_at?: Timestamp;
+  /** It replaces the verdict of what was reported under the name before. */
+  is_override?: boolean;
+  artifact_fingerprint?: string | null | undefined;
+  /** Names from the flow's template; with a commit and no fingerprint it waits for such an artifact (contract 7.3). */
+  target_artifacts?: string[] | null | undefined;
+  git_commit_info?: { sha1: string } | null | undefined;
+  repo_id?: string | null | undefined;
+  description?: string | null | undefined;
+  origin_url?: string | null | undefined;
+  external_urls?: unknown;
+  annotations?: unknown;
+  user_data?: unknown;
+  control_identifier?: string | null | undefined;
+  /** A file the organization has. */
+  evidence_id?: string | null | undefined;
+}
+
+/** An attestation and where it goes. */
+interface PlacedAttestation {
+  to: AttestedTrail;
+  input: AttestationInput;
+}
+
+/**
+ * Finds the template names of the artifacts that attestations are bound to.
+ * @returns a function that looks one up: null for an attestation bound to none.
+ * @throws AppError not_found, by that function, when the trail has no such artifact.
+ */
+async function findArtifactNames(
+  tx: Tx,
+  orgId: string,
+  attestations: readonly PlacedAttestation[],
+): Promise<(one: PlacedAttestation) => string | null> {
+  const bound = attestations.flatMap(({ to, input }) =>
+    input.artifact_fingerprint ? { trail_id: to.trail.id, fingerprint: input.artifact_fingerprint } : [],
+  );
+  const names = new Map<string, string>();
+  const found = bound.length === 0 ? [] : await listArtifactNames(tx, orgId, bound);
+  for (const { trail_id, fingerprint, name } of found) names.set(`${trail_id}/${fingerprint}`, name);
+  return ({ to, input: { artifact_fingerprint: fingerprint } }) => {
+    if (!fingerprint) return null;
+    const name = names.get(`${to.trail.id}/${fingerprint}`);
+    if (name !== undefined) return name;
+    throw notFound(
+      `Artifact with fingerprint ${fingerprint} does not exist in trail "${to.trail.name}" of flow "${to.flow.name}" belonging to organization "${to.org.name}"`,
+    );
+  };
+}
+
+function newAttestation(
+  deps: Pick<Deps, "clock" | "ids">,
+  { to, input }: PlacedAttestation,
+  artifactName: string | null,
+): NewAttestation {
+  const { reported_by, reported_at, ...said } = input;
+  const targets = said.target_artifacts ?? [];
+  return {
+    ...said,
+    is_override: said.is_override ?? false,
+    repo_id: said.repo_id ?? null,
+    description: said.description ?? null,
+    origin_url: said.origin_url ?? null,
+    external_urls: said.external_urls ?? null,
+    annotations: said.annotations ?? null,
+    user_data: said.user_data ?? null,
+    control_identifier: said.control_identifier ?? null,
+    evidence_id: said.evidence_id ?? null,
+    id: deps.ids.next(),
+    flow_id: to.flow.id,
+    trail_id: to.trail.id,
+    artifact_fingerprint: said.artifact_fingerprint ?? null,
+    target_artifacts: targets.length > 0 ? targets : artifactName === null ? null : [artifactName],
+    git_commit_info: said.git_commit_info ?? null,
+    created_at: reported_at ?? deps.clock.now(),
+    created_by_name: reported_by,
+  };
+}
+
+function newsOf(row: NewAttestation): TrailNews {
+  const { trail_id, created_at: at, name, type, is_compliant } = row;
+  const { artifact_fingerprint: fingerprint, target_artifacts } = row;
+  const attestation = { id: wireId(row.id), name, type, is_compliant };
+  const artifact =
+    fingerprint === null ? {} : { artifact: { name: target_artifacts?.[0] ?? "", fingerprint } };
+  return { trail_id, trigger: "ON_ATTESTATION", at, facts: { attestation, ...artifact } };
+}
+
+/**
+ * Records attestations of any kind in one organization and judges their trails anew, in a handful of statements whatever
+ * their number. The rows of the trails must be locked. Every call appends: the newest of a name counts. Not idempotent.
+ * @returns ids, in their order.
+ * @throws AppError not_found when a fingerprint was not reported on the trail (contract 7.4).
+ */
+export async function recordAttestations(
+  deps: Pick<Deps, "clock" | "ids">,
+  tx: Tx,
+  orgId: string,
+  attestations: readonly PlacedAttestation[],
+): Promise<string[]> {
+  const nameOf = await findArtifactNames(tx, orgId, attestations);
+  const rows = attestations.map((one) => newAttestation(deps, one, nameOf(one)));
+  insertAttestations(tx, orgId, rows);
+  // Those bound to an artifact leave the trail's own part of its verdict as it is.
+  const ofTrails = rows.filter(({ artifact_fingerprint }) => artifact_fingerprint === null);
+  await judgeReports(tx, orgId, {
+    trails: attestations.map(({ to }) => to.trail),
+    sort: { kind: "attestations", own: new Set(ofTrails.map(({ trail_id }) => trail_id)) },
+    news: () => rows.map(newsOf),
+  });
+  return rows.map(({ id }) => id);
+}
+
+/** Records one attestation, as `recordAttestations`. @returns its id. */
+export async function recordAttestation(
+  deps: Pick<Deps, "clock" | "ids">,
+  tx: Tx,
+  to: AttestedTrail,
+  input: AttestationInput,
+): Promise<string> {
+  const [id] = await recordAttestations(deps, tx, to.org.id, [{ to, input }]);
+  return present(id, "each attestation gets an id");
+}
+
+/** What is particular to the kind of an attestation. */
+export type KindOfAttestation = Pick<
+  AttestationInput,
+  "type" | "is_compliant" | "type_data" | "is_override" | "control_identifier"
+>;
+
+/** One attestation as it was reported. */
+export interface ReportedAttestation {
+  flow_name: string;
+  trail_name: string;
+  common: CommonAttestationInput;
+  kind: KindOfAttestation;
+  /** The file that came with it. */
+  attachment?: UploadedEvidence | undefined;
+  actor: Actor;
+}
+
+/**
+ * Refuses an attestation for a template name alone, which would not say which artifacts it is for (contract flows 7.3).
+ * @throws AppError invalid.
+ */
+function checkBinding({ common }: ReportedAttestation): void {
+  if (common.artifact_fingerprint || common.git_commit_info || !common.target_artifacts?.length) return;
+  throw invalid(
+    "An attestation for target_artifacts requires at least one of: artifact_fingerprint or git_commit_info.",
+  );
+}
+
+/** Stores that the organization has the files that came with reports. @returns their ids, null where none came. */
+async function storeAttachments(deps: Deps, tx: Tx, org: Org, reports: readonly ReportedAttestation[]) {
+  const uploads = reports.flatMap(({ attachment }) => attachment ?? []);
+  const files = (await storeEvidence(deps, tx, org.id, uploads)).values();
+  return reports.map(({ attachment }) => (attachment ? (files.next().value?.id ?? null) : null));
+}
+
+async function writeReports(
+  deps: Deps,
+  tx: Tx,
+  org: Org,
+  reports: readonly ReportedAttestation[],
+): Promise<string[]> {
+  const evidenceIds = await storeAttachments(deps, tx, org, reports);
+  const now = deps.clock.now();
+  const origins = reports.map(({ flow_name, trail_name, common, actor }) => ({
+    flow: { name: flow_name },
+    trail: { name: trail_name },
+    git_commit_info: common.git_commit_info ?? null,
+    repo_info: common.repo_info,
+    actor,
+    reported_at: now,
+  }));
+  const places = await placeReports(deps, tx, org.id, origins);
+  const placed = zip(zip(reports, places), evidenceIds).map(([[report, place], evidence_id]) => {
+    const { common, kind, actor } = report;
+    const { flow, trail, repo_id, reported_at } = place;
+    const { attestation_name: name, repo_info: _, ...said } = common;
+    return {
+      to: { org, flow, trail },
+      input: { ...said, ...kind, name, repo_id, evidence_id, reported_at, reported_by: actor.name },
+    };
+  });
+  return recordAttestations(deps, tx, org.id, placed);
+}
+
+const reportOne = createReporter<ReportedAttestation>({
+  resourceType: "attestation",
+  resourceOf: (_, id) => wireId(id),
+  trailOf: ({ trail_name }) => trail_name,
+  payload: ({ common, kind }) => [common, kind],
+  write: writeReports,
+});
+
+/**
+ * Reports one attestation: flow, trail and repo are made as needed, the trail is judged anew. Together with
+ * others that arrive at the same time (`createReporter`). Not idempotent: each report is a record of its own.
+ * @returns the attestation's id.
+ * @throws AppError invalid when nothing says which artifact is meant, not_found for one that is not on the trail.
+ */
+export async function reportAttestation(deps: Deps, org: Org, report: ReportedAttestation): Promise<string> {
+  checkBinding(report);
+  // Bytes before rows: a crash in between leaves at most bytes that nothing refers to.
+  await report.attachment?.keep();
+  return reportOne(deps, org, report);
+}

@@ -1,0 +1,201 @@
+import type { Executor, Tx } from "../../../db/connect.ts";
+import { evaluateArtifact, evaluateTrail, keptState } from "../../../domain/compliance/evaluate.ts";
+import { explainArtifact, type Explanation } from "../../../domain/compliance/explain.ts";
+import type {
+  ComplianceState,
+  KeptVerdict,
+  TrailCompliance,
+  TrailReports,
+} from "../../../domain/compliance/model.ts";
+import { outcomeNames } from "../../../domain/compliance/outcome.ts";
+import { printCompliance } from "../../../domain/compliance/print.ts";
+import type { Template } from "../../../domain/template/model.ts";
+import type { Timestamp } from "../../../lib/clock.ts";
+import { sha256 } from "../../../lib/hash.ts";
+import { present } from "../../../lib/present.ts";
+import { zip } from "../../../lib/zip.ts";
+import { type DecidingCase, listArtifactCases, listCases, listTrailCases } from "./case-store.ts";
+import { knownTemplates } from "../flows/known-templates.ts";
+import { type FlowOrigin, putVerdicts, type Verdict } from "./store.ts";
+
+export type { FlowOrigin } from "./store.ts";
+
+/** Makes a digest of what a verdict says of the trail itself. */
+function ownDigest({ status, attestations_statuses }: TrailCompliance, template_id: string): string {
+  return sha256(JSON.stringify([status, attestations_statuses, template_id])).toString("base64url");
+}
+
+/**
+ * Judges a trail. Its verdict is reached anew unless nothing but artifacts was attested and that left the trail's own
+ * part of it as it was.
+ */
+function judge(template: Template, trail: DecidingCase, anew: boolean): Verdict {
+  const compliance = evaluateTrail(template, trail);
+  const { last_modified_at, template_id } = trail;
+  const own_digest = ownDigest(compliance, template_id);
+  const kept = anew || own_digest !== trail.own_digest ? null : trail.evaluated_at;
+  const evaluated_at = kept ?? last_modified_at;
+  return {
+    trail_id: trail.trail_id,
+    state: compliance.status,
+    own_state: compliance.own_state,
+    artifact_states: Object.fromEntries(
+      [...compliance.artifacts_statuses].map(([name, { artifact_fingerprint, status }]) => [
+        name,
+        { artifact_fingerprint, status },
+      ]),
+    ),
+    status: printCompliance(compliance, {
+      evaluated_at: last_modified_at,
+      trail_evaluated_at: evaluated_at,
+      template_id,
+    }),
+    evaluated_at,
+    own_digest,
+    reported_at: last_modified_at,
+    names: outcomeNames(compliance),
+  };
+}
+
+/** Makes a function from the text of each case's template to the template. */
+function templatesOf(
+  orgId: string,
+  cases: readonly { template: string }[],
+): Promise<(text: string) => Template> {
+  return knownTemplates(
+    orgId,
+    cases.map(({ template }) => template),
+  );
+}
+
+/** A trail of a flow that an action watches, and what it was judged to be. */
+export interface WatchedTrail {
+  trail_id: string;
+  name: string;
+  status: ComplianceState;
+  flow: { id: string; name: string };
+}
+
+/** What sort of reports trails are judged after. */
+export type ReportedSort =
+  | { kind: "trail" }
+  /** `origins` says where they come from, by flow. */
+  | { kind: "artifacts"; origins: readonly FlowOrigin[] }
+  /** `own` has the ids of the trails on which some of them were made; others are on artifacts of the trails. */
+  | { kind: "attestations"; own: ReadonlySet<string> };
+
+/**
+ * Judges trails by everything reported on them and stores the verdicts. Call it last in every transaction that begins a
+ * trail, changes its template or reports anything on it, with the trails' rows locked: the verdict is then always that
+ * of the reports that can be read beside it. Its time is that of the report that led to it (contract flows 6.2): the
+ * trail's `last_modified_at`, or an earlier one when only artifacts were attested since, to no effect on the trail. Two
+ * or three statements, whatever the number of trails.
+ * @param sort what was reported on them.
+ * @returns the trails somebody may want to be notified of.
+ */
+export async function evaluateTrails(
+  tx: Tx,
+  orgId: string,
+  trailIds: Iterable<string>,
+  sort: ReportedSort,
+): Promise<WatchedTrail[]> {
+  const ids = [...new Set(trailIds)];
+  if (ids.length === 0) return [];
+  const cases = await listCases(tx, orgId, ids);
+  const templateOf = await templatesOf(orgId, cases);
+  const isAnew = (id: string): boolean => sort.kind !== "attestations" || sort.own.has(id);
+  const verdicts = cases.map((one) => judge(templateOf(one.template), one, isAnew(one.trail_id)));
+  putVerdicts(tx, orgId, verdicts, sort.kind === "artifacts" ? sort.origins : []);
+  return zip(cases, verdicts).flatMap(([{ trail_id, name, flow_id, watched_flow }, { state }]) =>
+    watched_flow === null ? [] : { trail_id, name, status: state, flow: { id: flow_id, name: watched_flow } },
+  );
+}
+
+/**
+ * Judges artifacts as artifacts, by the attestations on them and those their trails need: for those that lost
+ * their template names to others, of which the verdicts of trails say nothing. By their ids and in that order. One
+ * statement.
+ */
+export async function judgeArtifacts(
+  db: Executor,
+  orgId: string,
+  artifactIds: readonly string[],
+): Promise<ComplianceState[]> {
+  if (artifactIds.length === 0) return [];
+  const cases = await listArtifactCases(db, orgId, artifactIds);
+  const templateOf = await templatesOf(orgId, cases);
+  return cases.map(({ template, artifact, attestations }) =>
+    evaluateArtifact(templateOf(template), { artifacts: [artifact], attestations }, artifact),
+  );
+}
+
+/**
+ * Explains the states of artifacts, with what is missing for them and for their trails, by their ids and in that order. One
+ * statement, at a cost that does not grow with what was reported on the trails.
+ */
+export async function explainArtifacts(
+  db: Executor,
+  orgId: string,
+  artifactIds: readonly string[],
+): Promise<Explanation[]> {
+  if (artifactIds.length === 0) return [];
+  const cases = await listArtifactCases(db, orgId, artifactIds);
+  const templateOf = await templatesOf(orgId, cases);
+  return cases.map(({ template, artifact, attestations }) =>
+    explainArtifact(templateOf(template), { artifacts: [artifact], attestations }, artifact),
+  );
+}
+
+/**
+ * Adds to artifacts their states as artifacts: by the stored verdicts of their trails, without a statement, and in one
+ * statement for those that lost their names.
+ */
+export async function withStates<Row extends KeptVerdict & { artifact_id: string }>(
+  db: Executor,
+  orgId: string,
+  rows: readonly Row[],
+): Promise<(Row & { compliance_state: ComplianceState })[]> {
+  const replaced = rows.filter((row) => keptState(row) === undefined).map(({ artifact_id }) => artifact_id);
+  const states = await judgeArtifacts(db, orgId, replaced);
+  const judged = new Map(zip(replaced, states));
+  return rows.map((row) => ({
+    ...row,
+    compliance_state: keptState(row) ?? present(judged.get(row.artifact_id), "it was judged just now"),
+  }));
+}
+
+/** What a trail is judged by. */
+export interface JudgeableTrail {
+  trail_id: string;
+  template: Template;
+  template_id: string;
+  reports: TrailReports;
+  /** The time of the last report. */
+  last_modified_at: Timestamp;
+  /** When the trail itself was last judged anew. */
+  evaluated_at: Timestamp;
+}
+
+/** Reads everything that decides on trails, by their ids, as of one moment. One statement. */
+export async function readTrailCases(
+  db: Executor,
+  orgId: string,
+  trailIds: Iterable<string>,
+): Promise<Map<string, JudgeableTrail>> {
+  const ids = [...new Set(trailIds)];
+  const cases = ids.length === 0 ? [] : await listTrailCases(db, orgId, ids);
+  const templateOf = await templatesOf(orgId, cases);
+  return new Map(
+    cases.map(({ trail_id, template, template_id, last_modified_at, evaluated_at, ...reports }) => [
+      trail_id,
+      {
+        trail_id,
+        template: templateOf(template),
+        template_id,
+        reports,
+        last_modified_at,
+        evaluated_at: evaluated_at ?? last_modified_at,
+      },
+    ]),
+  );
+}

@@ -1,0 +1,106 @@
+import { finished } from "node:stream/promises";
+
+import { transaction } from "../../../db/transaction.ts";
+import { ContentDamaged, ContentMissing, type ListedContent } from "../../../evidence/store.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { listContents, listReferred, lockOrphan } from "./store.ts";
+
+type VerifyDeps = Pick<Deps, "evidence" | "db">;
+
+/** What is wrong with one content. */
+export type Finding = { sha256: string; problem: "missing" | "damaged" | "unreadable" };
+
+/** What disks and permissions do to a single file; anything else concerns the storage as a whole. */
+const unreadable = new Set(["EIO", "EACCES", "EPERM", "EISDIR"]);
+
+const pageSize = 500;
+
+async function checkOne(deps: VerifyDeps, sha256: string): Promise<Finding | undefined> {
+  try {
+    await finished((await deps.evidence.open(sha256)).resume());
+    return undefined;
+  } catch (error) {
+    if (error instanceof ContentMissing) return { sha256, problem: "missing" };
+    if (error instanceof ContentDamaged) return { sha256, problem: "damaged" };
+    if (unreadable.has((error as NodeJS.ErrnoException).code ?? "")) return { sha256, problem: "unreadable" };
+    throw error;
+  }
+}
+
+/**
+ * Reads every content that any organization has, and says of each whether it is as it was stored.
+ * @throws whatever the storage fails with, when it cannot be read at all.
+ */
+export async function* verifyContents(
+  deps: VerifyDeps,
+): AsyncGenerator<{ size: number; finding: Finding | undefined }> {
+  for (let after = ""; ;) {
+    const page = await listContents(deps.db, after, pageSize);
+    for (const { sha256, size } of page) yield { size, finding: await checkOne(deps, sha256) };
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = last.sha256;
+  }
+}
+
+async function unreferred(deps: VerifyDeps, batch: ListedContent[]): Promise<ListedContent[]> {
+  if (batch.length === 0) return [];
+  const sha256s = batch.map((content) => content.sha256);
+  const referred = new Set(await listReferred(deps.db, sha256s));
+  return batch.filter((content) => !referred.has(content.sha256));
+}
+
+/**
+ * Finds content that no organization has, kept more than so many seconds ago: what crashes between bytes and row left.
+ * Younger content may belong to a report that is being written.
+ */
+export async function* findOrphans(
+  deps: VerifyDeps,
+  olderThanSeconds: number,
+): AsyncGenerator<ListedContent> {
+  const before = Date.now() / 1000 - olderThanSeconds;
+  let batch: ListedContent[] = [];
+  for await (const content of deps.evidence.list()) {
+    if (content.modified_at > before) continue;
+    batch.push(content);
+    if (batch.length < pageSize) continue;
+    yield* await unreferred(deps, batch);
+    batch = [];
+  }
+  yield* await unreferred(deps, batch);
+}
+
+/**
+ * Removes an orphan, unless somebody refers to it by now. Writers of rows hold the same lock and look for the content
+ * under it, so a row whose content was removed cannot come about.
+ * @returns whether it was removed.
+ */
+export function removeOrphan(deps: VerifyDeps, sha256: string): Promise<boolean> {
+  return transaction(deps.db, async (tx) => {
+    await lockOrphan(tx, sha256);
+    if ((await listReferred(tx, [sha256])).length > 0) return false;
+    await deps.evidence.remove(sha256);
+    return true;
+  });
+}
+
+/** Files are named only when they are complete, so an unfinished upload is worth nothing after this. */
+const abandonedAfterSeconds = 24 * 3600;
+
+/**
+ * Removes what crashes left, in time for a background job: at most `budgetMs`. Running it again, or on several servers at
+ * once, does no harm.
+ */
+export async function cleanEvidence(
+  deps: Pick<Deps, "evidence" | "db" | "log">,
+  budgetMs: number,
+): Promise<void> {
+  const deadline = Date.now() + budgetMs;
+  const uploads = await deps.evidence.removeAbandoned(abandonedAfterSeconds);
+  let orphans = 0;
+  for await (const orphan of findOrphans(deps, abandonedAfterSeconds)) {
+    if (await removeOrphan(deps, orphan.sha256)) orphans += 1;
+    if (Date.now() > deadline) break;
+  }
+  if (uploads + orphans > 0) deps.log.info({ uploads, orphans }, "removed what interrupted uploads left");
+}

@@ -1,0 +1,97 @@
+import type { Database, Executor } from "../../../db/connect.ts";
+import { json, nullable, type RowOf, text, timestamp } from "../../../db/row.ts";
+import { constant, query, type Sql, sql } from "../../../db/sql.ts";
+import {
+  artifactData,
+  attestationData,
+  attestationEventType,
+  attestationsWithTargets,
+  everyTrailEvent,
+  isReattestation,
+  repoOfReport,
+} from "./event-sql.ts";
+
+const trailEvent = {
+  type: text,
+  occurred_at: timestamp,
+  /** What is particular to its type, and `git_commit_info`. */
+  data: json<unknown>(),
+  /** JSON text of the repo it came from, whose `additional_info` an object would not keep as it was written. */
+  repo_info: nullable(text),
+};
+
+/** An event of a trail. */
+export type TrailEventRow = RowOf<typeof trailEvent>;
+
+/** Lists everything that happened to a short trail and was reported on it, in the order in which it happened. */
+export function listTrailEvents(db: Executor, orgId: string, trailId: string): Promise<TrailEventRow[]> {
+  return db.all(query("trail-events", trailEvent)`
+    select occurred_at, type, data, repo_info::text as repo_info from (${everyTrailEvent(orgId, trailId)}) e
+    order by occurred_at, id, part`);
+}
+
+/** Characters of a key: what kind of row, its id, whether it is a reattestation, and its part. */
+const keyLength = 1 + 36 + 1 + 6;
+
+/** Lists the events of a trail by their keys, as one text in their order: few bytes for each, however large it is. */
+export async function listEventKeys(db: Executor, orgId: string, trailId: string): Promise<string> {
+  const { keys } = await db.one(query({ keys: text })`
+    select coalesce(string_agg(kind || id::text || flag || lpad(part::text, 6, '0'), ''
+      order by occurred_at, id, part), '') as keys
+    from (
+      select occurred_at, id, 1::bigint as part, 'e' as kind, '0' as flag
+      from trail_events where org_id = ${orgId} and trail_id = ${trailId}
+      union all
+      select created_at, id, 1, 'a', '0' from artifacts where org_id = ${orgId} and trail_id = ${trailId}
+      union all
+      select a.created_at, a.id, coalesce(a.position, 1), 's', case when ${isReattestation} then '1' else '0' end
+      from (${attestationsWithTargets(orgId, trailId)}) a) e`);
+  return keys;
+}
+
+/** Events read at a time: so many, and of so many bytes, the first one whatever it weighs. */
+const slice = { rows: 200, bytes: 256 * 1024 };
+
+/** Reads the events of a trail by their keys, some at a time: most of what they say never changes. */
+export async function* listKeyedEvents(
+  db: Database,
+  orgId: string,
+  trailId: string,
+  keys: string,
+): AsyncGenerator<TrailEventRow[]> {
+  const length = constant(keyLength);
+  for (let from = 0; from < keys.length;) {
+    const asked = keys.slice(from, from + slice.rows * keyLength);
+    const statement = query("trail-events-slice", trailEvent)`
+      select occurred_at, type, data, repo_info::text as repo_info from (
+        select e.*, asked.n, sum(pg_column_size(e.data)) over (order by asked.n) as bytes
+        from (select ${asked}::text as keys) given
+        cross join lateral generate_series(0, length(keys) / ${length} - 1) as n
+        cross join lateral (select substr(keys, n * ${length} + 1, ${length}) as key) each
+        cross join lateral (
+          select n, left(key, 1) as kind, substr(key, 2, 36)::uuid as id, substr(key, 38, 1) = '1' as again,
+            substr(key, 39)::integer as part) asked
+        cross join lateral (${keyedEvent(orgId, trailId)}) e
+      ) shown
+      where n = 0 or bytes <= ${constant(slice.bytes)}
+      order by n`;
+    const rows = await db.sliced(() => db.all(statement));
+    yield rows;
+    from += rows.length * keyLength;
+  }
+}
+
+/** Selects the event that `asked` names. */
+function keyedEvent(orgId: string, trailId: string): Sql {
+  return sql`
+    select e.occurred_at, e.type, e.data::json as data, (e.data -> 'repo_info')::json as repo_info from trail_events e
+    where asked.kind = 'e' and e.org_id = ${orgId} and e.trail_id = ${trailId} and e.id = asked.id
+    union all
+    select a.created_at, 'artifact_creation_reported', ${artifactData}, ${repoOfReport} from artifacts a
+    where asked.kind = 'a' and a.org_id = ${orgId} and a.id = asked.id
+    union all
+    select a.created_at, ${attestationEventType}, ${attestationData(sql`asked.again`)}, ${repoOfReport}
+    from (
+      select a.*, a.target_artifacts[asked.part] as target from attestations a
+      where asked.kind = 's' and a.org_id = ${orgId} and a.id = asked.id) a`;
+}

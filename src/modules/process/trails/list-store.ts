@@ -1,0 +1,205 @@
+import type { Database, Executor } from "../../../db/connect.ts";
+import { countRows } from "../../../db/count-rows.ts";
+import {
+  boolean,
+  integer,
+  json,
+  nullable,
+  oneOf,
+  type RowOf,
+  text,
+  texts,
+  timestamp,
+  uuid,
+} from "../../../db/row.ts";
+import { constant, identifier, join, query, type Sql, sql } from "../../../db/sql.ts";
+import { complianceStates } from "../../../domain/compliance/model.ts";
+import type { PageSlice } from "../../../lib/paging.ts";
+
+const readTrail = {
+  id: uuid,
+  flow_id: uuid,
+  name: text,
+  description: text,
+  git_commit_info: nullable(json<unknown>()),
+  origin_url: nullable(text),
+  external_urls: nullable(json<unknown>()),
+  /** JSON text as it was written. */
+  user_data: text,
+  template: text,
+  template_id: uuid,
+  /** Wire ids. */
+  repo_ids: texts,
+  created_at: timestamp,
+  created_by_name: text,
+  last_modified_at: timestamp,
+  flow_name: text,
+  flow_tags: json<Record<string, string>>(),
+  compliance_state: oneOf(complianceStates),
+  /** JSON text, because parsing would not keep the order of artifacts. */
+  compliance_status: text,
+};
+
+/** A trail as it is read, with what is shown of its flow. */
+export type ReadTrailRow = RowOf<typeof readTrail>;
+
+const columns = sql`t.id, t.flow_id, t.name, t.description, t.git_commit_info, t.origin_url, t.external_urls, t.user_data::text as user_data,
+  t.template, t.template_id, array(
+    select wire_id(repo.id) from unnest(t.repo_ids) with ordinality as repo (id, position) order by repo.position
+  ) as repo_ids, t.created_at, t.created_by_name, t.last_modified_at, f.name as flow_name, f.tags as flow_tags,
+  c.state as compliance_state, c.status::text as compliance_status`;
+
+// Every trail has its verdict: it is judged in the transaction that begins it.
+const judgedTrails = sql`trails t join flows f on f.org_id = t.org_id and f.id = t.flow_id
+  join trail_compliance c on c.org_id = t.org_id and c.trail_id = t.id`;
+
+/** Reports on a trail up to which all its events are read at once. */
+const fewReports = 500;
+
+/** Tests whether the trail `t` has at least that many rows in a table. */
+function hasMany(table: "artifacts" | "attestations"): Sql {
+  const few = constant(fewReports);
+  return sql`(select count(*) from (
+    select from ${identifier(table)} where org_id = t.org_id and trail_id = t.id limit ${few}) counted
+  ) = ${few}`;
+}
+
+const foundTrail = {
+  ...readTrail,
+  /** It has so many events that they are better read in parts. */
+  is_long: boolean,
+};
+
+/** A trail to be read in full. */
+export type FoundTrail = RowOf<typeof foundTrail>;
+
+/** Finds the trail of this name in a flow. */
+export function findTrail(
+  db: Executor,
+  orgId: string,
+  key: { flow_id: string; name: string },
+): Promise<FoundTrail | undefined> {
+  return db.first(query("find-trail", foundTrail)`
+    select ${columns}, ${hasMany("attestations")} or ${hasMany("artifacts")} as is_long from ${judgedTrails}
+    where t.org_id = ${orgId} and t.flow_id = ${key.flow_id} and t.name = ${key.name}`);
+}
+
+export interface TrailFilter {
+  flow_id: string | undefined;
+  /** Of the flow: a key, or a key with its value. */
+  tag: { key: string; value: string | undefined } | undefined;
+  /** Beginning of the fingerprint of an artifact reported to the trail. */
+  fingerprint: string | undefined;
+}
+
+/** Writes the condition that the flow `f` has a tag. */
+function flowHasTag({ key, value }: NonNullable<TrailFilter["tag"]>): Sql {
+  return value === undefined
+    ? sql`f.tags ? ${key}`
+    : sql`f.tags @> ${JSON.stringify({ [key]: value })}::jsonb`;
+}
+
+/** Writes the condition that the fingerprint of the artifact `a` begins like this. */
+export function hasFingerprint(beginning: string): Sql {
+  // Hexadecimal digits sort before "g", so the range holds exactly the fingerprints that begin like this.
+  return sql`a.fingerprint >= ${beginning} and a.fingerprint < ${`${beginning}g`}`;
+}
+
+/** Lists the conditions on the flow of `t`, which is not in the archive unless it or its artifact is named. */
+export function flowConditions(orgId: string, { flow_id, tag, fingerprint }: TrailFilter): Sql[] {
+  const flows = sql`select f.id from flows f where f.org_id = ${orgId}`;
+  return [
+    ...(tag === undefined ? [] : [sql`t.flow_id in (${flows} and ${flowHasTag(tag)})`]),
+    ...(flow_id === undefined && fingerprint === undefined
+      ? [sql`t.flow_id not in (${flows} and f.archived_at is not null)`]
+      : []),
+  ];
+}
+
+/** Writes the conditions on the trail `t`, or on the tally `t` of the trails of a flow. */
+function conditions(orgId: string, filter: TrailFilter): Sql {
+  const { flow_id, fingerprint } = filter;
+  return join(
+    [
+      sql`t.org_id = ${orgId}`,
+      ...(flow_id === undefined ? [] : [sql`t.flow_id = ${flow_id}`]),
+      ...(fingerprint === undefined
+        ? []
+        : [
+            sql`t.id in (select a.trail_id from artifacts a where a.org_id = ${orgId} and ${hasFingerprint(fingerprint)})`,
+          ]),
+      ...flowConditions(orgId, filter),
+    ],
+    " and ",
+  );
+}
+
+/** Lists trails that match every filter, newest first, from an offset on. */
+export function listTrails(
+  db: Executor,
+  orgId: string,
+  filter: TrailFilter,
+  page: PageSlice,
+): Promise<ReadTrailRow[]> {
+  return db.all(query(readTrail)`
+    -- The page comes first, by an index in its order: who joined before would read and sort all trails.
+    with page as materialized (
+      select t.id from trails t where ${conditions(orgId, filter)}
+      order by t.created_at desc, t.id desc
+      limit ${page.limit}::bigint offset ${page.offset}::bigint)
+    select ${columns} from page join ${judgedTrails} on t.id = page.id where t.org_id = ${orgId}
+    order by t.created_at desc, t.id desc`);
+}
+
+/** Lists trails by their ids, newest first. */
+export function listTrailsById(db: Executor, orgId: string, ids: readonly string[]): Promise<ReadTrailRow[]> {
+  return db.all(query(readTrail)`
+    select ${columns} from ${judgedTrails} where t.org_id = ${orgId} and t.id = any(${ids}::uuid[])
+    order by t.created_at desc, t.id desc`);
+}
+
+/** Trails read at a time: so many, and of so many bytes, the first one whatever it weighs. */
+const slice = { rows: 100, bytes: 512 * 1024 };
+
+const slicedTrail = { ...readTrail, bytes: integer, place: integer };
+
+/** Reads every trail that matches, newest first, some at a time. Those begun meanwhile are left out. */
+export async function* listAllTrails(
+  db: Database,
+  orgId: string,
+  filter: TrailFilter,
+): AsyncGenerator<ReadTrailRow[]> {
+  const weight = sql`octet_length(t.template) + octet_length(t.user_data::text) + octet_length(c.status::text)`;
+  for (let after: ReadTrailRow | undefined; ;) {
+    const from =
+      after === undefined
+        ? sql`true`
+        : sql`(t.created_at, t.id) < (select created_at, id from trails where org_id = ${orgId} and id = ${after.id})`;
+    const statement = query(slicedTrail)`
+      select * from (
+        select ${columns}, sum(${weight}) over newest_first as bytes, row_number() over newest_first as place
+        from ${judgedTrails} where t.org_id = ${orgId} and t.id in (
+          select t.id from trails t where ${conditions(orgId, filter)} and ${from}
+          order by t.created_at desc, t.id desc limit ${slice.rows})
+        window newest_first as (order by t.created_at desc, t.id desc)) t
+      where place = 1 or bytes <= ${slice.bytes}
+      order by place`;
+    const rows = await db.sliced(() => db.all(statement));
+    if (rows.length === 0) return;
+    yield rows;
+    after = rows.at(-1);
+  }
+}
+
+/**
+ * Counts the trails that match every filter: off the tallies of flows, a row or two each, or one by one where a fingerprint is
+ * asked for.
+ */
+export async function countTrails(db: Executor, orgId: string, filter: TrailFilter): Promise<number> {
+  if (filter.fingerprint === undefined) {
+    const { count } = await db.one(query({ count: integer })`
+      select coalesce(sum(t.trails), 0)::bigint as count from trail_tallies t where ${conditions(orgId, filter)}`);
+    return count;
+  }
+  return countRows(db, sql`trails t where ${conditions(orgId, filter)}`);
+}

@@ -1,0 +1,83 @@
+import { empty, raw, type Sql, sql } from "../../../db/sql.ts";
+
+/**
+ * Which environments a statement may meet. What the others would need is left out of it: even a lookup that is never made
+ * has to be set up.
+ */
+export interface EnvironmentScope {
+  /** Whether there may be logical environments. */
+  logical: boolean;
+  /** Whether all are archived or none is; `undefined` when either may be. */
+  archived?: boolean;
+  /** Members that each gets after its own, each with a comma before it, as `summaryJson` writes them. */
+  more?: Sql | undefined;
+}
+
+/**
+ * Writes the JSON text of an environment as the wire has it (interface spec 2), keys in the published order. What is its
+ * own stands ready in its row; what only logical or only archived ones have is looked up for those alone.
+ * @param alias of the `environments` row.
+ * @param org the organization's name as it stands in JSON, quotes included.
+ * @param more see `EnvironmentScope`.
+ */
+export function environmentJson(alias: string, org: Sql, more?: Sql): Sql {
+  return sql`${jsonHead(org)} || ${raw(alias)}.json || (${jsonTail(alias, { logical: true, more })})`;
+}
+
+/**
+ * Writes a JSON array of such texts.
+ * @param from what follows `from`, its order, and what may be in it.
+ */
+export function environmentsJson(
+  alias: string,
+  org: Sql,
+  from: { rows: Sql; order: Sql; scope: EnvironmentScope },
+): Sql {
+  const ending = jsonTail(alias, from.scope);
+  // What is alike for all is made once and put between their texts.
+  const [json, tail] = endsAlike(from.scope)
+    ? [raw(`${alias}.json`), ending]
+    : [sql`${raw(alias)}.json || (${ending})`, raw("''")];
+  const between = sql`(select ${tail} || ',' || ${jsonHead(org)})`;
+  return sql`(select coalesce('[' || ${jsonHead(org)} || string_agg(row.json, ${between}) || ${tail} || ']', '[]')
+    from (select ${json} as json from ${from.rows} order by ${from.order}) as row)`;
+}
+
+function jsonHead(org: Sql): Sql {
+  return sql`('{"org":' || ${org} || ',')`;
+}
+
+/** Says whether the JSON of all environments ends alike, so that of a row only its text is needed. */
+export function endsAlike({ logical, archived, more }: EnvironmentScope): boolean {
+  return !logical && archived === false && more === undefined;
+}
+
+function jsonTail(e: string, { logical, archived, more }: EnvironmentScope): Sql {
+  const members = logical
+    ? `case when ${e}.type = 'logical' then ${memberNames(e)} else 'null' end`
+    : "'null'";
+  const living = `',"archived_at":null,"archived_by":null'`;
+  const ended = `',"archived_at":' || epoch(${e}.archived_at)::text
+      || ',"archived_by":' || to_json(${archiver(e)})::text`;
+  const known = archived === true ? ended : living;
+  const end = archived === undefined ? `case when ${e}.archived then ${ended} else ${living} end` : known;
+  const own = raw(`',"included_environments":' || ${members} || ${end}`);
+  return sql`${own}${more === undefined ? empty : sql` || ${more}`} || '}'`;
+}
+
+function memberNames(e: string): string {
+  return `(select '[' || coalesce(string_agg(to_json(member.name)::text, ',' order by included.position), '') || ']'
+      from environment_members included
+      join environments member on member.org_id = included.org_id and member.id = included.member_id
+      where included.org_id = ${e}.org_id and included.logical_id = ${e}.id)`;
+}
+
+/** Looks up the archiver's present display name; `Unknown` once they are deleted (S4). */
+function archiver(e: string): string {
+  return `coalesce(case ${e}.archived_by_kind
+      when 'user' then (select coalesce(nullif(u.display_name, ''), u.name) from users u
+        where u.id = ${e}.archived_by_id and u.deleted_at is null)
+      when 'service_account' then (select s.name from service_accounts s
+        where s.org_id = ${e}.org_id and s.id = ${e}.archived_by_id and s.archived_at is null)
+      else ${e}.archived_by_name end, 'Unknown')`;
+}

@@ -1,0 +1,48 @@
+import { transaction } from "../../../db/transaction.ts";
+import type { Occurrence } from "../../../domain/notifications/occurrence.ts";
+import { longestWatchPause } from "../../../domain/silence.ts";
+import type { Timestamp } from "../../../lib/clock.ts";
+import { groupBy } from "../../../lib/group.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { notify } from "../../notices/notifications/service.ts";
+import { insertSilences, type SilentRow, updateWatch } from "./store.ts";
+
+/** Environments noted in one transaction at most. */
+const batch = 200;
+
+function occurrenceOf({ id, name, snapshot_count, state }: SilentRow, at: Timestamp): Occurrence {
+  return {
+    trigger: "ON_SILENT_ENV",
+    subject: { kind: "environment", id, name },
+    at,
+    facts: snapshot_count === null ? {} : { snapshot: { index: snapshot_count, compliant: state } },
+  };
+}
+
+async function tell(deps: Deps, at: Timestamp): Promise<number> {
+  return transaction(deps.db, async (tx) => {
+    const silent = await insertSilences(tx, at, batch);
+    for (const [org_id, rows] of groupBy(silent, (row) => row.org_id))
+      await notify(
+        tx,
+        org_id,
+        rows.map((row) => occurrenceOf(row, at)),
+      );
+    return silent.length;
+  });
+}
+
+/**
+ * Looks for environments that have been silent for too long, notes their silence and tells whoever listens, in the same
+ * transaction: once for each silence, however many servers look and however often they are killed. After a break in the
+ * watch silence counts from its end.
+ */
+export async function noticeSilence(deps: Deps): Promise<void> {
+  const at = deps.clock.now();
+  await transaction(deps.db, (tx) => updateWatch(tx, at, longestWatchPause));
+  let found: number;
+  do {
+    found = await tell(deps, at);
+    if (found > 0) deps.log.info({ found }, "environments fell silent");
+  } while (found === batch);
+}

@@ -1,0 +1,168 @@
+import type { Database, Executor } from "../../../../db/connect.ts";
+import { integer, nullable, oneOf, type RowOf, text } from "../../../../db/row.ts";
+import { constant, moment, param, query, type Sql, sql } from "../../../../db/sql.ts";
+import { annotationTypes } from "../../../../domain/snapshot/annotate.ts";
+import type { ArtifactDocument } from "../../../../domain/snapshot/documents.ts";
+import type { Timestamp } from "../../../../lib/clock.ts";
+
+/** Counts the snapshots of an environment, which is the index of the latest. */
+export async function countSnapshots(db: Executor, orgId: string, environmentId: string): Promise<number> {
+  const row = await db.first(query("count-snapshots", { snapshot_count: integer })`
+    select snapshot_count from environment_reports
+    where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid`);
+  return row?.snapshot_count ?? 0;
+}
+
+/** Finds the index of the snapshot in force at a moment; 0 before the first one. */
+export async function findIndexAt(
+  db: Executor,
+  orgId: string,
+  environmentId: string,
+  at: Timestamp,
+): Promise<number> {
+  const row = await db.first(query("snapshot-at", { index: integer })`
+    select index from snapshots
+    where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and created_at <= ${moment(at)}
+    order by created_at desc, index desc limit 1`);
+  return row?.index ?? 0;
+}
+
+/** A snapshot by its number. */
+export interface SnapshotKey {
+  environment_id: string;
+  index: number;
+}
+
+/** Stored bytes of applied policies up to which they are read with the rest. */
+const fewBytes = constant(64 * 1024);
+
+/** The parts of a snapshot before and after its artifacts. */
+const snapshotFrame = {
+  /** JSON text of an object with what comes first. */
+  head: text,
+  /** JSON text of a list; null when it is long, for `listAppliedPolicies`. */
+  applied_policies: nullable(text),
+  /** How many there are, with what has exited in it. */
+  artifacts: integer,
+};
+type SnapshotFrame = RowOf<typeof snapshotFrame>;
+
+/** Reads a snapshot, which must exist, without its artifacts. */
+export function getSnapshotFrame(
+  db: Executor,
+  orgId: string,
+  { environment_id, index }: SnapshotKey,
+): Promise<SnapshotFrame> {
+  const [org, environment] = [param(orgId), param(environment_id)];
+  return db.one(query("snapshot", snapshotFrame)`
+    select json_build_object('index', s.index, 'is_latest', next.created_at is null,
+      'next_snapshot_timestamp', epoch(next.created_at), 'artifact_compliance_count', s.artifact_compliance_count,
+      'timestamp', epoch(s.created_at), 'type', s.type, 'compliant', coalesce(s.compliant, false))::text as head,
+    case when pg_column_size(s.applied_policies) <= ${fewBytes} then s.applied_policies::text end as applied_policies,
+    cardinality(s.artifacts) as artifacts
+    from snapshots s
+    left join snapshots next
+      on next.org_id = ${org}::uuid and next.environment_id = ${environment}::uuid and next.index = s.index + 1
+    where s.org_id = ${org}::uuid and s.environment_id = ${environment}::uuid and s.index = ${index}::integer`);
+}
+
+/** Characters read at a time. Not fewer, because finding a part means to unpack all of it. */
+const partLength = 1024 * 1024;
+
+/** Reads the policies applied, as JSON text of a list, in parts. */
+export async function* listAppliedPolicies(
+  db: Database,
+  orgId: string,
+  { environment_id, index }: SnapshotKey,
+): AsyncGenerator<string> {
+  for (let from = 1; ; from += partLength) {
+    const statement = query("snapshot-applied-policies", { part: text })`
+      select substr(applied_policies::text, ${from}::integer, ${constant(partLength)}) as part from snapshots
+      where org_id = ${orgId}::uuid and environment_id = ${environment_id}::uuid and index = ${index}::integer`;
+    const { part } = await db.sliced(() => db.one(statement));
+    yield part;
+    // Characters may be two units long, so that a full part is never taken for a shorter one.
+    if (part.length < partLength) return;
+  }
+}
+
+/** Artifacts read at a time: so many, and of so many bytes, the first one whatever it weighs. */
+export const slice = { rows: 256, bytes: constant(512 * 1024) };
+/** The distance from the first place of a slice to its last. */
+const upToLast = constant(slice.rows - 1);
+
+/**
+ * Writes tables and conditions for a slice of a snapshot's artifacts: the snapshot is `s`, an artifact `a`, its place in
+ * the slice `shown.position`. Each is looked up by its key, whatever the planner expects. More conditions may follow.
+ * @param place of the first one in the snapshot, from 1.
+ */
+export function artifactsFrom(orgId: string, { environment_id, index }: SnapshotKey, place: number): Sql {
+  const [org, environment, first] = [param(orgId), param(environment_id), param(place)];
+  return sql`from snapshots s
+        cross join unnest(s.artifacts[${first}::integer:${first}::integer + ${upToLast}])
+          with ordinality as shown (id, position)
+        cross join lateral (
+          select * from snapshot_artifacts
+          where org_id = ${org}::uuid and environment_id = ${environment}::uuid and id = shown.id limit 1) a
+        where s.org_id = ${org}::uuid and s.environment_id = ${environment}::uuid and s.index = ${index}::integer`;
+}
+
+const artifactDocument = {
+  doc: text,
+  decisions_digest: text,
+  type: oneOf(annotationTypes),
+  was: integer,
+  now: integer,
+};
+
+/**
+ * Reads the artifacts of a snapshot in the order in which they are shown, some at a time: what they are never changes, so
+ * the parts fit together.
+ */
+export async function* listDocuments(
+  db: Database,
+  orgId: string,
+  key: SnapshotKey,
+): AsyncGenerator<ArtifactDocument[]> {
+  for (let from = 1; ;) {
+    const statement = query("snapshot-documents", artifactDocument)`
+      select doc, decisions_digest, type, was, now from (
+        select a.doc, a.decisions_digest, case when a.first_index = s.index then a.type else 'unchanged' end as type,
+          case when a.first_index = s.index then a.was else a.now end as was, a.now, shown.position,
+          sum(octet_length(a.doc)) over (order by shown.position) as bytes
+        ${artifactsFrom(orgId, key, from)}) shown
+      where position = 1 or bytes <= ${slice.bytes}
+      order by position`;
+    const rows = await db.sliced(() => db.all(statement));
+    if (rows.length === 0) return;
+    yield rows;
+    from += rows.length;
+  }
+}
+
+/** Decisions read at a time, in bytes, the first one whatever it weighs. */
+const decisionBytes = constant(1024 * 1024);
+
+/** Decisions of policies, as JSON text with marks in it. */
+const decisionsText = { digest: text, decisions: text };
+type DecisionsRow = RowOf<typeof decisionsText>;
+
+/** Reads what policies decided by these digests, each once: the first ones of them, as many as fit into memory. */
+export function listDecisions(
+  db: Database,
+  orgId: string,
+  environmentId: string,
+  digests: readonly string[],
+): Promise<DecisionsRow[]> {
+  const statement = query("snapshot-decisions", decisionsText)`
+    select digest, decisions from (
+      select d.digest, d.decisions, asked.position, sum(octet_length(d.decisions)) over (order by asked.position) as bytes
+      from unnest(${digests}::text[]) with ordinality as asked (digest, position)
+      cross join lateral (
+        select * from snapshot_decisions
+        where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and digest = asked.digest limit 1) d
+    ) found
+    where position = 1 or bytes <= ${decisionBytes}
+    order by position`;
+  return db.sliced(() => db.all(statement));
+}

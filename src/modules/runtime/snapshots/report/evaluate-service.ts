@@ -1,0 +1,197 @@
+import type { Tx } from "../../../../db/connect.ts";
+import {
+  countEvaluations,
+  judgingLimits,
+  requireJudgeable,
+  TooMuchToJudge,
+} from "../../../../domain/judging.ts";
+import type { Org } from "../../../../domain/principal.ts";
+import { artifactKey } from "../../../../domain/snapshot/running.ts";
+import { uniteRunning } from "../../../../domain/snapshot/union.ts";
+import { addTo, type NonEmpty } from "../../../../lib/group.ts";
+import { paced, type Steps } from "../../../../lib/steps.ts";
+import type { Deps } from "../../../kernel/deps.ts";
+import { appliedPolicies } from "../../rules/policies/applied-service.ts";
+import { appendSnapshots, type Recording, refuse } from "./append-service.ts";
+import {
+  type EnvironmentRecord,
+  listLogicalIds,
+  listMembers,
+  lockGroups,
+  lockRecords,
+  type MemberRow,
+} from "./environment-store.ts";
+import { earlierFromVersions, type Target } from "./targets.ts";
+import { listRecordedSizes, listRunning, type RecordedSize, type RunningVersion } from "./version-store.ts";
+
+/** Environments that are judged again, and why. */
+interface Reevaluation extends Pick<Recording, "cause"> {
+  environmentIds: readonly string[];
+  /**
+   * Only takes something away, which nothing may stand in the way of: where there is too much to judge all the same, the
+   * record stays as it is, and the log says so.
+   */
+  isLess?: boolean;
+}
+
+/** A `Recording` of environments whose records are still to be read. */
+interface Reading extends Omit<Recording, "targets"> {
+  ids: readonly string[];
+}
+
+/**
+ * Judges what runs in the environments again and appends the outcome, also when it is the same as before; nothing where
+ * nothing was reported yet. The logical environments around follow; those among the environments themselves are made of
+ * what runs in their members now. Their members need no lock: who reports to one waits for the logical environment before
+ * committing. Rows are locked in the order physical, logical environments, each in order of ids; of several environments
+ * the caller has locked all (`lockAll`).
+ * @throws TooMuchToJudge unless less is asked than before.
+ */
+export async function reevaluate(
+  deps: Pick<Deps, "clock" | "log">,
+  tx: Tx,
+  org: Org,
+  { environmentIds, cause, isLess = false }: Reevaluation,
+): Promise<void> {
+  if (environmentIds.length === 0) return;
+  const logical = new Set(await listLogicalIds(tx, org.id, environmentIds));
+  const physical = environmentIds.filter((id) => !logical.has(id));
+  const at = deps.clock.now();
+  const leave = (err: TooMuchToJudge): void =>
+    deps.log.error({ err, org: org.name }, "environment was not judged again");
+  const onTooMuch = isLess ? leave : refuse;
+  const appended = await appendPhysical(tx, org, { ids: physical, cause, at, onTooMuch });
+  if (appended.length > 0) await refreshGroups(tx, org, { memberIds: appended, at, onTooMuch });
+  await appendGroups(tx, org, { ids: [...logical], cause, at, onTooMuch });
+}
+
+/**
+ * Appends a snapshot to each of these physical environments that was ever reported on, of what runs there by the latest.
+ * @returns ids of the environments that have a new snapshot.
+ */
+async function appendPhysical(tx: Tx, org: Org, { ids, ...recording }: Reading): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const environments = (await lockRecords(tx, org.id, ids)).filter(
+    ({ snapshot_count }) => snapshot_count > 0,
+  );
+  const versions = await listRunning(
+    tx,
+    org.id,
+    environments.map(({ id }) => id),
+  );
+  const targets = environments.map((environment) => {
+    const own = versions.get(environment.id) ?? [];
+    const running = own.map((version) => version.running);
+    return { environment, running, earlier: earlierFromVersions(own), report: null };
+  });
+  const snapshots = await appendSnapshots(tx, org, { ...recording, targets });
+  return snapshots.map(({ environment_id }) => environment_id);
+}
+
+/** Appends a snapshot to every logical environment around these, which have a new one of this moment. */
+export async function refreshGroups(
+  tx: Tx,
+  org: Org,
+  { memberIds, at, onTooMuch }: Pick<Recording, "at" | "onTooMuch"> & { memberIds: readonly string[] },
+): Promise<void> {
+  const ids = await lockGroups(tx, org.id, memberIds);
+  await appendGroups(tx, org, { ids, cause: "members", at, onTooMuch });
+}
+
+/**
+ * Appends a snapshot to each of these logical environments: the union of what runs in their members. Nothing where no
+ * member was ever reported on and there is no snapshot yet. Their rows are locked here, in order of their ids.
+ */
+async function appendGroups(tx: Tx, org: Org, { ids, ...recording }: Reading): Promise<void> {
+  if (ids.length === 0) return;
+  const groups = readable(await listGroups(tx, org, ids), recording.onTooMuch);
+  if (groups.length === 0) return;
+  const wanted = groups.flatMap(({ environment, members }) => [
+    environment.id,
+    ...members.map(({ id }) => id),
+  ]);
+  const versions = await listRunning(tx, org.id, [...new Set(wanted)]);
+  const targets: Target[] = [];
+  for (const group of groups) targets.push(await paced(groupTarget(group, versions)));
+  await appendSnapshots(tx, org, { ...recording, targets });
+}
+
+/** A logical environment that was ever reported on. */
+interface Group {
+  environment: EnvironmentRecord;
+  members: MemberRow[];
+}
+
+async function listGroups(tx: Tx, org: Org, ids: readonly string[]): Promise<Group[]> {
+  const environments = await lockRecords(tx, org.id, ids);
+  const all = await listMembers(tx, org.id, ids);
+  return environments.flatMap((environment) => {
+    const members = all.filter(({ logical_id }) => logical_id === environment.id);
+    const isKnown =
+      environment.snapshot_count > 0 || members.some(({ snapshot_count }) => snapshot_count > 0);
+    return isKnown ? [{ environment, members }] : [];
+  });
+}
+
+/** Leaves out groups whose members run more than is put together at once. */
+function readable(groups: readonly Group[], onTooMuch: Recording["onTooMuch"]): Group[] {
+  return groups.filter(({ environment, members }) => {
+    const artifacts = members.reduce((sum, member) => sum + member.artifacts, 0);
+    if (artifacts <= judgingLimits.memberArtifacts) return true;
+    const problem = `its members run ${artifacts} artifacts, more than the ${judgingLimits.memberArtifacts} that are possible at once`;
+    onTooMuch(new TooMuchToJudge(environment.name, problem));
+    return false;
+  });
+}
+
+/** Puts together what the members of a logical environment run. */
+function* groupTarget(
+  { environment, members }: Group,
+  versions: ReadonlyMap<string, readonly RunningVersion[]>,
+): Steps<Target> {
+  const running = yield* uniteRunning(
+    members.map(({ id, name }) => ({
+      environment: name,
+      artifacts: (versions.get(id) ?? []).map((version) => version.running),
+    })),
+  );
+  const states = members.map(({ state }) => state);
+  const verdicts = yield* verdictsOf(members.flatMap(({ id }) => versions.get(id) ?? []));
+  const earlier = earlierFromVersions(versions.get(environment.id) ?? []);
+  return { environment, running, earlier, members: { states, verdicts }, report: null };
+}
+
+/** Artifacts that are looked at before somebody else may do something. */
+const inOneGo = 500;
+
+/** Gathers the verdicts on each artifact in the members it runs in, by `artifactKey`. */
+function* verdictsOf(versions: readonly RunningVersion[]): Steps<Map<string, NonEmpty<boolean | null>>> {
+  const verdicts = new Map<string, NonEmpty<boolean | null>>();
+  for (const [at, { running, compliant }] of versions.entries()) {
+    if (at % inOneGo === 0) yield;
+    addTo(verdicts, artifactKey(running), compliant);
+  }
+  return verdicts;
+}
+
+/**
+ * Checks that what runs in environments can be judged by the policies attached there, as far as is known from their
+ * latest snapshots: for those that are going to be judged later. Three statements.
+ * @returns how much there is to judge in each.
+ * @throws TooMuchToJudge for the first by name that asks for too much.
+ */
+export async function requireRecordedJudgeable(
+  tx: Tx,
+  org: Org,
+  environmentIds: readonly string[],
+): Promise<(RecordedSize & { evaluations: number })[]> {
+  if (environmentIds.length === 0) return [];
+  const sizes = await listRecordedSizes(tx, org.id, environmentIds, judgingLimits.facts + 1);
+  const policies = await appliedPolicies(tx, org.id, environmentIds);
+  return sizes.map((recorded) => {
+    const { id, name, facts, most_flows: mostFlows, names } = recorded;
+    const size = { policies: policies.get(id) ?? [], facts, mostFlows, names };
+    requireJudgeable(name, size);
+    return { ...recorded, evaluations: countEvaluations(size) };
+  });
+}

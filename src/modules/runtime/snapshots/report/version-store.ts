@@ -1,0 +1,211 @@
+import type { Executor, Tx } from "../../../../db/connect.ts";
+import {
+  boolean,
+  float,
+  integer,
+  json,
+  nullable,
+  type RowOf,
+  text,
+  texts,
+  uuid,
+  uuids,
+} from "../../../../db/row.ts";
+import { command, query, sql } from "../../../../db/sql.ts";
+import { lineageText, type LineageKey, type Predecessor } from "../../../../domain/snapshot/flows-of.ts";
+import type { VersionSummary } from "../../../../domain/snapshot/judging-plan.ts";
+import type { SnapshotFlow } from "../../../../domain/snapshot/provenance.ts";
+import type { RunningArtifact } from "../../../../domain/snapshot/running.ts";
+import type { ConfirmedVersion, StoredVersion } from "../../../../domain/snapshot/versions.ts";
+import { groupBy } from "../../../../lib/group.ts";
+import { presentFacts } from "./facts-sql.ts";
+
+type RunningColumns = Omit<RunningArtifact, "name" | "fingerprint">;
+
+/** An artifact that runs, as far as it takes to put it together with what runs elsewhere. */
+export interface RunningVersion {
+  environment_id: string;
+  /** Of the version, numbered within the environment. */
+  id: number;
+  compliant: boolean | null;
+  running: RunningArtifact;
+}
+
+const runningVersion = {
+  environment_id: uuid,
+  id: integer,
+  name: text,
+  fingerprint: text,
+  compliant: nullable(boolean),
+  running: json<RunningColumns>(),
+};
+
+/** Lists what runs in environments by their latest snapshots, by environment, in no order. */
+export async function listRunning(
+  db: Executor,
+  orgId: string,
+  environmentIds: readonly string[],
+): Promise<Map<string, RunningVersion[]>> {
+  const rows = await db.all(query("running-versions", runningVersion)`
+    select environment_id, id, name, fingerprint, compliant, running from snapshot_artifacts
+    where org_id = ${orgId}::uuid and environment_id = any(${environmentIds}::uuid[])
+      and last_index is null`);
+  const versions = rows.map(({ name, fingerprint, running, ...version }) => ({
+    ...version,
+    running: { name, fingerprint, ...running },
+  }));
+  return groupBy(versions, ({ environment_id }) => environment_id);
+}
+
+/** A version in an environment. */
+interface VersionKey {
+  environment_id: string;
+  id: number;
+}
+
+/** Writes a key of a map of versions of several environments. */
+export function versionText({ environment_id, id }: VersionKey): string {
+  return `${environment_id} ${id}`;
+}
+
+const storedVersion = {
+  ...runningVersion,
+  provenance: uuids,
+  findings: text,
+  digest: text,
+  facts: text,
+  flows: json<SnapshotFlow[]>(),
+};
+
+/** Reads some versions with all that later ones are compared with, by `versionText`. */
+export async function listVersions(
+  db: Executor,
+  orgId: string,
+  keys: readonly VersionKey[],
+): Promise<Map<string, StoredVersion>> {
+  if (keys.length === 0) return new Map();
+  const environmentIds = keys.map(({ environment_id }) => environment_id);
+  const ids = keys.map(({ id }) => id);
+  const rows = await db.all(query("some-versions", storedVersion)`
+    select a.* from unnest(${environmentIds}::uuid[], ${ids}::bigint[]) as asked (environment_id, id)
+    cross join lateral (
+      select environment_id, id, name, fingerprint, compliant, provenance, findings, digest, facts, running, flows
+      from snapshot_artifacts
+      where org_id = ${orgId}::uuid and environment_id = asked.environment_id and id = asked.id limit 1
+    ) a`);
+  return new Map(
+    rows.map(({ environment_id, ...row }) => {
+      const { id, name, fingerprint } = row;
+      const running = { name, fingerprint, ...row.running };
+      const { creationTimestamp } = running;
+      return [versionText({ environment_id, id }), { ...row, running, creationTimestamp }];
+    }),
+  );
+}
+
+const versionSummary = {
+  id: integer,
+  name: text,
+  fingerprint: text,
+  compliant: nullable(boolean),
+  running: text,
+  follows: texts,
+  findings: nullable(text),
+  is_unproven: boolean,
+  is_stale: boolean,
+};
+
+/** Lists what runs in an environment by its latest snapshot, in no order. */
+export function listVersionSummaries(
+  db: Executor,
+  orgId: string,
+  environmentId: string,
+): Promise<VersionSummary[]> {
+  return db.all(query("version-summaries", versionSummary)`
+    select v.id, v.name, v.fingerprint, v.compliant, v.running::text as running, v.follows,
+      case when not v.compliant then v.findings end as findings, v.provenance = '{}' as is_unproven,
+      v.facts <> ${presentFacts(orgId, sql`v.fingerprint`)} as is_stale
+    from snapshot_artifacts v
+    where v.org_id = ${orgId}::uuid and v.environment_id = ${environmentId}::uuid and v.last_index is null`);
+}
+
+/** Notes that versions hold by what flows know now. */
+export async function updateConfirmed(
+  tx: Tx,
+  orgId: string,
+  environmentId: string,
+  confirmed: readonly ConfirmedVersion[],
+): Promise<void> {
+  await tx.run(command("confirm-versions")`
+    update snapshot_artifacts a set facts = known.facts
+    from json_to_recordset(${JSON.stringify(confirmed)}::json) as known (id bigint, facts text)
+    where a.org_id = ${orgId}::uuid and a.environment_id = ${environmentId}::uuid and a.id = known.id
+      and a.last_index is null`);
+}
+
+/** Numbers that say how much there is to judge in an environment, by its latest snapshot. */
+const recordedSize = {
+  id: uuid,
+  name: text,
+  /** What runs, each as often as flows know it, but at least once. No more than a little above the limit. */
+  facts: float,
+  most_flows: integer,
+  /** Characters of all names. */
+  names: float,
+};
+export type RecordedSize = RowOf<typeof recordedSize>;
+
+/**
+ * Measures how much there is to judge in environments. Looks at no more than `limit` artifacts of each, and at nothing of
+ * them but numbers: one statement.
+ */
+export function listRecordedSizes(
+  db: Executor,
+  orgId: string,
+  environmentIds: readonly string[],
+  limit: number,
+): Promise<RecordedSize[]> {
+  return db.all(query("recorded-sizes", recordedSize)`
+    select e.id, e.name, coalesce(sum(a.flows), 0)::float8 as facts, coalesce(max(a.flows), 0) as most_flows,
+      coalesce(sum(a.name_length), 0)::float8 as names
+    from environments e
+    left join lateral (
+      select greatest(1, cardinality(provenance)) as flows, length(name) as name_length from snapshot_artifacts
+      where org_id = ${orgId}::uuid and environment_id = e.id and last_index is null limit ${limit}::bigint) a on true
+    where e.org_id = ${orgId}::uuid and e.id = any(${environmentIds}::uuid[])
+    group by e.id, e.name order by e.name`);
+}
+
+const predecessor = {
+  environment_id: uuid,
+  flow_id: uuid,
+  template_reference_name: text,
+  fingerprint: text,
+  found: json<Predecessor>(),
+};
+
+/**
+ * Finds what ran last in an environment under each flow and template name, other than the artifact itself. By
+ * environment, then by `lineageText` of what it precedes.
+ */
+export async function listPredecessors(
+  db: Executor,
+  orgId: string,
+  wanted: readonly (LineageKey & { environment_id: string })[],
+): Promise<Map<string, Map<string, Predecessor>>> {
+  const rows = await db.all(query("predecessors", predecessor)`
+    select w.environment_id, w.flow_id, w.template_reference_name, w.fingerprint, json_build_object('name', l.name,
+      'fingerprint', l.fingerprint, 'trail_name', l.trail_name, 'git_commit', l.git_commit,
+      'commit_url', l.commit_url, 'compliance_state', l.compliance_state) as found
+    from json_to_recordset(${JSON.stringify(wanted)}::json) as w (environment_id uuid, flow_id uuid,
+      template_reference_name text, fingerprint text)
+    cross join lateral (
+      select * from environment_lineage l
+      where l.org_id = ${orgId}::uuid and l.environment_id = w.environment_id and l.flow_id = w.flow_id
+        and l.template_reference_name = w.template_reference_name and l.fingerprint <> w.fingerprint
+      order by l.started_index desc, l.fingerprint limit 1) l`);
+  const environments = groupBy(rows, ({ environment_id }) => environment_id);
+  return new Map(
+    [...environments].map(([id, found]) => [id, new Map(found.map((row) => [lineageText(row), row.found]))]),
+  );
+}

@@ -1,0 +1,118 @@
+import { boolean, integer, json, nullable, type RowOf, text, timestamp } from "../../../db/row.ts";
+import { query } from "../../../db/sql.ts";
+import type { Executor } from "../../../db/connect.ts";
+import { everyTrailEvent } from "../../process/trails/event-sql.ts";
+
+/** Columns that say who reported something, and when. */
+const report = { wire_id: text, created_at: timestamp, created_by_name: text };
+
+export type ReportRow = RowOf<typeof report>;
+
+/** Columns of an attestation as a document shows it, with the file that came with it. Texts may be cut. */
+const attestation = {
+  ...report,
+  type: text,
+  is_compliant: boolean,
+  is_override: boolean,
+  override_reason: nullable(text),
+  description: nullable(text),
+  file_name: nullable(text),
+  file_size: nullable(integer),
+  file_sha256: nullable(text),
+};
+
+export type AttestationRow = RowOf<typeof attestation>;
+
+/** Lists attestations by their ids. */
+export async function listAttestationsShown(
+  db: Executor,
+  orgId: string,
+  ids: readonly string[],
+): Promise<AttestationRow[]> {
+  if (ids.length === 0) return [];
+  return db.all(query("document-attestations", attestation)`
+    select wire_id(a.id) as wire_id, a.created_at, a.created_by_name, a.type, a.is_compliant, a.is_override,
+      case when a.is_override then left(a.type_data ->> 'reason', 1000) end as override_reason,
+      left(a.description, 1000) as description, file.filename as file_name, file.size as file_size,
+      file.sha256 as file_sha256
+    from attestations a left join evidence file on file.org_id = a.org_id and file.id = a.evidence_id
+    where a.org_id = ${orgId} and a.id = any(${ids}::uuid[])`);
+}
+
+/** Columns of a report of an artifact as a document shows it. */
+const artifact = { ...report, filename: text, git_commit: nullable(text) };
+
+export type ArtifactRow = RowOf<typeof artifact>;
+
+/** Lists reports of artifacts by their ids. */
+export async function listArtifactsShown(
+  db: Executor,
+  orgId: string,
+  ids: readonly string[],
+): Promise<ArtifactRow[]> {
+  if (ids.length === 0) return [];
+  return db.all(query("document-artifacts", artifact)`
+    select wire_id(a.id) as wire_id, a.created_at, a.created_by_name, left(a.filename, 1000) as filename, a.git_commit
+    from artifacts a where a.org_id = ${orgId} and a.id = any(${ids}::uuid[])`);
+}
+
+/** Lists names and addresses of repos, in the order of their ids. */
+export async function listReposShown(
+  db: Executor,
+  orgId: string,
+  ids: readonly string[],
+): Promise<{ name: string; url: string }[]> {
+  if (ids.length === 0) return [];
+  return db.all(query("document-repos", { name: text, url: text })`
+    select r.name, r.url from unnest(${ids}::uuid[]) with ordinality as wanted (id, position)
+    join repos r on r.org_id = ${orgId} and r.id = wanted.id order by wanted.position`);
+}
+
+/** Columns of an event as a document shows it: the few facts that each type has. */
+const shownEvent = {
+  type: text,
+  occurred_at: timestamp,
+  /** Unknown for changes of the trail itself. */
+  reported_by: nullable(text),
+  /** Name of the attestation, or of the artifact in the template. */
+  name: nullable(text),
+  attestation_type: nullable(text),
+  is_compliant: nullable(boolean),
+  is_reattestation: nullable(boolean),
+  artifact_name: nullable(text),
+  artifact_fingerprint: nullable(text),
+  target_artifact: nullable(text),
+  changes: nullable(json<string[]>()),
+  file_name: nullable(text),
+  file_sha256: nullable(text),
+};
+
+export type ShownEvent = RowOf<typeof shownEvent>;
+
+/**
+ * Lists the latest events of a trail, oldest of them first, and counts all. Nothing in them is large, whatever was reported.
+ */
+export async function listLatestTrailEvents(
+  db: Executor,
+  orgId: string,
+  trailId: string,
+  limit: number,
+): Promise<{ events: ShownEvent[]; total: number }> {
+  const rows = await db.all(query("latest-trail-events", { ...shownEvent, total: integer })`
+    select l.type, l.occurred_at, l.total, coalesce(a.created_by_name, r.created_by_name) as reported_by,
+      l.data ->> 'template_reference_name' as name, l.data ->> 'attestation_type' as attestation_type,
+      (l.data ->> 'is_compliant')::boolean as is_compliant,
+      (l.data ->> 'is_reattestation')::boolean as is_reattestation,
+      left(l.data ->> 'artifact_name', 1000) as artifact_name, l.data ->> 'artifact_fingerprint' as artifact_fingerprint,
+      l.data ->> 'target_artifact' as target_artifact, l.data -> 'changes' as changes,
+      file.filename as file_name, file.sha256 as file_sha256
+    from (
+      select e.*, count(*) over () as total from (${everyTrailEvent(orgId, trailId)}) e
+      order by occurred_at desc, id desc, part desc limit ${limit}::bigint
+    ) l
+    left join attestations a on a.org_id = ${orgId} and a.id = l.id
+    left join artifacts r on r.org_id = ${orgId} and r.id = l.id
+    left join evidence file on file.org_id = a.org_id and file.id = a.evidence_id
+    order by l.occurred_at, l.id, l.part`);
+  return { events: rows, total: rows[0]?.total ?? 0 };
+}

@@ -1,0 +1,91 @@
+import type { Executor } from "../../../db/connect.ts";
+import { boolean, integer, nullable, oneOf, type RowOf, text, uuid } from "../../../db/row.ts";
+import { constant, param, query } from "../../../db/sql.ts";
+import { complianceStates } from "../../../domain/compliance/model.ts";
+
+/** Newest reports of a fingerprint among which those of each flow are looked for. */
+const mostReports = constant(10_000);
+
+const pictured = {
+  artifact_id: uuid,
+  filename: text,
+  git_commit: nullable(text),
+  flow_name: text,
+  trail_name: text,
+  trail_state: nullable(oneOf(complianceStates)),
+  /** How many flows know it. */
+  flow_count: integer,
+};
+type PicturedRow = RowOf<typeof pictured>;
+
+/** Lists the newest report of a fingerprint in each flow, the newest flows first. Reads its newest 10,000 reports at most. */
+export function listPicturedReports(
+  db: Executor,
+  orgId: string,
+  fingerprint: string,
+  limit: number,
+): Promise<PicturedRow[]> {
+  const org = param(orgId);
+  return db.all(query("pictured-reports", pictured)`
+    select known.id as artifact_id, known.filename, known.git_commit, f.name as flow_name, t.name as trail_name,
+      c.state as trail_state, known.flow_count
+    from (
+      select newest.*, count(*) over () as flow_count from (
+        select distinct on (a.flow_id) a.id, a.flow_id, a.trail_id, a.filename, a.git_commit from (
+          select * from artifacts where org_id = ${org}::uuid and fingerprint = ${fingerprint}
+          order by fingerprint desc, id desc limit ${mostReports}) a
+        order by a.flow_id, a.id desc) newest
+      order by newest.id desc limit ${limit}::bigint
+    ) known
+    cross join lateral (select name from flows where org_id = ${org}::uuid and id = known.flow_id limit 1) f
+    cross join lateral (select name from trails where org_id = ${org}::uuid and id = known.trail_id limit 1) t
+    left join lateral (
+      select state from trail_compliance where org_id = ${org}::uuid and trail_id = known.trail_id limit 1) c on true
+    order by known.id desc`);
+}
+
+const running = {
+  /** As the environment's report called the artifact. */
+  artifact_name: text,
+  name: text,
+  /** Null without policies. */
+  compliant: nullable(boolean),
+};
+type RunningRow = RowOf<typeof running>;
+
+/** Environments that are read, and one that tells whether there are more. */
+export const mostEnvironments = 1000;
+
+/**
+ * Lists the environments that a fingerprint runs in, by name, archived and logical ones left out: 1,001 at most, found in the
+ * index of what runs.
+ */
+export async function listPicturedEnvironments(
+  db: Executor,
+  orgId: string,
+  fingerprint: string,
+): Promise<RunningRow[]> {
+  const org = param(orgId);
+  return db.all(query("pictured-environments", running)`
+    select distinct on (e.name) e.name, a.name as artifact_name, a.compliant
+    from (
+      select * from snapshot_artifacts
+      where org_id = ${org}::uuid and fingerprint = ${fingerprint} and last_index is null
+      limit ${constant(mostEnvironments + 1)}) a
+    cross join lateral (
+      select name from environments e
+      where e.org_id = ${org}::uuid and e.id = a.environment_id and not e.archived and e.type <> 'logical' limit 1) e
+    order by e.name, a.compliant nulls last, a.id`);
+}
+
+/** Finds the name that a fingerprint last ran under; undefined when it never did. */
+export async function findRunName(
+  db: Executor,
+  orgId: string,
+  fingerprint: string,
+): Promise<string | undefined> {
+  const row = await db.first(query("pictured-name", { name: text })`
+    select name from snapshot_artifacts where org_id = ${orgId}::uuid and fingerprint = ${fingerprint}
+    order by fingerprint desc, created_at desc limit 1`);
+  return row?.name;
+}

@@ -1,0 +1,116 @@
+import type { Executor } from "../../../db/connect.ts";
+import {
+  boolean,
+  integer,
+  json,
+  nullable,
+  oneOf,
+  type RowOf,
+  text,
+  timestamp,
+  uuid,
+} from "../../../db/row.ts";
+import { param, query, type Sql, sql } from "../../../db/sql.ts";
+import { environmentTypes } from "../../../domain/environments.ts";
+import { annotationTypes } from "../../../domain/snapshot/annotate.ts";
+import { trustedMember } from "../../../domain/snapshot/documents.ts";
+
+/** What a version's first flow knew of it. */
+interface FirstFlow {
+  artifact_id: string;
+  trail_name: string;
+  template_reference_name: string;
+  git_commit: string | null;
+  commit_url: string | null;
+}
+
+const artifactRow = {
+  environment_id: uuid,
+  id: integer,
+  environment_name: text,
+  environment_type: oneOf(environmentTypes),
+  /** Of the environment's latest snapshot, or of the one asked for. */
+  snapshot_index: integer,
+  name: text,
+  fingerprint: text,
+  compliant: nullable(boolean),
+  allow_listed: boolean,
+  reasons: json<{ policy_name: string; rule: string; message: string }[]>(),
+  flow: nullable(json<FirstFlow>()),
+  /** Present names. */
+  flow_name: nullable(text),
+  repo_name: nullable(text),
+  started_at: timestamp,
+  type: oneOf(annotationTypes),
+  was: integer,
+  now: integer,
+};
+
+/** A version of an artifact in an environment, as lists show it. */
+export type ArtifactRow = RowOf<typeof artifactRow>;
+
+/** A version of an artifact. */
+export interface VersionKey {
+  environment_id: string;
+  id: number;
+}
+
+/** Cuts what stands between two texts out of the document of `a`. Neither occurs in a name: quotes in names are escaped. */
+function between(before: string, after: string): Sql {
+  return sql`split_part(split_part(a.doc, ${before}::text, 2), ${after}::text, 1)`;
+}
+
+/** Writes the reasons in the document of `a`, a list of objects; before the fingerprint only trust comes after them. */
+const reasons = sql`split_part(${between('"reasons_for_incompliance":', ',"fingerprint":"')}, ',"allow_listed":', 1)::json`;
+
+/** Selects from the rows `chosen`: versions by their keys, with the `position` of each and the `index` to be shown. */
+function selectRows(orgId: string, chosen: Sql): Sql {
+  const org = param(orgId);
+  return sql`
+    select a.environment_id, a.id, e.name as environment_name, e.type as environment_type, chosen.index as snapshot_index,
+      a.name, a.fingerprint, a.compliant, position(${trustedMember}::text in a.doc) > 0 as allow_listed, ${reasons} as reasons,
+      a.flows -> 0 as flow, f.name as flow_name, r.name as repo_name, first_start(a.running, a.created_at) as started_at,
+      case when a.first_index = chosen.index then a.type else 'unchanged' end as type,
+      case when a.first_index = chosen.index then a.was else a.now end as was, a.now
+    from (${chosen}) chosen
+    cross join lateral (
+      select * from snapshot_artifacts
+      where org_id = ${org}::uuid and environment_id = chosen.environment_id and id = chosen.id limit 1) a
+    cross join lateral (
+      select name, type from environments where org_id = ${org}::uuid and id = chosen.environment_id limit 1) e
+    left join lateral (
+      select name from flows where org_id = ${org}::uuid and id = (a.flows -> 0 ->> 'flow_id')::uuid limit 1) f on true
+    left join lateral (
+      select name from repos where org_id = ${org}::uuid and id = a.repo_ids[1] limit 1) r on true
+    order by chosen.position`;
+}
+
+/** Reads what runs now, by its keys and in their order: each row by its key. */
+export function listRunningRows(
+  db: Executor,
+  orgId: string,
+  keys: readonly VersionKey[],
+): Promise<ArtifactRow[]> {
+  const environments = keys.map(({ environment_id }) => environment_id);
+  const ids = keys.map(({ id }) => id);
+  const chosen = sql`
+    select key.environment_id, key.id, key.position, s.snapshot_count as index
+    from unnest(${environments}::uuid[], ${ids}::bigint[]) with ordinality as key (environment_id, id, position)
+    cross join lateral (
+      select snapshot_count from environment_reports
+      where org_id = ${orgId}::uuid and environment_id = key.environment_id limit 1) s`;
+  return db.all(query("running-rows", artifactRow)`${selectRows(orgId, chosen)}`);
+}
+
+/** Reads what a snapshot shows, by ids and in their order: each row by its key. */
+export function listShownRows(
+  db: Executor,
+  orgId: string,
+  { environment_id, index }: { environment_id: string; index: number },
+  ids: readonly number[],
+): Promise<ArtifactRow[]> {
+  const chosen = sql`
+    select ${environment_id}::uuid as environment_id, key.id, key.position, ${index}::integer as index
+    from unnest(${ids}::bigint[]) with ordinality as key (id, position)`;
+  return db.all(query("shown-rows", artifactRow)`${selectRows(orgId, chosen)}`);
+}

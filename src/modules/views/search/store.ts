@@ -1,0 +1,174 @@
+import {
+  boolean,
+  float,
+  integer,
+  json,
+  nullable,
+  oneOf,
+  type RowOf,
+  text,
+  texts,
+  timestamp,
+  uuid,
+} from "../../../db/row.ts";
+import { type Parameter, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import type { Executor } from "../../../db/connect.ts";
+import { complianceStates, type KeptVerdict } from "../../../domain/compliance/model.ts";
+
+/** What begins with a text. */
+const matches = {
+  /** Fingerprints of artifacts that were reported. */
+  built: texts,
+  /** Fingerprints of artifacts that ran. */
+  ran: texts,
+  commits: texts,
+};
+
+/** A range of an indexed column, and how many of its values are wanted. */
+interface ValueRange {
+  org: Parameter;
+  /** Inclusive; the end is not. */
+  from: Parameter;
+  to: Parameter;
+  most: Parameter;
+}
+
+/** Selects the distinct values of an indexed column: one step in the index for each, however many rows. */
+export function distinctValues(column: string, table: string, { org, from, to, most }: ValueRange): Sql {
+  const next = raw(`select ${column} from ${table}`);
+  const value = raw(column);
+  const begin = sql`${next} where org_id = ${org}::uuid and ${value} < ${to}::text`;
+  return sql`with recursive found (value) as (
+      (${begin} and ${value} >= ${from}::text order by ${value} limit 1)
+      union all
+      select (${begin} and ${value} > found.value order by ${value} limit 1) from found where found.value is not null
+    ) select value from found where value is not null limit ${most}::bigint`;
+}
+
+/** Finds what begins with these lower-case digits, at most `limit` of each kind, in order. */
+export function findMatches(
+  db: Executor,
+  orgId: string,
+  digits: string,
+  limit: number,
+): Promise<RowOf<typeof matches>> {
+  const org = param(orgId);
+  const from = param(digits);
+  // Every digit comes before the letter g.
+  const to = param(`${digits}g`);
+  const most = param(limit);
+  const distinct = (column: string, table: string): Sql =>
+    distinctValues(column, table, { org, from, to, most });
+  return db.one(query("search-matches", matches)`select
+    array(${distinct("fingerprint", "artifacts")}) as built,
+    array(${distinct("fingerprint", "snapshot_artifacts")}) as ran,
+    array(${distinct("git_commit", "artifacts")}) as commits`);
+}
+
+/** Columns of the latest report of an artifact in one flow. */
+const found = {
+  fingerprint: text,
+  artifact_id: uuid,
+  filename: text,
+  template_reference_name: text,
+  git_commit: nullable(text),
+  /** When the commit was made, if the report said. */
+  committed_at: nullable(float),
+  commit_url: text,
+  build_url: text,
+  /** Of the first report there. */
+  created_at: timestamp,
+  flow_name: text,
+  trail_name: text,
+  trail_state: nullable(oneOf(complianceStates)),
+  artifact_row: nullable(json<NonNullable<KeptVerdict["artifact_row"]>>()),
+};
+
+export type FoundRow = RowOf<typeof found>;
+
+// Named one by one: what is free JSON cannot be compared, and "union" compares every column.
+const reportColumns =
+  raw(`a.id, a.flow_id, a.trail_id, a.fingerprint, a.filename, a.template_reference_name, a.git_commit,
+          (a.git_commit_info ->> 'timestamp')::float8 as committed_at, a.commit_url, a.build_url`);
+
+/**
+ * Lists artifacts with these fingerprints or built from these commits, by flow: the newest reports, the artifacts known
+ * longest first.
+ */
+export function listFound(
+  db: Executor,
+  orgId: string,
+  { fingerprints, commits }: { fingerprints: readonly string[]; commits: readonly string[] },
+  limit: number,
+): Promise<FoundRow[]> {
+  const org = param(orgId);
+  return db.all(query("search-artifacts", found)`
+    select known.fingerprint, known.id as artifact_id, known.filename, known.template_reference_name,
+      known.git_commit, known.committed_at, known.commit_url, known.build_url, known.first_at as created_at,
+      f.name as flow_name, t.name as trail_name, c.own_state as trail_state,
+      c.status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row
+    from (
+      select latest.* from unnest(${fingerprints}::text[]) as asked (fingerprint)
+      cross join lateral (
+        select distinct on (a.flow_id) ${reportColumns},
+          min(a.created_at) over (partition by a.flow_id) as first_at
+        from (select * from artifacts where org_id = ${org}::uuid and fingerprint = asked.fingerprint offset 0) a
+        order by a.flow_id, a.id desc
+      ) as latest
+      union
+      select of_commit.* from unnest(${commits}::text[]) as asked (git_commit)
+      cross join lateral (
+        select distinct on (a.flow_id, a.fingerprint) ${reportColumns},
+          min(a.created_at) over (partition by a.flow_id, a.fingerprint) as first_at
+        from (select * from artifacts where org_id = ${org}::uuid and git_commit = asked.git_commit
+          order by id desc limit 10000) a
+        order by a.flow_id, a.fingerprint, a.id desc
+      ) as of_commit
+      order by id desc limit ${limit}::bigint
+    ) as known
+    cross join lateral (select name from flows where org_id = ${org}::uuid and id = known.flow_id limit 1) f
+    cross join lateral (select name from trails where org_id = ${org}::uuid and id = known.trail_id limit 1) t
+    left join lateral (
+      select status, own_state from trail_compliance where org_id = ${org}::uuid and trail_id = known.trail_id limit 1) c on true
+    order by known.first_at, known.id`);
+}
+
+/** Columns of a start or an exit of an artifact. */
+const stay = {
+  fingerprint: text,
+  /** As the environment's report called the artifact. */
+  name: text,
+  environment_name: text,
+  snapshot_index: integer,
+  has_exited: boolean,
+  timestamp,
+  /** Whether it runs there now. */
+  is_running: boolean,
+};
+
+export type StayRow = RowOf<typeof stay>;
+
+/** Lists the newest starts and exits of artifacts, oldest first. */
+export function listStays(
+  db: Executor,
+  orgId: string,
+  fingerprints: readonly string[],
+  limit: number,
+): Promise<StayRow[]> {
+  const org = param(orgId);
+  const most = param(limit);
+  return db.all(query("search-stays", stay)`
+    select found.* from (
+      select s.fingerprint, s.name, e.name as environment_name, s.first_index as snapshot_index,
+        s.type = 'exited' as has_exited, s.created_at as timestamp, exists (
+          select from snapshot_artifacts now where now.org_id = ${org}::uuid and now.fingerprint = s.fingerprint
+            and now.last_index is null and now.environment_id = s.environment_id) as is_running
+      from unnest(${fingerprints}::text[]) as asked (fingerprint)
+      cross join lateral (
+        select * from snapshot_artifacts s where s.org_id = ${org}::uuid and s.fingerprint = asked.fingerprint
+          and (s.type like 'started%' or s.type = 'exited')
+        order by s.created_at desc limit ${most}::bigint) s
+      join environments e on e.org_id = ${org}::uuid and e.id = s.environment_id
+      order by s.created_at desc limit ${most}::bigint
+    ) as found order by timestamp, snapshot_index, environment_name`);
+}

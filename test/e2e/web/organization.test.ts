@@ -1,0 +1,149 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { hasBrowser } from "../../support/browser.ts";
+import { ask } from "../../support/site.ts";
+import { openSite, type WebSite } from "../../support/web.ts";
+
+describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_000 }, () => {
+  let site: WebSite;
+  let readerKey: string;
+  beforeAll(async () => {
+    site = await openSite();
+    const keys = `/service-accounts/${site.org}/dashboard/api-keys`;
+    readerKey = (await ask(site, "POST", keys, { description: "a test's" })).key;
+  }, 180_000);
+
+  it("make, change and delete an action", async () => {
+    const { page, context, complaints } = await site.open();
+    await page.goto(`/${site.org}/actions/-/new`);
+    await page.getByLabel("Name", { exact: true }).fill("wake-up");
+    // Until the caller's role is known that is the reason.
+    await expect
+      .poll(() => page.getByRole("button", { name: "Make the action" }).getAttribute("title"))
+      .toContain("environment");
+    await page.getByLabel("Environment", { exact: true }).fill("gateway-prod");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByLabel("its reporter falls silent").check();
+    await page.getByLabel("Webhook address").fill("https://hooks.harborlight.example/T1/secret");
+    await page.getByRole("button", { name: "Make the action" }).click();
+    await page.getByRole("link", { name: "wake-up" }).click();
+    await page.getByText("Nothing was sent yet").waitFor();
+    await page.getByRole("button", { name: "Change", exact: true }).click();
+    await page.getByLabel("an artifact starts").check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("an artifact starts, its reporter falls silent").waitFor();
+    expect(await page.content()).not.toContain("T1/secret");
+    await page.getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByRole("button", { name: "Delete the action" }).click();
+    await page.getByRole("table", { name: "Actions" }).waitFor();
+    await page.getByRole("link", { name: "wake-up" }).waitFor({ state: "detached" });
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("show what an action sent, and send it again", async () => {
+    const { page, context, requests, complaints } = await site.open();
+    await page.goto(`/${site.org}/actions/1`);
+    await page
+      .getByRole("button", { name: /^Payload of/ })
+      .first()
+      .click();
+    await page.getByLabel("payload", { exact: true }).waitFor();
+    await page.reload();
+    await page.getByLabel("payload", { exact: true }).waitFor();
+    await page
+      .getByRole("button", { name: /^Replay/ })
+      .first()
+      .click();
+    await page.getByText("delivered again").first().waitFor();
+    await page.getByLabel("Status").selectOption("cancelled");
+    await page.getByText("No delivery matches").waitFor();
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByText("delivered again").first().waitFor();
+    expect(requests.filter((one) => one.startsWith("POST")).length).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.goto(`/${site.org}/actions/4711`);
+    await page.getByText("Action '4711' does not exist").waitFor();
+    await context.close();
+  });
+
+  it("show the signing secret only when asked, and forget it", async () => {
+    const { page, context, requests } = await site.open();
+    await page.goto(`/${site.org}/actions`);
+    await page.getByRole("button", { name: "Signing secret" }).click();
+    await page.getByRole("dialog").waitFor();
+    expect(requests.some((one) => one.includes("signing-secret"))).toBe(false);
+    await page.getByRole("button", { name: "Show it" }).click();
+    expect(await page.getByLabel("signing secret", { exact: true }).innerText()).toContain("whsec_");
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("button", { name: "Signing secret" }).click();
+    await page.getByRole("button", { name: "Show it" }).waitFor();
+    expect(await page.content()).not.toContain("whsec_");
+    await context.close();
+  });
+
+  it("replace the quality webhook's secret, and process a delivery again", async () => {
+    const { page, context, complaints } = await site.open();
+    await page.goto(`/${site.org}/integrations?status=processed`);
+    await page
+      .getByRole("button", { name: /^Replay/ })
+      .first()
+      .click();
+    await page.getByText("Processed again").waitFor();
+    await page.getByText("again", { exact: true }).first().waitFor();
+    await page.getByRole("button", { name: "Replace the secret" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Replace the secret" }).click();
+    const secret = (await page.getByLabel("webhook secret", { exact: true }).innerText()).trim();
+    expect(secret.length).toBeGreaterThan(20);
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.content()).not.toContain(secret);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("move a space by keyboard and by drag, undo that, and lead to what is in it", async () => {
+    const { page, context, complaints } = await site.open();
+    type Space = { id: string; name: string; parent_id: string | null };
+    const parentOf = async (name: string): Promise<string | undefined> => {
+      const spaces: Space[] = await ask(site, "GET", `/spaces/${site.org}`);
+      const { parent_id } = spaces.find((space) => space.name === name)!;
+      return spaces.find(({ id }) => id === parent_id)?.name;
+    };
+    await page.goto(`/${site.org}/spaces`);
+    const tree = page.getByRole("navigation", { name: "Spaces" });
+    await page.getByRole("button", { name: "What to do with Mobile" }).press("Enter");
+    await page.getByRole("button", { name: "Move", exact: true }).press("Enter");
+    await page.getByLabel("Into").selectOption({ label: "Operations" });
+    await page.getByRole("dialog").getByRole("button", { name: "Move" }).press("Enter");
+    await page.getByText("Mobile is in Operations").waitFor();
+    expect(await parentOf("Mobile")).toBe("Operations");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("Mobile is in").waitFor({ state: "detached" });
+    expect(await parentOf("Mobile")).toBe("Engineering");
+    await tree.getByRole("link", { name: "Mobile" }).dragTo(tree.getByRole("link", { name: "Back office" }));
+    await page.getByText("Mobile is in Back office").waitFor();
+    expect(await parentOf("Mobile")).toBe("Back office");
+    await tree.getByRole("link", { name: "Operations" }).click();
+    const all = page.getByRole("link", { name: /environments?$/ });
+    await page.waitForURL(/space=/);
+    await all.click();
+    await page.waitForURL(/environments\?space_id=/);
+    await page.getByRole("table", { name: "Environments" }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("say to readers why they may not", async () => {
+    const { page, context } = await site.open({ key: readerKey });
+    await page.goto(`/${site.org}/actions`);
+    await page.getByRole("button", { name: "New action (You are reader here; this needs member" }).waitFor();
+    await page.goto(`/${site.org}/actions/1`);
+    await page.getByText("Deliveries are for members").waitFor();
+    await page.goto(`/${site.org}/spaces`);
+    await page.getByRole("button", { name: "New space (You are reader here; this needs admin" }).waitFor();
+    await page.goto(`/${site.org}/integrations`);
+    expect(await page.getByText("This is not open to you").innerText()).not.toBe("");
+    await context.close();
+  });
+});

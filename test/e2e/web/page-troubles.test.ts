@@ -1,0 +1,209 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { pagePaths } from "../../../web/paths.ts";
+import { hasBrowser } from "../../support/browser.ts";
+import { pageAddresses } from "../../support/page-addresses.ts";
+import { missingStates, visitsOf } from "../../support/page-states.ts";
+import {
+  holdBack,
+  jumps,
+  makeTrouble,
+  momentOfFonts,
+  patience,
+  unsaid,
+  type Visit,
+  visitAll,
+  type Visitor,
+  wrongLooks,
+} from "../../support/page-visits.ts";
+import { makeKey } from "../../support/state-organizations.ts";
+import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
+import { openSite, type WebSite } from "../../support/web.ts";
+
+/** Shows a page, and expects that it says what it should. */
+async function look(visitor: Visitor, visit: Visit): Promise<string[]> {
+  await visitor.page.goto(visit.address);
+  await visitor.page.getByRole("heading", { level: 1 }).first().waitFor();
+  await visitor.settle();
+  return [...(await unsaid(visitor, visit)), ...(await wrongLooks(visitor))];
+}
+
+/** Shows a page that waits for its answers, and then gets them: nothing may move that was to be seen. */
+async function lookWaiting(visitor: Visitor, { address }: Visit): Promise<string[]> {
+  const { page, settle } = visitor;
+  const letThrough = await holdBack(visitor);
+  await page.goto(address);
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  await page.locator('main [aria-busy="true"]').first().waitFor();
+  const wrong = await wrongLooks(visitor);
+  const since = await momentOfFonts(visitor);
+  await letThrough();
+  await settle();
+  return [...wrong, ...(await jumps(visitor, since, 0.1))];
+}
+
+/** Shows a page whose answers fail, and tries again once they do not. */
+async function lookFailed(visitor: Visitor, { address }: Visit): Promise<string[]> {
+  const { page, settle } = visitor;
+  const end = await makeTrouble(page, { status: 500, message: "Internal error" });
+  await page.goto(address);
+  const failed = page.getByRole("alert").filter({ hasText: "This could not be read" });
+  await failed.first().waitFor();
+  await settle();
+  const wrong = [
+    ...(await unsaid(visitor, { pattern: "", address, says: ["Internal error", "request-4711"] })),
+    ...(await wrongLooks(visitor)),
+  ];
+  await end();
+  const again = page.getByRole("button", { name: "Try again" });
+  await expect
+    .poll(
+      async () => {
+        if ((await again.count()) > 0) await again.first().click();
+        return failed.count();
+      },
+      { timeout: patience },
+    )
+    .toBe(0);
+  return wrong;
+}
+
+/** Shows a page whose answers have to wait as long as the server says, and does nothing until they are there. */
+async function lookAtCountdown(visitor: Visitor, { address }: Visit, status: number): Promise<string[]> {
+  const { page } = visitor;
+  const end = await makeTrouble(page, { status, message: "Try again", headers: { "retry-after": "4" } });
+  await page.goto(address);
+  const countdown = page.getByText(/^It is tried again in [1-4] s\.$/);
+  await countdown.first().waitFor();
+  const wrong = await wrongLooks(visitor);
+  await end();
+  await countdown.first().waitFor({ state: "detached" });
+  await page.getByRole("alert").first().waitFor({ state: "detached" });
+  return wrong;
+}
+
+describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
+  let site: WebSite;
+  let visits: Visit[];
+  let strangers: OwnOrganization;
+  let strangersKey: string;
+  beforeAll(async () => {
+    site = await openSite();
+    const addresses = await pageAddresses(site);
+    visits = pagePaths.map((pattern, at) => ({ pattern, address: addresses[at]! }));
+    strangers = await makeOrganization(site, "states-strangers");
+    strangersKey = await makeKey(strangers, "reader");
+  }, 180_000);
+
+  /** Without those that ask for nothing before something is chosen or written. */
+  const reading = (): Visit[] =>
+    visits.filter(
+      ({ pattern }) =>
+        ![
+          "/",
+          "/-/sign-in",
+          "/-/invitation",
+          // Shows what the frame around all pages knows.
+          "/-/organizations",
+          "/$org/diff",
+          "/$org/policies/-/new",
+          "/$org/actions/-/new",
+          "/$org/attestation-types/-/new",
+        ].includes(pattern),
+    );
+
+  it("hold room for answers that are slow, and do not jump when they come", async () => {
+    expect(await visitAll(site, reading(), { turn: 0, look: lookWaiting })).toEqual([]);
+  });
+
+  it("tell strangers why they are closed", async () => {
+    const inOrganizations = reading().filter(({ pattern }) => pattern.startsWith("/$org"));
+    const closed = inOrganizations.map((visit) => ({
+      ...visit,
+      says: ["This is not open to you", /^You are signed in as reader-robot/],
+    }));
+    expect(
+      await visitAll(site, closed, { key: strangersKey, turn: 1, look, mayComplain: /status of 403/ }),
+    ).toEqual([]);
+  });
+
+  it("tell what there is not", async () => {
+    const missing = visitsOf(missingStates(site.org, "gateway-prod", "gateway-ci"));
+    expect(await visitAll(site, missing, { turn: 2, look, mayComplain: /status of 40[34]/ })).toEqual([]);
+  });
+
+  it("tell what failed, and read it when asked to again", async () => {
+    expect(
+      await visitAll(site, reading(), { turn: 3, look: lookFailed, mayComplain: /status of 500/ }),
+    ).toEqual([]);
+  });
+
+  it.each([
+    [503, 1],
+    [429, 5],
+  ])(
+    "count down how long a %i wants to be left alone, and read again by themselves",
+    async (status, first) => {
+      const some = reading().filter((_visit, index) => index % 8 === first);
+      const lookAt = (visitor: Visitor, visit: Visit): Promise<string[]> =>
+        lookAtCountdown(visitor, visit, status);
+      expect(
+        await visitAll(site, some, { turn: 0, look: lookAt, mayComplain: new RegExp(`status of ${status}`) }),
+      ).toEqual([]);
+    },
+  );
+
+  it("lead from the name that an environment had to its records in the archive", async () => {
+    const { name, ask } = strangers;
+    await ask("PUT", `/environments/${name}`, { name: "former", type: "docker", description: "" });
+    await ask("PUT", `/environments/${name}/former/archive`);
+    const { page } = await site.open();
+    for (const part of ["", "/log", "/snapshots/latest"]) {
+      await page.goto(`/${name}/environments/former${part}`);
+      await page.getByRole("heading", { name: "former was archived" }).waitFor();
+    }
+    await page.getByRole("link", { name: /^former-archived-at-\d+$/ }).click();
+    await page
+      .getByText(/^archived /)
+      .first()
+      .waitFor();
+    const heading = page.getByRole("heading", { level: 1, name: /^former-archived-at-\d+$/ });
+    await expect.poll(() => heading.count(), { timeout: 30_000 }).toBe(1);
+  });
+
+  it("offer to search for what is not there", async () => {
+    const { page } = await site.open();
+    await page.goto(`/${site.org}/flows/gateway-c`);
+    await page.getByRole("button", { name: "Search for it" }).click();
+    await page
+      .getByRole("option", { name: /^gateway-ci/ })
+      .first()
+      .click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/${site.org}/flows/gateway-ci`);
+  });
+
+  it("keep the frame when a part of the app does not arrive, and fetch it once the server is there", async () => {
+    const { page, context } = await site.open();
+    await page.goto(`/${site.org}/settings/general`);
+    await page.getByLabel("Display name").waitFor();
+    await context.setOffline(true);
+    await page.getByText("This machine is offline").waitFor();
+    await page.getByRole("link", { name: "Spaces", exact: true }).click();
+    await page.getByText("A part of the app has not arrived").waitFor();
+    await page.getByRole("link", { name: "Settings", exact: true }).waitFor();
+    await context.setOffline(false);
+    const heading = page.getByRole("heading", { level: 1, name: "Spaces" });
+    await expect.poll(() => heading.count(), { timeout: 30_000 }).toBe(1);
+  });
+
+  it("ask those who are not signed in to do that, and return to the address", async () => {
+    const { page } = await site.open({ key: null });
+    await page.goto(`/${site.org}/trails?state=NON-COMPLIANT`);
+    await page.getByRole("heading", { name: "Sign in to see this" }).waitFor();
+    await page.locator("main").getByRole("link", { name: "Sign in" }).click();
+    await page.getByLabel("API key").fill(site.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("table", { name: "Trails" }).getByRole("link").first().waitFor();
+    expect(new URL(page.url()).search).toBe("?state=NON-COMPLIANT");
+  });
+});

@@ -1,0 +1,197 @@
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { hasBrowser } from "../../support/browser.ts";
+import { openSite, type WebSite } from "../../support/web.ts";
+
+const own = (requests: readonly string[]): string[] =>
+  requests.filter((request) => !/\/(?:user|organizations|changes\/[^/]+)$/.test(request));
+
+/** What a browser says of every refused request, which some pages are about. */
+const unrefused = (complaints: readonly string[]): string[] =>
+  complaints.filter((complaint) => !/status of 40[04]/.test(complaint));
+
+/** Replaces all that stands in the editor by keyboard, as people do. */
+async function write(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Text of the policy, YAML" }).click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.press("Delete");
+  await page.keyboard.insertText(text);
+}
+
+describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
+  let site: WebSite;
+  beforeAll(async () => {
+    site = await openSite();
+  }, 180_000);
+
+  it("lists policies, finds them by words that stay in the address, and says what fails one", async () => {
+    const { page, requests, complaints } = await site.open();
+    await page.goto(`/${site.org}/policies`);
+    await page.getByRole("searchbox").fill("mesh");
+    await page.waitForURL(/q=mesh/);
+    await page.reload();
+    await page.getByRole("link", { name: "known-origin" }).waitFor();
+    expect(await page.getByRole("link", { name: "complete-trails" }).count()).toBe(0);
+    await page.getByRole("searchbox").fill("nothing like it");
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByRole("link", { name: "complete-trails" }).waitFor();
+    requests.length = 0;
+    await page.goto(`/${site.org}/policies/known-origin`);
+    const failing = page.getByRole("table", { name: "What fails" }).getByRole("row");
+    await failing.getByText("No flow knows this artifact").first().waitFor();
+    expect(await failing.getByText("library.example/debug-toolbox").count()).toBe(1);
+    expect(own(requests)).toHaveLength(3);
+    await page.goto(`/${site.org}/policies/no-such`);
+    await page.getByRole("heading", { name: "This is not here" }).waitFor();
+    expect(unrefused(complaints)).toEqual([]);
+  });
+
+  it("writes a policy: a rule by the form, mistakes at their place, what it would have said, and saves it", async () => {
+    const { page, requests, complaints } = await site.open();
+    await page.goto(`/${site.org}/policies/-/new?environment=shop-prod&period=90d`);
+    const text = page.getByRole("textbox", { name: "Text of the policy, YAML" });
+    await page.getByText("A policy without mistakes").waitFor();
+    expect(own(requests)).toHaveLength(2);
+    await page.locator(".cm-editor").waitFor();
+    await write(page, "_schema: https://x.test/v1\nartifacts:\n  provenance:\n    required: perhaps\n");
+    const mistake = page.getByRole("button", { name: /line 4:5/ });
+    await mistake.waitFor();
+    expect(await mistake.innerText()).toContain("valid boolean");
+    await page.locator(".cm-lint-marker-error").waitFor();
+    await mistake.click();
+    await page.locator(".cm-editor.cm-focused").waitFor();
+    await write(page, "_schema: https://x.test/v1\nartifacts:\n  provenance:\n    required: true\n");
+    await page.getByRole("button", { name: "Add a rule" }).click();
+    await page.getByLabel("What is asked").selectOption("attestation");
+    await page.getByLabel("Type", { exact: true }).selectOption("snyk");
+    await page.getByRole("button", { name: "Add the rule" }).click();
+    await page.getByText("A policy without mistakes").waitFor();
+    expect(await text.innerText()).toContain("- type: snyk");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByRole("slider", { name: "With this policy, shop-prod" }).waitFor();
+    await page.getByRole("slider", { name: "Then, shop-prod" }).waitFor();
+    await page.getByText(/^would fail in \d+ of \d+ snapshots/).waitFor();
+    await page.getByText(/^\d+ failing artifacts$/).waitFor();
+    await page.getByRole("button", { name: "Save…" }).click();
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill("scanned");
+    await page.getByRole("textbox", { name: "Comment", exact: true }).fill("Because of the audit");
+    await page.getByText("It judges nothing until it is attached").waitFor();
+    await page.getByRole("button", { name: "Save as a new policy" }).click();
+    await page.getByRole("heading", { name: "scanned", level: 1 }).waitFor();
+    await page.getByText("None: it is attached nowhere yet.").waitFor();
+    expect(unrefused(complaints)).toEqual([]);
+  });
+
+  it("attaches a policy, says how many a new version touches, shows what it changed, and detaches it", async () => {
+    const { page, complaints } = await site.open();
+    const put = await page.request.fetch(`/api/v2/policies/${site.org}`, {
+      method: "PUT",
+      headers: { authorization: `Bearer ${site.key}` },
+      multipart: {
+        payload: JSON.stringify({ name: "attached" }),
+        policy_file: {
+          name: "p.yaml",
+          mimeType: "text/yaml",
+          buffer: Buffer.from("_schema: https://x.test/v1\n"),
+        },
+      },
+    });
+    expect(put.status()).toBe(201);
+    await page.goto(`/${site.org}/policies/attached`);
+    await page.getByRole("button", { name: "Attach" }).click();
+    await page.getByRole("searchbox", { name: "Find environments by name" }).fill("identity-prod");
+    await page.getByRole("checkbox", { name: "identity-prod", exact: true }).check();
+    await page.getByRole("button", { name: "Attach to 1 environment" }).click();
+    await page.getByRole("link", { name: "identity-prod", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Edit" }).click();
+    await page.locator(".cm-editor").waitFor();
+    await page.getByRole("button", { name: "Add a rule" }).click();
+    await page.getByRole("button", { name: "Add the rule" }).click();
+    await page.getByText("A policy without mistakes").waitFor();
+    await page.getByRole("link", { name: "attached", exact: true }).click();
+    await page.getByRole("button", { name: "Stay" }).click();
+    await page.getByRole("button", { name: "Save…" }).click();
+    await page.getByText("1 environment", { exact: true }).waitFor();
+    await page.getByRole("textbox", { name: "Comment", exact: true }).fill("Know where it comes from");
+    await page.getByRole("button", { name: "Save as a new version" }).click();
+    await page.getByRole("link", { name: "Versions 2" }).click();
+    const changes = page.getByRole("table", { name: "Changes from version 1 to 2" });
+    await changes.getByText("provenance:").waitFor();
+    await page.reload();
+    await changes.getByText("provenance:").waitFor();
+    const history = page.getByRole("region", { name: "Who changed it" }).getByRole("listitem");
+    await history.first().getByText("wrote a new version, version 2").waitFor();
+    await history.last().getByText("made it").waitFor();
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByRole("button", { name: "Detach from identity-prod" }).click();
+    await page.getByRole("button", { name: "Detach", exact: true }).click();
+    await page.getByText("None: it is attached nowhere yet.").waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("edits in a plain field when the editor cannot be loaded", async () => {
+    const { page } = await site.open();
+    await page.route(/\/editor-/, (request) => request.abort());
+    await page.goto(`/${site.org}/policies/known-origin/edit`);
+    const text = page.getByRole("textbox", { name: "Text of the policy, YAML" });
+    await page.getByText("A policy without mistakes").waitFor();
+    await text.fill("_schema: https://x.test/v2\n");
+    await page.getByRole("button", { name: /line 1:1/ }).waitFor();
+    expect(await page.locator(".cm-editor").count()).toBe(0);
+  });
+
+  it("makes a control, shows who enforces it, and keeps its history", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${site.org}/controls`);
+    await page.getByRole("button", { name: "New control" }).click();
+    await page.getByRole("textbox", { name: "Identifier", exact: true }).fill("WEB-1");
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill("Releases are approved");
+    await page
+      .getByRole("textbox", { name: "Links", exact: true })
+      .fill("The standard https://standard.example/1");
+    await page.getByRole("button", { name: "Make the control" }).click();
+    await page.getByRole("heading", { name: "Releases are approved", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Nobody has decided on it yet" }).waitFor();
+    await page.getByRole("link", { name: "Coverage" }).click();
+    await page.getByRole("link", { name: "0 do", exact: true }).click();
+    await page.getByRole("heading", { name: "No environment matches" }).waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByRole("table", { name: "Coverage" }).getByText("Not enforced").first().waitFor();
+    await page.getByRole("button", { name: "Retire" }).click();
+    await page.getByRole("button", { name: "Retire it" }).click();
+    await page.getByRole("button", { name: "Bring back" }).waitFor();
+    await page.getByRole("link", { name: "Versions" }).click();
+    await expect.poll(() => page.getByRole("table", { name: "Versions" }).getByRole("row").count()).toBe(3);
+    await page.goto(`/${site.org}/controls?search=WEB-1`);
+    await page.getByRole("heading", { name: "No control matches" }).waitFor();
+    await page.getByLabel("Archived").check();
+    await page.getByRole("link", { name: "Releases are approved" }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("says who allowed what and why, allows more, and takes it back", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${site.org}/allow-list`);
+    await page.getByText("HL-2041").waitFor();
+    await page.getByRole("button", { name: "Allow an artifact" }).click();
+    await page.getByLabel("Artifact", { exact: true }).fill("registry.example/cache:7");
+    await page.getByRole("textbox", { name: "Fingerprint", exact: true }).fill("ab".repeat(32));
+    await page.getByRole("textbox", { name: "Why", exact: true }).fill("Read by Platform");
+    await page.getByRole("searchbox", { name: "Find environments by name" }).fill("identity-prod");
+    await page.getByRole("checkbox", { name: "identity-prod", exact: true }).check();
+    await page.getByRole("button", { name: "Allow it" }).click();
+    await page.getByText("Read by Platform").waitFor();
+    await page.getByLabel("Environment", { exact: true }).selectOption("identity-prod");
+    await page.reload();
+    await page.getByText("Read by Platform").waitFor();
+    expect(await page.getByText("HL-2041").count()).toBe(0);
+    await page.getByRole("button", { name: "Remove registry.example/cache:7 in identity-prod" }).click();
+    await page.getByRole("button", { name: "Remove from the allow-list" }).click();
+    await page.getByRole("heading", { name: "Nothing matches" }).waitFor();
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByText("HL-2041").waitFor();
+    expect(complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,29 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { hasBrowser } from "../../support/browser.ts";
+import { openSite, type WebSite } from "../../support/web.ts";
+
+describe.skipIf(!hasBrowser)("signing in", { timeout: 60_000 }, () => {
+  let site: WebSite;
+  beforeAll(async () => {
+    site = await openSite();
+  }, 180_000);
+
+  it("leads to where one wanted to be, and back out", async () => {
+    const { page, complaints } = await site.open({ key: null });
+    await page.goto(`/${site.org}/environments?type=docker`);
+    await page.getByRole("link", { name: "Sign in" }).first().click();
+    await page.getByLabel("API key").fill("wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByText("Invalid").waitFor();
+    await page.getByLabel("API key").fill(site.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("link", { name: "gateway-prod", exact: true }).waitFor();
+    expect(new URL(page.url()).search).toBe("?type=docker");
+    await page.getByRole("button", { name: "admin" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    // A browser says of every refused request that it was refused.
+    expect(complaints.filter((complaint) => !/status of 40[13]/.test(complaint))).toEqual([]);
+  });
+});

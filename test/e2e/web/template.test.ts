@@ -1,0 +1,94 @@
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { hasBrowser } from "../../support/browser.ts";
+import { openSite, type WebSite } from "../../support/web.ts";
+import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
+
+const own = (requests: readonly string[]): string[] =>
+  requests.filter((request) => !/\/(?:user|organizations|changes\/[^/]+)$/.test(request));
+
+const kept = "version: 1\ntrail:\n  attestations:\n    - name: review\n      type: pull_request\n";
+const written =
+  "version: 1\ntrail:\n  artifacts:\n    - name: web\n      attestations:\n        - name: tests\n          type: junit\n";
+
+async function putFlow(org: OwnOrganization, name: string): Promise<void> {
+  const form = new FormData();
+  form.append("data_json", JSON.stringify({ name, description: "The shop", visibility: "private" }));
+  form.append("template_file", new Blob([kept]), "template.yml");
+  await org.ask("PUT", `/flows/${org.name}/template_file`, form);
+}
+
+/** Replaces all that stands in the editor by keyboard, as people do. */
+async function write(page: Page, text: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Template, YAML" }).click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.press("Delete");
+  await page.keyboard.insertText(text);
+}
+
+describe.skipIf(!hasBrowser)("the template of a flow", { timeout: 90_000 }, () => {
+  let site: WebSite;
+  let org: OwnOrganization;
+  beforeAll(async () => {
+    site = await openSite();
+    org = await makeOrganization(site, "web-template");
+    await putFlow(org, "shop-ci");
+    await putFlow(org, "plain-ci");
+  }, 180_000);
+
+  it("says mistakes at their lines, what trails would need, and what saving changes", async () => {
+    const { page, requests, complaints } = await site.open();
+    await page.goto(`/${org.name}/flows/shop-ci/template`);
+    await page.getByText("A template without mistakes").waitFor();
+    await page.getByRole("button", { name: "Save… (Nothing was changed)" }).waitFor();
+    expect(own(requests).length).toBeLessThanOrEqual(4);
+    await page.locator(".cm-editor").waitFor();
+    await write(page, "version: 1\ntrail:\n  attestatons: []\n");
+    const mistake = page.getByRole("button", { name: /line 3:/ });
+    await mistake.waitFor();
+    await page.locator(".cm-lint-marker-error").waitFor();
+    await page.getByRole("button", { name: "Save… (The text has to be without mistakes)" }).waitFor();
+    await mistake.click();
+    await page.locator(".cm-editor.cm-focused").waitFor();
+    await write(page, written);
+    await page.getByText("A template without mistakes").waitFor();
+    const needs = page.getByRole("region", { name: "What trails would need" });
+    await needs.getByText("1 artifact, 1 attestation").waitFor();
+    await needs.getByRole("heading", { name: "Artifact web new" }).waitFor();
+    await needs.getByRole("heading", { name: "The trail no longer" }).waitFor();
+    await page.getByRole("link", { name: "Statistics" }).click();
+    await page.getByRole("button", { name: "Stay" }).click();
+    await page.getByRole("button", { name: "Save…" }).click();
+    const changes = page.getByRole("table", { name: "What changes" });
+    await changes.getByText("- name: review").waitFor();
+    await changes.getByText("type: junit").waitFor();
+    await page.getByText("Those that have begun keep the template they began with").waitFor();
+    await page.getByRole("button", { name: "Save the template" }).click();
+    await page.getByRole("button", { name: "Save… (Nothing was changed)" }).waitFor();
+    await page.reload();
+    await needs.getByRole("heading", { name: "Artifact web", exact: true }).waitFor();
+    expect(await page.getByRole("textbox", { name: "Template, YAML" }).innerText()).toContain("- name: web");
+    expect(complaints).toEqual([]);
+  });
+
+  it("is written in a plain field where the editor cannot be loaded", async () => {
+    const { page } = await site.open();
+    await page.route(/\/editor-/, (request) => request.abort());
+    await page.goto(`/${org.name}/flows/plain-ci/template`);
+    await page.getByText("A template without mistakes").waitFor();
+    await page.getByRole("textbox", { name: "Template, YAML" }).fill("version: 1\ntrail: none\n");
+    await page.getByRole("button", { name: /line 2:/ }).waitFor();
+    await page.getByRole("button", { name: "Take back all changes" }).click();
+    await page.getByText("A template without mistakes").waitFor();
+    expect(await page.locator(".cm-editor").count()).toBe(0);
+  });
+
+  it("is shown to those who may only read, who are told why they may not change it", async () => {
+    const { page, complaints } = await site.open({ key: await org.keyFor("reader") });
+    await page.goto(`/${org.name}/flows/plain-ci/template`);
+    await page.getByLabel("template", { exact: true }).getByText("name: review").waitFor();
+    await page.getByRole("button", { name: /^Save… \(.*member/ }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});

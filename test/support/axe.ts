@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+import type { Page } from "playwright-core";
+
+const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What WCAG 2.2 asks for on its levels A and AA. */
+const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+
+interface Found {
+  id: string;
+  help: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** Runs in the page: colours that pass over into others are neither of them. */
+const untilColoursStay = `(async () => {
+  const passing = () => document.getAnimations().filter((one) => one instanceof CSSTransition && one.playState === "running");
+  while (passing().length > 0) await Promise.allSettled(passing().map(({ finished }) => finished));
+})()`;
+
+/** Lists what is not accessible on a page, a line each. The page's content policy hinders neither script nor result. */
+export async function inaccessible(page: Page): Promise<string[]> {
+  await page.evaluate(source);
+  await page.evaluate(untilColoursStay);
+  const violations = (await page.evaluate(
+    `axe.run(document, { runOnly: { type: "tag", values: ${JSON.stringify(tags)} } }).then(({ violations }) => violations)`,
+  )) as Found[];
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 200)} ${failureSummary}`),
+  );
+}

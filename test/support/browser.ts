@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+
+import chromium from "@sparticuz/chromium";
+import { type Browser, chromium as driver } from "playwright-core";
+
+/**
+ * Finds the browser that tests drive: the one that `WAYBILL_CHROMIUM` names, else the one that comes as a package for Linux on
+ * x64. Undefined elsewhere, where tests in a browser are skipped, unless `WAYBILL_REQUIRE_BROWSER` makes that an error.
+ */
+async function findBrowser(): Promise<string | undefined> {
+  const named = process.env["WAYBILL_CHROMIUM"];
+  if (named !== undefined && named !== "") {
+    if (!existsSync(named)) throw new Error(`WAYBILL_CHROMIUM names ${named}, which does not exist`);
+    return named;
+  }
+  if (process.platform === "linux" && process.arch === "x64") {
+    // Makes the package unpack the libraries that a bare machine lacks, too.
+    process.env["AWS_LAMBDA_JS_RUNTIME"] ??= "nodejs20.x";
+    return chromium.executablePath();
+  }
+  if (process.env["WAYBILL_REQUIRE_BROWSER"] === "1")
+    throw new Error("There is no browser for this machine: WAYBILL_CHROMIUM names one");
+  return undefined;
+}
+
+const executablePath = await findBrowser();
+
+/** Whether this machine has a browser. Tests that need one say `describe.skipIf(!hasBrowser)`. */
+export const hasBrowser = executablePath !== undefined;
+if (!hasBrowser) console.warn("Tests in a browser are skipped: WAYBILL_CHROMIUM names none");
+
+/** Nothing may be looked up or fetched but what a test asks for. */
+const quiet = [
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+];
+
+let opened: Promise<Browser> | undefined;
+
+/** Opens the browser, once a process; it ends with the process. */
+export function openBrowser(): Promise<Browser> {
+  if (executablePath === undefined) throw new Error("This machine has no browser");
+  const asRoot = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  opened ??= driver.launch({ executablePath, args: [...quiet, ...asRoot] });
+  return opened;
+}

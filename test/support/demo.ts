@@ -1,0 +1,30 @@
+import { once } from "node:events";
+
+import { spawnWaybill } from "./server-process.ts";
+
+interface Filled {
+  url: string;
+  /** An administrator's of the installation. */
+  key: string;
+  /** Of the server. */
+  dataDir: string;
+  /** The new organization. */
+  org: string;
+  /** What its names and numbers are made from: the same each time. */
+  seed: string;
+}
+
+/** Fills a new organization of a server with the smallest demo. */
+export async function fillDemo({ url, key, dataDir, org, seed }: Filled): Promise<void> {
+  const args = ["demo", "--size", "small", "--url", url, "--org", org, "--seed", seed];
+  const child = spawnWaybill(args, {
+    WAYBILL_DATA_DIR: dataDir,
+    WAYBILL_PUBLIC_URL: url,
+    WAYBILL_KEY: key,
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (chunk: string) => void (said += chunk));
+  await once(child, "close");
+  if (child.exitCode !== 0) throw new Error(`the demo failed: ${said}`);
+}

@@ -1,0 +1,18 @@
+import type { Locator, Page } from "playwright-core";
+
+/** How long to wait for what a page shows after something was done. */
+export const patient = { timeout: 30_000 };
+
+/** Leaves out what every page asks for once: who asks, their organizations, and the stream of changes. */
+export function ownRequests(requests: readonly string[]): string[] {
+  return requests.filter((request) => !/\/(?:user|organizations|changes\/[^/]+)$/.test(request));
+}
+
+/** The link to a part of the page, which may be called like an entry of the navigation. */
+export function tab(page: Page, name: string): Locator {
+  return page.getByRole("navigation", { name: "Parts of this page" }).getByRole("link", { name });
+}
+
+/** A policy that asks of everything that it is known where it comes from. */
+export const provenancePolicy =
+  "_schema: https://waybill.test/v1\nartifacts:\n  provenance:\n    required: true\n";

@@ -1,0 +1,48 @@
+import type { OperationAddress } from "./contract.ts";
+
+type More = Partial<Pick<ApiError, "errors" | "requestId" | "retryAfter" | "operation">>;
+
+/** A request that the server refused, or that never got to it. */
+export class ApiError extends Error {
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  /** What is wrong with which part of the input. */
+  readonly errors: Readonly<Record<string, string>>;
+  readonly requestId: string | undefined;
+  /** Seconds to wait before the next attempt, where the server says so. */
+  readonly retryAfter: number | undefined;
+  /** What was asked for. */
+  readonly operation: OperationAddress | undefined;
+  /** When it was refused, in milliseconds since 1970: no two refusals are taken for one. */
+  readonly at = Date.now();
+
+  constructor(status: number, message: string, more: More = {}) {
+    super(message);
+    this.name = "ApiError";
+    this.status = status;
+    this.errors = more.errors ?? {};
+    this.requestId = more.requestId;
+    this.retryAfter = more.retryAfter;
+    this.operation = more.operation;
+  }
+}
+
+function messageIn(text: string): { message?: string; errors?: Record<string, string> } {
+  try {
+    return JSON.parse(text) as { message?: string; errors?: Record<string, string> };
+  } catch {
+    return {};
+  }
+}
+
+/** Reads what the server says of a request that failed. */
+export async function errorOf(response: Response, operation?: OperationAddress): Promise<ApiError> {
+  const { message, errors } = messageIn(await response.text().catch(() => ""));
+  const wait = Number(response.headers.get("retry-after"));
+  return new ApiError(response.status, message ?? `The server answered ${response.status}`, {
+    errors: errors ?? {},
+    requestId: response.headers.get("x-request-id") ?? undefined,
+    retryAfter: Number.isFinite(wait) && wait > 0 ? wait : undefined,
+    operation,
+  });
+}

@@ -1,0 +1,57 @@
+import { keepPreviousData, QueryClient, queryOptions } from "@tanstack/react-query";
+
+import { call, callWithHeaders } from "./client.ts";
+import type { InputOf, ReadAddress } from "./contract.ts";
+import { ApiError } from "./errors.ts";
+
+/** How often a page that nobody tells of changes looks for itself, in milliseconds. */
+export const polling = { lists: 30_000, charts: 60_000 } as const;
+
+/** Says whether it is worth asking again at once. Where the server says how long to wait, the page counts that down and then asks. */
+const maySucceedAtOnce = (error: Error): boolean =>
+  error instanceof ApiError && error.retryAfter === undefined && [0, 502, 503, 504].includes(error.status);
+
+/** Makes the cache of answers. What is refused for good is not asked again. */
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 5_000,
+        gcTime: 120_000,
+        retry: (count, error) => count < 2 && maySucceedAtOnce(error),
+        retryDelay: (count) => 400 * 2 ** count,
+        refetchOnWindowFocus: true,
+        // Without a network nothing waits in silence: it fails, the page says so, and asks again once there is one.
+        networkMode: "always",
+        refetchOnReconnect: false,
+      },
+      mutations: { retry: false, networkMode: "always" },
+    },
+  });
+}
+
+/** Says what to ask, and under which key the answer is kept: operation and input. While input changes the old answer stays. */
+export function ask<A extends ReadAddress>(operation: A, input: InputOf<A>) {
+  return queryOptions({
+    queryKey: [operation, input] as const,
+    queryFn: ({ signal }) => call(operation, input, signal),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** As `ask`, for lists that tell their total in a header. */
+export function askWithHeaders<A extends ReadAddress>(operation: A, input: InputOf<A>) {
+  return queryOptions({
+    queryKey: [operation, input, "headers"] as const,
+    queryFn: ({ signal }) => callWithHeaders(operation, input, signal),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Makes a question whose answer is never held over from another: about one thing, which another one's answer would be wrong for. */
+export function alone<Query extends { placeholderData?: unknown }>(
+  query: Query,
+): Omit<Query, "placeholderData"> {
+  const { placeholderData: _old, ...rest } = query;
+  return rest;
+}

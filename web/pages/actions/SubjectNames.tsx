@@ -1,0 +1,88 @@
+import { useQuery } from "@tanstack/react-query";
+import { useDeferredValue, useId, useState } from "react";
+
+import { Button } from "../../ui/Button.tsx";
+import { Field } from "../../ui/Field.tsx";
+import styles from "./Actions.module.css";
+import { environmentNamesQuery, flowNamesQuery } from "./queries.ts";
+
+/** Finds names that contain a text, twenty at most. */
+function useNames(org: string, type: "env" | "flow", text: string): string[] {
+  const part = useDeferredValue(text.trim());
+  const environments = useQuery({
+    ...environmentNamesQuery(org, part),
+    enabled: type === "env" && part !== "",
+  }).data;
+  const flows = useQuery({ ...flowNamesQuery(org, part), enabled: type === "flow" && part !== "" }).data;
+  if (type === "flow") return (Array.isArray(flows) ? flows : (flows?.data ?? [])).map(({ name }) => name);
+  return (Array.isArray(environments) ? environments : (environments?.environments ?? [])).map(
+    ({ name }) => name,
+  );
+}
+
+interface SubjectNamesProps {
+  org: string;
+  type: "env" | "flow";
+  names: readonly string[];
+  onChange: (names: string[]) => void;
+}
+
+/** Chooses environments or flows by name, one after another. */
+export function SubjectNames({ org, type, names, onChange }: SubjectNamesProps) {
+  const [text, setText] = useState("");
+  const id = useId();
+  const known = useNames(org, type, text);
+  const add = (): void => {
+    const name = text.trim();
+    if (name !== "" && !names.includes(name)) onChange([...names, name]);
+    setText("");
+  };
+  return (
+    <fieldset className={styles["group"]}>
+      <legend>{type === "env" ? "In these environments" : "In these flows"}</legend>
+      {names.length === 0 ? null : (
+        <div className={styles["names"]}>
+          {names.map((name) => (
+            <span key={name} className={styles["chosen"]}>
+              {name}
+              <Button
+                look="quiet"
+                icon="close"
+                aria-label={`Without ${name}`}
+                onClick={() => onChange(names.filter((one) => one !== name))}
+              />
+            </span>
+          ))}
+        </div>
+      )}
+      <div className={styles["adding"]}>
+        <Field label={type === "env" ? "Environment" : "Flow"}>
+          {(tie) => (
+            <input
+              {...tie}
+              list={id}
+              autoComplete="off"
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+              onKeyDown={(event) => {
+                if (event.key !== "Enter") return;
+                event.preventDefault();
+                add();
+              }}
+            />
+          )}
+        </Field>
+        <Button icon="plus" onClick={add}>
+          Add
+        </Button>
+      </div>
+      <datalist id={id}>
+        {known.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </datalist>
+    </fieldset>
+  );
+}

@@ -1,0 +1,48 @@
+import { useState } from "react";
+
+import { useAction } from "../../api/action.ts";
+import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
+import { Field } from "../../ui/Field.tsx";
+import { Note } from "../../ui/Note.tsx";
+import { TextDiff } from "../../ui/TextDiff.tsx";
+import type { Flow } from "./queries.ts";
+
+function formOf({ name, visibility }: Flow, description: string, template: string): FormData {
+  const form = new FormData();
+  form.append("data_json", JSON.stringify({ name, description, visibility }));
+  form.append("template_file", new Blob([template], { type: "application/yaml" }), "template.yml");
+  return form;
+}
+
+interface SaveTemplateProps {
+  org: string;
+  flow: Flow;
+  text: string;
+  onSaved: () => void;
+  onClose: () => void;
+}
+
+/** Shows what a template changes, says for which trails, and keeps it. */
+export function SaveTemplate({ org, flow, text, onSaved, onClose }: SaveTemplateProps) {
+  const [description, describe] = useState(flow.description);
+  const save = useAction("PUT /flows/{org}/template_file", onSaved);
+  return (
+    <ActionDialog
+      title={`Save the template of ${flow.name}`}
+      submit="Save the template"
+      action={save}
+      isWide
+      input={{ params: { org }, body: formOf(flow, description, text) }}
+      onClose={onClose}
+    >
+      <Field label="Description of the flow" wrong={wrongField(save.error, "description")}>
+        {(tie) => <input {...tie} value={description} onChange={(event) => describe(event.target.value)} />}
+      </Field>
+      <Note>
+        Trails that begin from now on need what it asks for. Those that have begun keep the template they
+        began with.
+      </Note>
+      <TextDiff before={flow.template} after={text} label="What changes" />
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,104 @@
+import type { AnswerOf } from "../../api/contract.ts";
+import { alone, ask, polling } from "../../api/queries.ts";
+import { oneOf, positive, reads, text, texts } from "../../domain/search-params.ts";
+
+export type Repo = AnswerOf<"GET /repos/{org}/{repo_name...}">;
+export type Builds = AnswerOf<"GET /builds/{org}">;
+export type Deployments = AnswerOf<"GET /repos/{org}/{repo}/deployments">;
+export type Live = AnswerOf<"GET /repos/{org}/live-artifacts/{repo_name...}">;
+
+/** Reads who keeps a repo. */
+export const providers = oneOf(
+  "github",
+  "gitlab",
+  "bitbucket",
+  "bitbucket_cloud",
+  "bitbucket_dc",
+  "azure-devops",
+  "azure_devops_services",
+  "azure_devops_server",
+  "circleci",
+  "git",
+  "subversion",
+);
+
+/** What the address of the list says. */
+export const reposSearch = reads({
+  search: text,
+  provider: providers,
+  namespace: text,
+  page: positive,
+});
+
+/** What the address of a repo says: which of several of its name, the part shown, days back, environments. */
+export const repoSearch = reads({
+  id: text,
+  tab: oneOf("build", "release", "run"),
+  days: oneOf("7", "14", "28", "90"),
+  env: texts,
+  page: positive,
+});
+export type RepoSearch = ReturnType<typeof repoSearch>;
+
+/** Asks for one page of an organization's repos. */
+export function reposQuery(org: string, { page = 1, ...rest }: ReturnType<typeof reposSearch>) {
+  return {
+    ...ask("GET /repos/{org}", { params: { org }, query: { ...rest, page, per_page: 50 } }),
+    refetchInterval: polling.charts,
+  };
+}
+
+/** Asks for what repos can be filtered by. */
+export function repoOptionsQuery(org: string) {
+  return ask("GET /repos/{org}/filter-options", { params: { org } });
+}
+
+/** Asks for a repo by its name, or by its id where several have the name. */
+export function repoQuery(org: string, repo_name: string, id: string | undefined) {
+  return alone(ask("GET /repos/{org}/{repo_name...}", { params: { org, repo_name }, query: { id } }));
+}
+
+/** Asks when a repo was built. @param start_ts Unix seconds, and so on. */
+export function buildTimesQuery(org: string, repo_inner_id: string, start_ts: number) {
+  return {
+    ...ask("GET /builds/{org}/statistics", { params: { org }, query: { repo_inner_id, start_ts } }),
+    refetchInterval: polling.charts,
+  };
+}
+
+/** Asks for a page of a repo's builds. */
+export function buildsQuery(org: string, repo_inner_id: string, start_ts: number, page: number) {
+  return {
+    ...ask("GET /builds/{org}", { params: { org }, query: { repo_inner_id, start_ts, page, per_page: 25 } }),
+    refetchInterval: polling.charts,
+  };
+}
+
+/** Asks when a repo was deployed, and how long that took, by environment. */
+export function deploymentTimesQuery(org: string, repo: string, start_ts: number) {
+  return {
+    ...ask("GET /repos/{org}/{repo}/deployment-statistics", { params: { org, repo }, query: { start_ts } }),
+    refetchInterval: polling.charts,
+  };
+}
+
+/** Asks for a page of a repo's deployments into these environments, or all. */
+export function deploymentsQuery(org: string, repo: string, start_ts: number, env: string[], page: number) {
+  return {
+    ...ask("GET /repos/{org}/{repo}/deployments", {
+      params: { org, repo },
+      query: { start_ts, env, page, per_page: 25 },
+    }),
+    refetchInterval: polling.charts,
+  };
+}
+
+/** Asks what of a repo runs where now. */
+export function liveQuery(org: string, repo_name: string, id: string) {
+  return {
+    ...alone(
+      ask("GET /repos/{org}/live-artifacts/{repo_name...}", { params: { org, repo_name }, query: { id } }),
+    ),
+    refetchInterval: polling.charts,
+  };
+}

@@ -1,0 +1,116 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { useRefusal } from "../../api/account.ts";
+import { useAction } from "../../api/action.ts";
+import { wrongField } from "../../parts/ActionDialog.tsx";
+import { Loaded } from "../../parts/Loaded.tsx";
+import { WriteForm } from "../../parts/WriteForm.tsx";
+import { Check, Field } from "../../ui/Field.tsx";
+import { Card, Facts, Split, Stack } from "../../ui/Layout.tsx";
+import { Note } from "../../ui/Note.tsx";
+import { Time } from "../../ui/Time.tsx";
+import { type Organization, organizationQuery } from "./queries.ts";
+import { SettingsHead } from "./SettingsHead.tsx";
+
+const route = getRouteApi("/$org/settings/general");
+
+interface OpennessProps {
+  given: boolean;
+  stored: boolean;
+  onChange: (part: { public: boolean }) => void;
+}
+
+function Openness({ given, stored, onChange }: OpennessProps) {
+  return (
+    <>
+      <Check checked={given} onChange={(event) => onChange({ public: event.target.checked })}>
+        Public: everybody may read, without an account
+      </Check>
+      {given && !stored ? (
+        <Note kind="warn">
+          Once saved, whoever reaches this server reads builds, evidence and what runs where. Members, keys
+          and the audit log stay closed.
+        </Note>
+      ) : null}
+    </>
+  );
+}
+
+function SettingsForm({ organization }: { organization: Organization }) {
+  const { org } = route.useParams();
+  const [given, setGiven] = useState(organization);
+  const refused = useRefusal(org, "PATCH /organizations/{org}");
+  const save = useAction("PATCH /organizations/{org}");
+  const { display_name, description } = given;
+  const change = (part: Partial<Organization>): void => {
+    save.reset();
+    setGiven((before) => ({ ...before, ...part }));
+  };
+  return (
+    <WriteForm
+      action={save}
+      input={{ params: { org }, body: { display_name, description, public: given.public } }}
+      submit="Save"
+      isPrimary
+      refused={refused}
+    >
+      <Field
+        label="Display name"
+        hint="Shown in place of the name, which does not change."
+        wrong={wrongField(save.error, "display_name")}
+      >
+        {(tie) => (
+          <input
+            {...tie}
+            value={display_name}
+            placeholder={organization.name}
+            onChange={(event) => change({ display_name: event.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Description" wrong={wrongField(save.error, "description")}>
+        {(tie) => (
+          <textarea
+            {...tie}
+            value={description}
+            onChange={(event) => change({ description: event.target.value })}
+          />
+        )}
+      </Field>
+      <Openness given={given.public} stored={organization.public} onChange={change} />
+    </WriteForm>
+  );
+}
+
+/** What an organization is called, and who may read it. */
+export function General() {
+  const { org } = route.useParams();
+  const query = useQuery(organizationQuery(org));
+  return (
+    <>
+      <SettingsHead org={org} />
+      <Loaded query={query}>
+        {(organization) => (
+          <Split>
+            <Stack>
+              <SettingsForm key={organization.name} organization={organization} />
+            </Stack>
+            <Card title="Organization">
+              <Facts
+                facts={[
+                  ["Name", <code key="name">{organization.name}</code>],
+                  ["Kind", organization.kind],
+                  ["Open to", organization.public ? "everybody" : "its members"],
+                  ["Made", <Time key="made" at={organization.created_at} />],
+                  ["Changed", <Time key="changed" at={organization.last_modified_at} />],
+                ]}
+              />
+            </Card>
+          </Split>
+        )}
+      </Loaded>
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+import type { FormEvent, ReactNode } from "react";
+
+import { type Action, type Sending, sending } from "../api/action.ts";
+import type { InputOf, WriteAddress } from "../api/contract.ts";
+import { ApiError } from "../api/errors.ts";
+import { Button } from "../ui/Button.tsx";
+import { Dialog, DialogForm, Foot } from "../ui/Dialog.tsx";
+import { ErrorNote } from "../ui/ErrorNote.tsx";
+import { Sent } from "./Sent.tsx";
+
+/** What a dialog has to know of the action it asks for. */
+interface Asked {
+  isPending: boolean;
+  error: Error | null;
+}
+
+interface DialogProps {
+  title: string;
+  /** What the button says that does it. */
+  submit: string;
+  /** What is destroyed or taken away is asked for in red. */
+  isDanger?: boolean;
+  isWide?: boolean;
+  onClose: () => void;
+  /** What will happen, and the fields it depends on. */
+  children: ReactNode;
+}
+
+interface SendDialogProps extends DialogProps {
+  action: Asked;
+  /** The requests that will be sent, as far as is known by now. */
+  sends: readonly Sending[];
+  onSubmit: () => void;
+}
+
+/** Asks for what several requests need, as `ActionDialog` does for one. */
+export function SendDialog({
+  title,
+  submit,
+  action,
+  sends,
+  isDanger,
+  isWide,
+  onSubmit,
+  onClose,
+  children,
+}: SendDialogProps) {
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return (
+    <Dialog title={title} onClose={onClose} isWide={isWide === true}>
+      <DialogForm onSubmit={send}>
+        {children}
+        {action.error === null ? null : <ErrorNote failure={action.error} />}
+        <Sent sends={sends} />
+        <Foot>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            type="submit"
+            look={isDanger === true ? "destroy" : "primary"}
+            refused={action.isPending ? "Under way" : undefined}
+          >
+            {submit}
+          </Button>
+        </Foot>
+      </DialogForm>
+    </Dialog>
+  );
+}
+
+interface ActionDialogProps<A extends WriteAddress> extends DialogProps {
+  action: Action<A>;
+  /** What will be sent. */
+  input: InputOf<A>;
+}
+
+/**
+ * Asks for what an action needs, or whether it is meant; says why it was refused, and stays open then. It shows what will be sent,
+ * for who wants a program to do it.
+ */
+export function ActionDialog<A extends WriteAddress>({ action, input, ...rest }: ActionDialogProps<A>) {
+  return (
+    <SendDialog
+      {...rest}
+      action={action}
+      sends={[sending(action.operation, input)]}
+      onSubmit={() => action.mutate(input)}
+    />
+  );
+}
+
+/** Finds what the server says of one field of what was sent; its name may have the body's as a prefix. */
+export function wrongField(error: Error | null, field: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  return Object.entries(error.errors).find(([name]) => name === field || name.endsWith(`.${field}`))?.[1];
+}

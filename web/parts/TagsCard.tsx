@@ -1,0 +1,74 @@
+import { type FormEvent, useState } from "react";
+
+import { useRefusal } from "../api/account.ts";
+import { sending, useAction } from "../api/action.ts";
+import { Button } from "../ui/Button.tsx";
+import { ErrorNote } from "../ui/ErrorNote.tsx";
+import { Field } from "../ui/Field.tsx";
+import { Card, Quiet, Stack, Tag } from "../ui/Layout.tsx";
+import { wrongField } from "./ActionDialog.tsx";
+import { Sent } from "./Sent.tsx";
+import styles from "./TagsCard.module.css";
+
+const operation = "PATCH /tags/{org}/{resource_type}/{resource_id}";
+
+interface TagsCardProps {
+  org: string;
+  kind: "environment" | "flow";
+  name: string;
+  tags: Readonly<Record<string, string>>;
+}
+
+/** The tags of a thing, each of which can be removed, and a form that sets another. */
+export function TagsCard({ org, kind, name, tags }: TagsCardProps) {
+  const [key, setKey] = useState("");
+  const [value, setValue] = useState("");
+  const refused = useRefusal(org, operation);
+  const patch = useAction(operation, () => {
+    setKey("");
+    setValue("");
+  });
+  const params = { org, resource_type: kind, resource_id: name };
+  const all = Object.entries(tags);
+  const input = { params, body: { set_tags: { [key]: value } } };
+  const set = (event: FormEvent): void => {
+    event.preventDefault();
+    if (refused === undefined) patch.mutate(input);
+  };
+  return (
+    <Card title="Tags">
+      <Stack>
+        {all.length === 0 ? <Quiet>This {kind} has none. Lists can be filtered by them.</Quiet> : null}
+        <ul className={styles["tags"]}>
+          {all.map(([tag, text]) => (
+            <li key={tag}>
+              <Tag>{text === "" ? tag : `${tag}: ${text}`}</Tag>
+              <Button
+                look="quiet"
+                icon="close"
+                aria-label={`Remove tag ${tag}`}
+                refused={refused}
+                onClick={() => patch.mutate({ params, body: { remove_tags: [tag] } })}
+              />
+            </li>
+          ))}
+        </ul>
+        <form className={styles["newTag"]} onSubmit={set}>
+          <Field label="New tag" wrong={wrongField(patch.error, key)}>
+            {(tie) => (
+              <input {...tie} required value={key} onChange={(event) => setKey(event.target.value)} />
+            )}
+          </Field>
+          <Field label="Value">
+            {(tie) => <input {...tie} value={value} onChange={(event) => setValue(event.target.value)} />}
+          </Field>
+          <Button type="submit" refused={refused}>
+            Set the tag
+          </Button>
+        </form>
+        {patch.error === null ? null : <ErrorNote failure={patch.error} />}
+        <Sent sends={key === "" ? [] : [sending(operation, input)]} />
+      </Stack>
+    </Card>
+  );
+}

@@ -1,0 +1,52 @@
+import type { FormEvent, ReactNode } from "react";
+
+import { type Action, sending } from "../api/action.ts";
+import type { InputOf, WriteAddress } from "../api/contract.ts";
+import { Button } from "../ui/Button.tsx";
+import { ErrorNote } from "../ui/ErrorNote.tsx";
+import { Row } from "../ui/Layout.tsx";
+import { Sent } from "./Sent.tsx";
+import styles from "./WriteForm.module.css";
+
+interface WriteFormProps<A extends WriteAddress> {
+  action: Action<A>;
+  /** What will be sent. */
+  input: InputOf<A>;
+  /** What the button says that sends it. */
+  submit: string;
+  /** The button is what the page is for. */
+  isPrimary?: boolean;
+  /** Why it cannot be sent. */
+  refused: string | undefined;
+  /** The fields. */
+  children: ReactNode;
+}
+
+/** A form that stands in a page, as `ActionDialog` before it: its fields, why they were refused, and what will be sent. */
+export function WriteForm<A extends WriteAddress>({
+  action,
+  input,
+  submit,
+  isPrimary,
+  refused,
+  children,
+}: WriteFormProps<A>) {
+  const reason = action.isPending ? "Under way" : refused;
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    if (reason === undefined) action.mutate(input);
+  };
+  return (
+    <form className={styles["form"]} onSubmit={send}>
+      {children}
+      {action.error === null ? null : <ErrorNote failure={action.error} />}
+      <Row>
+        <Button type="submit" look={isPrimary === true ? "primary" : "plain"} refused={reason}>
+          {submit}
+        </Button>
+        <output>{action.isSuccess ? "Saved" : ""}</output>
+      </Row>
+      <Sent sends={[sending(action.operation, input)]} />
+    </form>
+  );
+}

@@ -1,0 +1,35 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+
+import { reads, text } from "../domain/search-params.ts";
+import { profileSearch } from "../pages/account/queries.ts";
+import { rootRoute } from "./root.ts";
+
+const signInSearch = reads({ next: text });
+
+const signIn = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/-/sign-in",
+  validateSearch: signInSearch,
+  component: lazyRouteComponent(() => import("../pages/account/SignIn.tsx"), "SignIn"),
+});
+
+const invitation = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/-/invitation",
+  component: lazyRouteComponent(() => import("../pages/account/Invitation.tsx"), "Invitation"),
+});
+
+const profile = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/-/profile",
+  validateSearch: profileSearch,
+  component: lazyRouteComponent(() => import("../pages/account/Profile.tsx"), "Profile"),
+});
+
+const organizations = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/-/organizations",
+  component: lazyRouteComponent(() => import("../pages/account/Organizations.tsx"), "Organizations"),
+});
+
+export const accountRoutes = [signIn, invitation, profile, organizations] as const;

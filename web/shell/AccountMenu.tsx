@@ -1,0 +1,74 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Link, useRouter, useRouterState } from "@tanstack/react-router";
+
+import { accountQuery, useAccount, useRole } from "../api/account.ts";
+import { call } from "../api/client.ts";
+import { Button, buttonClass } from "../ui/Button.tsx";
+import { Icon, type IconName } from "../ui/Icon.tsx";
+import { Menu } from "../ui/Menu.tsx";
+import styles from "./Frame.module.css";
+import { forgetVisits } from "./visits.ts";
+import { chooseTheme, type Theme, themes, themeWords, useTheme } from "./theme.ts";
+
+const themeIcons: Readonly<Record<Theme, IconName>> = { system: "settings", light: "sun", dark: "moon" };
+
+/** Ends the session, and forgets everything that was read with it. */
+function useSignOut(): () => Promise<void> {
+  const queries = useQueryClient();
+  const router = useRouter();
+  return async () => {
+    await call("DELETE /user/sessions/current", {});
+    forgetVisits();
+    queries.clear();
+    queries.setQueryData(accountQuery.queryKey, null);
+    await router.navigate({ to: "/-/sign-in" });
+  };
+}
+
+/** Who is signed in, and what they may do about it. */
+export function AccountMenu({ org }: { org: string }) {
+  const account = useAccount();
+  const role = useRole(org);
+  const theme = useTheme();
+  const signOut = useSignOut();
+  const here = useRouterState({ select: ({ location }) => location.href });
+  if (account === undefined) return null;
+  if (account === null)
+    return (
+      <Link to="/-/sign-in" search={{ next: here }} className={buttonClass("primary")}>
+        Sign in
+      </Link>
+    );
+  const face = (
+    <>
+      <Icon name="user" size={18} />
+      <span>
+        <span>{account.display_name === "" ? account.name : account.display_name}</span>
+        <small>{role === null ? <>&nbsp;</> : (role ?? "not a member here")}</small>
+      </span>
+    </>
+  );
+  return (
+    <Menu label="Account" face={face} from="start" className={styles["who"]}>
+      <Link to="/-/profile">
+        <Icon name="user" />
+        Profile
+      </Link>
+      <Link to="/-/organizations">
+        <Icon name="spaces" />
+        Organizations
+      </Link>
+      <hr />
+      {themes.map((one) => (
+        <button key={one} type="button" aria-pressed={one === theme} onClick={() => chooseTheme(one)}>
+          <Icon name={one === theme ? "check" : themeIcons[one]} />
+          {themeWords[one]}
+        </button>
+      ))}
+      <hr />
+      <Button look="quiet" icon="signout" onClick={() => void signOut()}>
+        Sign out
+      </Button>
+    </Menu>
+  );
+}

@@ -1,0 +1,33 @@
+import { type ComponentProps, useEffect, useState } from "react";
+
+import type { SearchPalette } from "./SearchPalette.tsx";
+
+interface Search {
+  SearchPalette: typeof SearchPalette;
+}
+
+let search: Search | undefined;
+
+/** How long pages have to themselves before the search is fetched, in milliseconds. */
+const earlyMs = 300;
+
+/** Fetches the search before it is opened, so that it opens at once, without a network as well. */
+async function fetchSearch(): Promise<Search> {
+  search ??= await import("./SearchPalette.tsx");
+  return search;
+}
+
+addEventListener("load", () => {
+  setTimeout(() => {
+    fetchSearch().catch(() => undefined);
+  }, earlyMs);
+});
+
+/** The search, which is not part of what each page begins with. React's own way to wait for it would hold it back for 300 ms. */
+export function EarlySearch(props: ComponentProps<typeof SearchPalette>) {
+  const [loaded, setLoaded] = useState(search);
+  useEffect(() => {
+    if (loaded === undefined) void fetchSearch().then(setLoaded);
+  }, [loaded]);
+  return loaded === undefined ? null : <loaded.SearchPalette {...props} />;
+}
