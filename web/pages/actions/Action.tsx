@@ -94,9 +94,9 @@ function About({ action }: { action: ActionAnswer }) {
 function RemoveAction({ action, onClose }: { action: ActionAnswer; onClose: () => void }) {
   const { org } = route.useParams();
   const navigate = route.useNavigate();
-  const remove = useAction("DELETE /actions/{org}/{action_number}", () => {
-    void navigate({ to: "/$org/actions", params: { org } });
-  });
+  const remove = useAction("DELETE /actions/{org}/{action_number}", () =>
+    navigate({ to: "/$org/actions", params: { org } }),
+  );
   return (
     <ActionDialog
       title={`Delete ${action.name}?`}

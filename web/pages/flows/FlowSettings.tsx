@@ -56,7 +56,7 @@ function Archive({ org, flow, onClose }: PartProps & { onClose: () => void }) {
   const navigate = route.useNavigate();
   const archive = useAction("PUT /flows/{org}/{flow_name}/archive", () => {
     onClose();
-    void navigate({ to: "/$org/flows", params: { org }, search: { archived: true } });
+    return navigate({ to: "/$org/flows", params: { org }, search: { archived: true } });
   });
   return (
     <ActionDialog
