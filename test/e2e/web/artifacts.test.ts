@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)("artifacts", { timeout: 60_000 }, () => {
     await dialog.getByLabel("Its flows").check();
     await dialog.getByText("It may not run as far as its flows say").waitFor();
     await dialog.getByLabel("Policies", { exact: true }).check();
-    await dialog.getByLabel("known-origin").check();
+    await dialog.getByRole("checkbox", { name: "known-origin" }).check();
     await dialog.getByText("It may run by these policies").waitFor();
     await expect.poll(() => new URL(page.url()).searchParams.getAll("policy")).toEqual(["known-origin"]);
     await page.keyboard.press("Escape");
