@@ -158,7 +158,9 @@ describe("what runs, in brief", () => {
     const db = app.deps.db;
     const id = await environmentOf(org);
     const stale = async () =>
-      (await listVersionSummaries(db, org.id, id)).filter(({ is_stale }) => is_stale).map(({ name }) => name);
+      (await listVersionSummaries(db, org.id, id, true))
+        .filter(({ is_stale }) => is_stale)
+        .map(({ name }) => name);
     expect(await stale()).toEqual([]);
     await report(org, "b", { fingerprint: fingerprintOf("shared"), template_reference_name: "x" });
     await report(org, "cd", { fingerprint: fingerprintOf("bought"), trail_name: "elsewhere" });

@@ -287,6 +287,10 @@ describe("cost", () => {
     const unchanged = await statementsOf(app, () => reportServer(org, "prod", running));
     expect(unchanged.some((text) => text.includes("unchanged-report"))).toBe(true);
     expect(unchanged.length).toBeLessThanOrEqual(3 + caller);
+    const first = await getSnapshot(org, "prod");
+    const { annotation: _started, ...before } = first.artifacts.find(
+      ({ name }: { name: string }) => name === running[0],
+    );
     const changed = await statementsOf(app, () => reportServer(org, "prod", running.slice(1)));
     expect(changed.some((text) => text.includes("insert-snapshots"))).toBe(true);
     expect(changed.length).toBeLessThanOrEqual(12 + caller);
@@ -295,7 +299,13 @@ describe("cost", () => {
       800,
       "artifact-0: exited 1>0",
     ]);
-    // What has not changed is not written again.
+    // What has not changed is not written again, and what has exited is shown as it was without a copy of that.
     expect(await countRows(app.deps.db, sql`snapshot_artifacts where org_id = ${org.id}`)).toBe(801);
+    const copies = sql`snapshot_artifacts where org_id = ${org.id} and type = 'exited' and doc is not null`;
+    expect(await countRows(app.deps.db, copies)).toBe(0);
+    const { annotation: _, ...exited } = snapshot.artifacts.at(-1);
+    expect(exited).toEqual(before);
+    // Of what runs on, flows know nothing new: it is not looked for.
+    expect(changed.some((text) => text.includes("fresh-version-summaries"))).toBe(true);
   });
 });

@@ -17,6 +17,7 @@ import type { SnapshotFlow } from "../../../domain/snapshot/provenance.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { groupBy } from "../../../lib/group.ts";
 import { countsInPlace, placesOfArtifact } from "../../process/compliance/places-sql.ts";
+import { documentOfVersion } from "../../runtime/snapshots/document-sql.ts";
 import type { SnapshotKey } from "../../runtime/snapshots/read/store.ts";
 
 /** Which of what ran is to be explained. What is undefined does not matter. */
@@ -97,8 +98,8 @@ export async function* listRecorded(
     const asked = ids.slice(from, from + slice.rows);
     const statement = query("explained-artifacts", recorded)`
     select name, fingerprint, compliant, doc, decisions_digest, flows from (
-      select a.name, a.fingerprint, a.compliant, a.doc, a.decisions_digest, a.flows, asked.position,
-        sum(octet_length(a.doc)) over (order by asked.position) as bytes
+      select a.name, a.fingerprint, a.compliant, ${documentOfVersion} as doc, a.decisions_digest, a.flows, asked.position,
+        sum(octet_length(${documentOfVersion})) over (order by asked.position) as bytes
       from unnest(${asked}::bigint[]) with ordinality as asked (id, position)
       cross join lateral (
         select * from snapshot_artifacts

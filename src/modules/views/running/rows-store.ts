@@ -14,6 +14,7 @@ import { param, query, type Sql, sql } from "../../../db/sql.ts";
 import { environmentTypes } from "../../../domain/environments.ts";
 import { annotationTypes } from "../../../domain/snapshot/annotate.ts";
 import { trustedMember } from "../../../domain/snapshot/documents.ts";
+import { documentOfVersion } from "../../runtime/snapshots/document-sql.ts";
 
 /** What a version's first flow knew of it. */
 interface FirstFlow {
@@ -55,12 +56,12 @@ export interface VersionKey {
   id: number;
 }
 
-/** Cuts what stands between two texts out of the document of `a`. Neither occurs in a name: quotes in names are escaped. */
+/** Cuts what stands between two texts out of a version's document. Neither occurs in a name: quotes in names are escaped. */
 function between(before: string, after: string): Sql {
-  return sql`split_part(split_part(a.doc, ${before}::text, 2), ${after}::text, 1)`;
+  return sql`split_part(split_part(document.text, ${before}::text, 2), ${after}::text, 1)`;
 }
 
-/** Writes the reasons in the document of `a`, a list of objects; before the fingerprint only trust comes after them. */
+/** Writes the reasons in a version's document, a list of objects; before the fingerprint only trust comes after them. */
 const reasons = sql`split_part(${between('"reasons_for_incompliance":', ',"fingerprint":"')}, ',"allow_listed":', 1)::json`;
 
 /** Selects from the rows `chosen`: versions by their keys, with the `position` of each and the `index` to be shown. */
@@ -68,7 +69,7 @@ function selectRows(orgId: string, chosen: Sql): Sql {
   const org = param(orgId);
   return sql`
     select a.environment_id, a.id, e.name as environment_name, e.type as environment_type, chosen.index as snapshot_index,
-      a.name, a.fingerprint, a.compliant, position(${trustedMember}::text in a.doc) > 0 as allow_listed, ${reasons} as reasons,
+      a.name, a.fingerprint, a.compliant, position(${trustedMember}::text in document.text) > 0 as allow_listed, ${reasons} as reasons,
       a.flows -> 0 as flow, f.name as flow_name, r.name as repo_name, first_start(a.running, a.created_at) as started_at,
       case when a.first_index = chosen.index then a.type else 'unchanged' end as type,
       case when a.first_index = chosen.index then a.was else a.now end as was, a.now
@@ -76,6 +77,7 @@ function selectRows(orgId: string, chosen: Sql): Sql {
     cross join lateral (
       select * from snapshot_artifacts
       where org_id = ${org}::uuid and environment_id = chosen.environment_id and id = chosen.id limit 1) a
+    cross join lateral (select ${documentOfVersion} as text) document
     cross join lateral (
       select name, type from environments where org_id = ${org}::uuid and id = chosen.environment_id limit 1) e
     left join lateral (

@@ -4,6 +4,7 @@ import { constant, moment, param, query, type Sql, sql } from "../../../../db/sq
 import { annotationTypes } from "../../../../domain/snapshot/annotate.ts";
 import type { ArtifactDocument } from "../../../../domain/snapshot/documents.ts";
 import type { Timestamp } from "../../../../lib/clock.ts";
+import { documentOfVersion } from "../document-sql.ts";
 
 /** Counts the snapshots of an environment, which is the index of the latest. */
 export async function countSnapshots(db: Executor, orgId: string, environmentId: string): Promise<number> {
@@ -127,9 +128,9 @@ export async function* listDocuments(
   for (let from = 1; ;) {
     const statement = query("snapshot-documents", artifactDocument)`
       select doc, decisions_digest, type, was, now from (
-        select a.doc, a.decisions_digest, case when a.first_index = s.index then a.type else 'unchanged' end as type,
+        select ${documentOfVersion} as doc, a.decisions_digest, case when a.first_index = s.index then a.type else 'unchanged' end as type,
           case when a.first_index = s.index then a.was else a.now end as was, a.now, shown.position,
-          sum(octet_length(a.doc)) over (order by shown.position) as bytes
+          sum(octet_length(${documentOfVersion})) over (order by shown.position) as bytes
         ${artifactsFrom(orgId, key, from)}) shown
       where position = 1 or bytes <= ${slice.bytes}
       order by position`;

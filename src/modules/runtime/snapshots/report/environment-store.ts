@@ -54,6 +54,8 @@ const reportedRecord = {
   audit_seq: integer,
   /** Whether flows may know something of what runs that the last report did not take into account. */
   has_news: boolean,
+  /** Whether they knew something else already when the last report came, and no snapshot has been made since. */
+  is_stale: boolean,
 };
 export type ReportedRecord = RowOf<typeof reportedRecord>;
 
@@ -78,7 +80,7 @@ export function getReportedRecord(tx: Tx, orgId: string, environmentId: string):
         select from environment_silences s
         where s.org_id = e.org_id and s.environment_id = e.id and s.ended_at is null) as is_silent,
       coalesce((select audit_seq from org_counters where org_id = e.org_id), 0) as audit_seq,
-      ${hasNews(orgId)} as has_news
+      ${hasNews(orgId)} as has_news, coalesce(r.is_stale, true) as is_stale
     from environments e left join environment_reports r on r.org_id = e.org_id and r.environment_id = e.id
     where e.org_id = ${orgId}::uuid and e.id = ${environmentId}::uuid`);
 }
@@ -112,18 +114,26 @@ export interface RememberedReport extends ReportRhythm {
   seen_seq: number;
 }
 
-/** Notes that an environment was reported on and nothing had changed. */
+/** Notes that an environment was reported on and nothing had changed that is a reason for a snapshot. */
 export async function updateReported(
   tx: Tx,
   orgId: string,
-  { environment_id, at, ...report }: RememberedReport & { environment_id: string; at: Timestamp },
+  {
+    environment_id,
+    at,
+    ...report
+  }: RememberedReport & {
+    environment_id: string;
+    at: Timestamp;
+    is_stale: boolean;
+  },
 ): Promise<void> {
-  const { digest, seen_seq, report_gaps, learned_limit } = report;
+  const { digest, seen_seq, report_gaps, learned_limit, is_stale } = report;
   const [org, environment, moment] = [param(orgId), param(environment_id), param(at)];
   await tx.run(command("unchanged-report")`
     with known as (
       update environment_reports set report_digest = ${digest}, seen_seq = ${seen_seq},
-        report_gaps = ${report_gaps}::real[]
+        report_gaps = ${report_gaps}::real[], is_stale = ${is_stale}
       where org_id = ${org}::uuid and environment_id = ${environment}::uuid
     )
     update environments set last_reported_at = to_timestamp(${moment}::float8),

@@ -51,12 +51,12 @@ export function confirmVersions(org: Parameter): Sql {
       and a.last_index is null`;
 }
 
-/** Writes SQL that inserts versions and returns them for `addRunning` and `tellTrails`. What has exited repeats the version it had. */
+/** Writes SQL that inserts versions and returns them for `addRunning` and `tellTrails`. What has exited repeats the version it had, and refers to its document. */
 export function addVersions(org: Parameter, versions: string): Sql {
   return sql`
     insert into snapshot_artifacts (org_id, environment_id, id, first_index, last_index, created_at, name, fingerprint,
       type, event_number, was, now, compliant, running, flows, provenance, repo_ids, findings, digest, facts, follows,
-      doc, decisions_digest)
+      doc, decisions_digest, repeats)
     select ${org}::uuid, v.environment_id, v.id, s.index, case when v.repeats is not null then s.index end, s.moment,
       coalesce(v.name, o.name), coalesce(v.fingerprint, o.fingerprint), v.type,
       case when v.type <> 'unchanged' then s.events_before + s.own_events_before + count(*) filter (where v.type <> 'unchanged')
@@ -64,7 +64,8 @@ export function addVersions(org: Parameter, versions: string): Sql {
       case when v.repeats is null then v.compliant else o.compliant end, coalesce(v.running, o.running),
       coalesce(v.flows, o.flows), coalesce(v.provenance, o.provenance), coalesce(v.repo_ids, o.repo_ids),
       coalesce(v.findings, o.findings), coalesce(v.digest, o.digest), coalesce(v.facts, o.facts),
-      coalesce(v.follows, o.follows), coalesce(v.doc, o.doc), coalesce(v.decisions_digest, o.decisions_digest)
+      coalesce(v.follows, o.follows), v.doc, coalesce(v.decisions_digest, o.decisions_digest),
+      v.repeats
     from json_to_recordset(${versions}::json) as v (${versionColumns})
     join s on s.environment_id = v.environment_id
     left join lateral (
@@ -167,15 +168,15 @@ export function addSnapshots(org: Parameter): Sql {
 export function putRecords(org: Parameter): Sql {
   return sql`
     insert into environment_reports as r (org_id, environment_id, snapshot_count, artifact_count, latest_at,
-      judged_by, report_digest, seen_seq, report_gaps)
+      judged_by, report_digest, seen_seq, report_gaps, is_stale)
     select ${org}::uuid, environment_id, index, artifact_count, moment, judged_by, coalesce(report_digest, ''),
-      coalesce(seen_seq, 0), coalesce(report_gaps, '{}')
+      coalesce(seen_seq, 0), coalesce(report_gaps, '{}'), report_digest is null
     from s where artifacts is not null
     on conflict (org_id, environment_id) do update
     set snapshot_count = excluded.snapshot_count, artifact_count = excluded.artifact_count,
       latest_at = excluded.latest_at, judged_by = excluded.judged_by,
       report_digest = coalesce(nullif(excluded.report_digest, ''), r.report_digest),
-      seen_seq = greatest(excluded.seen_seq, r.seen_seq),
+      seen_seq = greatest(excluded.seen_seq, r.seen_seq), is_stale = excluded.is_stale and r.is_stale,
       -- Whether a report led here or something else, it is the report that has a rhythm.
       report_gaps = case when excluded.report_digest = '' then r.report_gaps else excluded.report_gaps end`;
 }

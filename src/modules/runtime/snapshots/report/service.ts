@@ -66,16 +66,23 @@ interface Reporting {
   remembered: RememberedReport;
 }
 
-/**
- * Judges what a report brings that was not judged before.
- * @returns the number of the new snapshot; undefined when there is nothing to record.
- */
-async function judgeReport(reporting: Reporting): Promise<number | undefined> {
+/** What became of a report. */
+interface Outcome {
+  /** Of the new snapshot; undefined when there is no reason for one. */
+  index?: number | undefined;
+  /** Whether flows know something else of what runs than the latest snapshot says. */
+  is_stale: boolean;
+}
+
+/** Judges what a report brings that was not judged before. */
+async function judgeReport(reporting: Reporting): Promise<Outcome> {
   const { tx, org, environment, report, at, remembered } = reporting;
   const isSame = environment.snapshot_count > 0 && environment.report_digest === remembered.digest;
-  if (isSame && !environment.has_news) return undefined;
-  const summaries = await listVersionSummaries(tx, org.id, environment.id);
-  if (isSame && !summaries.some(({ is_stale }) => is_stale)) return undefined;
+  if (isSame && !environment.has_news) return { is_stale: environment.is_stale };
+  const mayBeStale = environment.has_news || environment.is_stale;
+  const summaries = await listVersionSummaries(tx, org.id, environment.id, mayBeStale);
+  const is_stale = summaries.some((version) => version.is_stale);
+  if (isSame && !is_stale) return { is_stale };
   const running = await paced(flattenReport(await report.read()));
   const earlier = earlierFromSummaries(summaries);
   const [snapshot] = await appendSnapshots(tx, org, {
@@ -84,7 +91,7 @@ async function judgeReport(reporting: Reporting): Promise<number | undefined> {
     at,
     onTooMuch: refuse,
   });
-  return snapshot?.index;
+  return snapshot === undefined ? { is_stale } : { index: snapshot.index, is_stale: false };
 }
 
 /**
@@ -110,9 +117,9 @@ export async function reportSnapshot(
     const at = deps.clock.now();
     const rhythm = await continueRhythm(tx, org, environment, at);
     const remembered = { digest, seen_seq: environment.audit_seq, ...rhythm };
-    const index = await judgeReport({ tx, org, environment, report, at, remembered });
+    const { index, is_stale } = await judgeReport({ tx, org, environment, report, at, remembered });
     if (index === undefined) {
-      await updateReported(tx, org.id, { environment_id, at, ...remembered });
+      await updateReported(tx, org.id, { environment_id, at, ...remembered, is_stale });
       return false;
     }
     await refreshGroups(tx, org, { memberIds: [environment_id], at, onTooMuch: refuse });

@@ -115,16 +115,22 @@ const versionSummary = {
   is_stale: boolean,
 };
 
-/** Lists what runs in an environment by its latest snapshot, in no order. */
+/**
+ * Lists what runs in an environment by its latest snapshot, in no order.
+ * @param mayBeStale whether something of it may be stale. If not, looking for what is, most of the work, is left out.
+ */
 export function listVersionSummaries(
   db: Executor,
   orgId: string,
   environmentId: string,
+  mayBeStale: boolean,
 ): Promise<VersionSummary[]> {
-  return db.all(query("version-summaries", versionSummary)`
+  const name = mayBeStale ? "version-summaries" : "fresh-version-summaries";
+  const isStale = mayBeStale ? sql`v.facts <> ${presentFacts(orgId, sql`v.fingerprint`)}` : sql`false`;
+  return db.all(query(name, versionSummary)`
     select v.id, v.name, v.fingerprint, v.compliant, v.running::text as running, v.follows,
       case when not v.compliant then v.findings end as findings, v.provenance = '{}' as is_unproven,
-      v.facts <> ${presentFacts(orgId, sql`v.fingerprint`)} as is_stale
+      ${isStale} as is_stale
     from snapshot_artifacts v
     where v.org_id = ${orgId}::uuid and v.environment_id = ${environmentId}::uuid and v.last_index is null`);
 }
