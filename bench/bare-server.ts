@@ -1,17 +1,20 @@
 // What a service costs that does nothing but HTTP and JSON: answers each GET with the same objects, made into text each
-// time, and each POST by parsing it and saying OK. In a process of its own, like the server it is compared with.
+// time or once, and each POST by parsing it and saying OK. In a process of its own, like the server it is compared with.
 import { createServer } from "node:http";
 
 /** The message from the parent: what to answer. */
 export interface BareAnswer {
   objects: unknown;
+  /** Whether they are made into text once: what a service costs that has all answers ready. */
+  ready?: boolean;
 }
 
 process.once("message", (message) => {
-  const { objects } = message as BareAnswer;
+  const { objects, ready = false } = message as BareAnswer;
+  const bytes = Buffer.from(JSON.stringify(objects));
   const server = createServer((request, response) => {
     if (request.method === "GET") {
-      const text = JSON.stringify(objects);
+      const text = ready ? bytes : JSON.stringify(objects);
       response.writeHead(200, {
         "content-type": "application/json; charset=utf-8",
         "content-length": Buffer.byteLength(text),

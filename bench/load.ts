@@ -27,13 +27,14 @@ interface Answer {
 /** How a body in chunks ends (RFC 9112 section 7.1). */
 const lastChunk = "\r\n0\r\n\r\n";
 
-/** Reads the head of an answer, and how its end is known; undefined while the head is incomplete. */
+/** Reads the head of an answer, and how its end is known; undefined while the head is incomplete. "Not modified" has no body. */
 function readHead(bytes: Buffer): Answer | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const head = bytes.toString("latin1", 0, end);
   const status = Number(head.slice(9, 12));
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+  if (status === 304) return { status, missing: 0, tail: "" };
   if (length !== undefined) return { status, missing: Number(length) - (bytes.length - end - 4), tail: "" };
   if (!/\r\ntransfer-encoding: *chunked/i.test(head))
     throw new Error(`An answer does not say where it ends:\n${head}`);
@@ -64,7 +65,7 @@ function sendOnOne(
   target: { host: string; port: number },
   requests: Generator<Buffer, never>,
   counts: Counts,
-  isOver: () => boolean,
+  { isOver, isSuccess }: { isOver: () => boolean; isSuccess: (status: number) => boolean },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect(target);
@@ -84,7 +85,7 @@ function sendOnOne(
       else answer.missing -= bytes.length;
       if (answer === undefined || !hasEnded(answer)) return;
       counts.times.push(performance.now() - begun);
-      if (answer.status < 200 || answer.status > 299) counts.failed += 1;
+      if (!isSuccess(answer.status)) counts.failed += 1;
       answer = undefined;
       if (isOver()) socket.end(resolve);
       else send();
@@ -110,9 +111,11 @@ async function load(job: LoadJob, requests: Generator<Buffer, never>, seconds: n
   const counts: Counts = { times: [], failed: 0 };
   const begun = performance.now();
   const isOver = (): boolean => performance.now() - begun > seconds * 1000;
+  const isSuccess = (status: number): boolean =>
+    job.tag === undefined ? status >= 200 && status <= 299 : status === 304;
   const target = { host: hostname, port: Number(port) };
   const connections = Array.from({ length: job.connections }, () =>
-    sendOnOne(target, requests, counts, isOver),
+    sendOnOne(target, requests, counts, { isOver, isSuccess }),
   );
   await Promise.all(connections);
   const duration = (performance.now() - begun) / 1000;

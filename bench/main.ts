@@ -17,6 +17,7 @@ import { buildsScenario } from "./scenarios/builds.ts";
 import { environmentsScenario } from "./scenarios/environments.ts";
 import { describeMemoryAfterLoad, measureMemoryAtRest } from "./scenarios/memory.ts";
 import { processScenario } from "./scenarios/process.ts";
+import { ratiosScenario } from "./scenarios/ratios.ts";
 import { runtimeScenario } from "./scenarios/runtime.ts";
 import { measureStart } from "./scenarios/start.ts";
 import { snapshotViewsScenario, trailViewsScenario, viewsScenario } from "./scenarios/views.ts";
@@ -38,6 +39,11 @@ const parts: Part[] = [
   },
   {
     scenario: runtimeScenario,
+    filling: runtimeFilling,
+    warmUp: `/api/v2/environments/${runtimeOrgs.runtime}?per_page=50`,
+  },
+  {
+    scenario: ratiosScenario,
     filling: runtimeFilling,
     warmUp: `/api/v2/environments/${runtimeOrgs.runtime}?per_page=50`,
   },

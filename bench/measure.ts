@@ -1,6 +1,8 @@
 import { once } from "node:events";
 
+import type { BareAnswer } from "./bare-server.ts";
 import type { LoadResult } from "./load.ts";
+import type { MiniStart } from "./mini-server.ts";
 import { type Cpu, cpuOfNode, cpuOfServer, type Server, startNode, stopProcess } from "./processes.ts";
 import type { LoadJob, ReportKind, Sent } from "./requests.ts";
 
@@ -31,7 +33,7 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
 }
 
 /** Loads an address for some seconds, from a process of its own, and measures what that cost the answering side. */
-async function loadAddress(job: LoadJob, cpu: () => Promise<Cpu>): Promise<Loaded> {
+export async function loadAddress(job: LoadJob, cpu: () => Promise<Cpu>): Promise<Loaded> {
   const before = await cpu();
   const result = await runLoad(job);
   const after = await cpu();
@@ -39,19 +41,37 @@ async function loadAddress(job: LoadJob, cpu: () => Promise<Cpu>): Promise<Loade
   return { ...result, cost: { node: each("node"), postgres: each("postgres") } };
 }
 
-/** Runs the bare server while `work` measures it. */
-export async function withBareServer<T>(
-  objects: unknown,
+/** Runs a server of this folder in a process of its own, which it tells `start`, while `work` measures it. */
+async function withServer<T>(
+  name: string,
+  start: BareAnswer | MiniStart,
   work: (url: string, pid: number) => Promise<T>,
 ): Promise<T> {
-  const child = startNode({ args: script("bare-server.ts") });
+  const child = startNode({ args: script(name) });
   try {
-    child.send({ objects });
+    child.send(start);
     const [{ port }] = (await once(child, "message")) as [{ port: number }];
     return await work(`http://127.0.0.1:${port}`, child.pid ?? 0);
   } finally {
     await stopProcess(child);
   }
+}
+
+/** Runs the bare server while `work` measures it. */
+export function withBareServer<T>(
+  objects: unknown,
+  work: (url: string, pid: number) => Promise<T>,
+  { ready = false } = {},
+): Promise<T> {
+  return withServer("bare-server.ts", { objects, ready }, work);
+}
+
+/** Runs the server that only stores while `work` measures it. */
+export function withMiniServer<T>(
+  connection: MiniStart["connection"],
+  work: (url: string, pid: number) => Promise<T>,
+): Promise<T> {
+  return withServer("mini-server.ts", { connection }, work);
 }
 
 /** One line of the results. */
@@ -71,6 +91,8 @@ export interface Subject {
   /** More addresses of the kind, read in turn with it. */
   others?: string[];
   report?: ReportKind;
+  /** Of an answer that the caller has. */
+  tag?: string;
   /** Sends these by PUT in turn, instead of reading. */
   puts?: readonly Sent[];
 }
@@ -125,8 +147,9 @@ export async function measureAlone(
 
 let measurement = 0;
 
-function jobFor(setting: Setting, subject: Subject, connections: number): Omit<LoadJob, "url"> {
-  const { path, others, report, puts } = subject;
+/** Describes how to load a subject. Reports are others each time. */
+export function jobFor(setting: Setting, subject: Subject, connections: number): Omit<LoadJob, "url"> {
+  const { path, others, report, tag, puts } = subject;
   measurement += 1;
   return {
     key: setting.key,
@@ -134,20 +157,37 @@ function jobFor(setting: Setting, subject: Subject, connections: number): Omit<L
     connections,
     ...(others === undefined ? {} : { paths: [path, ...others] }),
     ...(puts === undefined ? {} : { puts }),
+    ...(tag === undefined ? {} : { tag }),
     ...(report === undefined
       ? {}
       : { reports: { kind: report, seed: `bench ${Date.now()} ${measurement}` } }),
   };
 }
 
-async function loadOwn(setting: Setting, subject: Subject, job: Omit<LoadJob, "url">): Promise<Loaded> {
+/** Loads an address of the measured server. @throws Error when a request failed. */
+export async function loadOwn(
+  setting: Setting,
+  subject: Subject,
+  job: Omit<LoadJob, "url">,
+): Promise<Loaded> {
   const url = setting.url + subject.path;
   const own = await loadAddress({ ...job, url }, () => cpuOfServer(setting.server));
   if (own.failed > 0) throw new Error(`${subject.scenario}: ${own.failed} requests failed`);
   return own;
 }
 
-async function objectsAt(setting: Setting, path: string): Promise<unknown> {
+/** Finds the tag of what an address answers. @throws Error when it has none. */
+export async function tagAt(setting: Setting, path: string): Promise<string> {
+  const headers = { authorization: `Bearer ${setting.key}`, "if-none-match": '"none"' };
+  const response = await fetch(setting.url + path, { headers });
+  await response.text();
+  const tag = response.headers.get("etag");
+  if (tag === null) throw new Error(`${path} has no tag`);
+  return tag;
+}
+
+/** Reads what an address answers. */
+export async function objectsAt(setting: Setting, path: string): Promise<unknown> {
   const response = await fetch(setting.url + path, { headers: { authorization: `Bearer ${setting.key}` } });
   if (response.status !== 200)
     throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);

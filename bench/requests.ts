@@ -21,6 +21,8 @@ export interface LoadJob {
   key: string;
   connections: number;
   seconds: number;
+  /** The tag of an answer that the caller has: what is wanted is to hear that it has not changed. */
+  tag?: string;
   /** Reads these paths of the same server in turn, instead of the address. */
   paths?: string[];
   /** Sends these by PUT in turn, instead of reading. */
@@ -105,6 +107,7 @@ function requestOf(job: LoadJob, method: string, path: string, body?: string): B
     `${method} ${path} HTTP/1.1`,
     `host: ${new URL(job.url).host}`,
     `authorization: Bearer ${job.key}`,
+    ...(job.tag === undefined ? [] : [`if-none-match: ${job.tag}`]),
     ...(body === undefined
       ? []
       : [`content-type: ${contentTypeOf(job)}`, `content-length: ${Buffer.byteLength(body)}`]),

@@ -11,7 +11,8 @@ export const runtimeOrgs = {
 } as const;
 
 const org = runtimeOrgs.runtime;
-const built: Size = { org, flows: 50, trails: 100 };
+/** What was built there. */
+export const built: Size = { org, flows: 50, trails: 100 };
 
 /** Names of environments with 800 artifacts and 3 policies each. */
 export const large = {

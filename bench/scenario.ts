@@ -32,12 +32,17 @@ export function figureOf(figures: Figure[], scenario: string, connections: numbe
   return found;
 }
 
+/** Writes a value with as many digits as matter. */
+export function rounded(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(2);
+}
+
 /** Judges whether a value is at least as large as its target. */
 export function atLeast(what: string, value: number, least: number, unit = ""): Verdict {
   return {
     what,
     target: `at least ${least.toLocaleString("en")}${unit}`,
-    measured: `${value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(2)}${unit}`,
+    measured: `${rounded(value)}${unit}`,
     met: value >= least,
   };
 }

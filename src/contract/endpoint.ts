@@ -236,9 +236,12 @@ export function* textPieces(text: string): Generator<string> {
 export class JsonPieces {
   /** The pieces. Each is asked for when those before have been sent: hold nothing meanwhile that others need. */
   readonly pieces: AsyncIterable<Piece>;
+  /** A text that is another one whenever the body is: who has the body already is told so before any of it is made. */
+  readonly version: string | undefined;
 
-  constructor(pieces: AsyncIterable<Piece>) {
+  constructor(pieces: AsyncIterable<Piece>, version?: string) {
     this.pieces = pieces;
+    this.version = version;
   }
 }
 

@@ -273,12 +273,13 @@ async function admit(deps: Deps, gate: Gate | undefined, request: FastifyRequest
 /**
  * Turns every endpoint of the contract into a route: authenticate and authorize before the body is read, then parse,
  * call the handler, send. An endpoint whose handler is missing is an error at start.
+ * @param version of the program.
  */
-export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounted): void {
+export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounted, version: string): void {
   const site = siteOf(deps.config.publicUrl);
   app.decorateRequest("caller", null);
   app.decorateRequest("authorizeAgain", null);
-  const sender = createSender(app, deps);
+  const sender = createSender(app, deps, version);
   app.decorateRequest("admission", null);
   for (const [operationId, endpoint] of Object.entries(mounted.endpoints)) {
     if (mounted.handlers[operationId] === undefined) throw new Error(`No handler for ${operationId}`);

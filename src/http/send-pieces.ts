@@ -9,7 +9,7 @@ import { FairSlots, NoSlot } from "../lib/fair-slots.ts";
 import { nextTurn } from "../lib/turns.ts";
 import type { Compression, PieceEncoder } from "./compression.ts";
 import { ownerOf } from "./owner.ts";
-import type { AnswerHead, WholeSender } from "./send-whole.ts";
+import { type AnswerHead, tagAnswer, type WholeSender } from "./send-whole.ts";
 
 /** What is sent at a time, in bytes, more or less. */
 const pieceBytes = 128 * 1024;
@@ -91,7 +91,8 @@ export class PieceSender {
 
   /**
    * Makes and sends an answer. What fails before its first piece is thrown; later the connection is broken off, because
-   * status and headers are gone by then, and the log says why. One that turns out to be short is sent in one.
+   * status and headers are gone by then, and the log says why. One that turns out to be short is sent in one, and of one that the
+   * caller has, nothing is made.
    * @throws AppError unavailable when too many others are being sent.
    */
   async send(request: FastifyRequest, reply: FastifyReply, answer: LongAnswer): Promise<FastifyReply> {
@@ -101,6 +102,8 @@ export class PieceSender {
     const writer = new ByteWriter(pieceBytes);
     let release: (() => void) | undefined;
     try {
+      if (answer.version !== undefined && tagAnswer(request, reply, answer, answer.version))
+        return reply.code(304).send();
       if (answer.holds === true) release = await this.#takeSlot(request, signal);
       let isShort = await gather(iterator, writer);
       // What may be kept has a tag, which only a whole has: whether it is one is not to depend on how busy the machine is.
@@ -150,7 +153,7 @@ interface Rest {
 
 function beginAnswer(reply: FastifyReply, { status, headers, terms }: AnswerHead): void {
   reply.code(status).headers(headers);
-  if (terms.isCompressible) reply.header("vary", terms.vary);
+  if (terms.isCompressible && !reply.hasHeader("vary")) reply.header("vary", terms.vary);
   if (terms.encoding !== undefined) reply.header("content-encoding", terms.encoding);
   reply.hijack();
   reply.raw.writeHead(status, reply.getHeaders() as Record<string, string>);

@@ -11,6 +11,8 @@ export interface AnswerHead {
   status: number;
   headers: Record<string, string>;
   terms: Terms;
+  /** What its tag is made of, where that is not the body. */
+  version?: string | undefined;
 }
 
 /**
@@ -29,6 +31,23 @@ function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
   return ifNoneMatch.trim() === "*" || (ifNoneMatch.match(/"[^"]*"/g)?.includes(opaque) ?? false);
 }
 
+/** Tags an answer if the caller may keep it. @returns whether the caller has it already. */
+export function tagAnswer(
+  { headers: asked }: FastifyRequest,
+  reply: FastifyReply,
+  { status, headers, terms }: AnswerHead,
+  text: string | Buffer,
+): boolean {
+  if (!terms.isKept || status !== 200) return false;
+  const tag = tagOf(headers, text);
+  reply.headers({
+    etag: tag,
+    "cache-control": "private, no-cache",
+    vary: `${terms.vary}, Authorization, Cookie`,
+  });
+  return hasTag(asked["if-none-match"], tag);
+}
+
 /** Sends answers that are in memory as a whole: tagged, compressed, or only that they have not changed. */
 export class WholeSender {
   readonly #compression: Compression;
@@ -45,17 +64,9 @@ export class WholeSender {
     body: string | Buffer,
     done: () => void = () => undefined,
   ): FastifyReply | Promise<FastifyReply> {
-    const { status, headers, terms } = head;
+    const { status, headers, terms, version } = head;
     reply.code(status).headers(headers);
-    if (terms.isKept && status === 200) {
-      const tag = tagOf(headers, body);
-      reply.headers({
-        etag: tag,
-        "cache-control": "private, no-cache",
-        vary: `${terms.vary}, Authorization, Cookie`,
-      });
-      if (hasTag(request.headers["if-none-match"], tag)) return sendUnchanged(request, reply, body, done);
-    }
+    if (tagAnswer(request, reply, head, version ?? body)) return sendUnchanged(request, reply, body, done);
     const isLong = Buffer.byteLength(body) >= shortestCompressed;
     if (!terms.isCompressible || !isLong) return sendPlain(reply, body, done);
     if (!reply.hasHeader("vary")) reply.header("vary", terms.vary);

@@ -82,10 +82,12 @@ function showLongAnswers({ metrics }: Pick<Deps, "metrics">, long: PieceSender):
 /**
  * Makes what sends answers. Long ones wait for their turn as long as a client may take nothing: then one that does not read has
  * made room.
+ * @param program its version: another one may write the same in another way.
  */
 export function createSender(
   app: FastifyInstance,
   deps: Pick<Deps, "config" | "metrics" | "log">,
+  program: string,
 ): AnswerSender {
   const waitMs = deps.config.sendStallSeconds * 1000;
   const compression = new Compression(waitMs);
@@ -133,7 +135,11 @@ export function createSender(
       if (body instanceof Readable)
         return sendFile(request, reply, body, { ...head, pieces: filePieces(body), holds: true });
       const pieces = contentType === undefined ? piecesOf(body) : undefined;
-      if (pieces !== undefined) return long.send(request, reply, { ...head, pieces });
+      if (pieces !== undefined) {
+        const known = body instanceof JsonPieces ? body.version : undefined;
+        const version = known === undefined ? undefined : `${program} ${known}`;
+        return long.send(request, reply, { ...head, pieces, version });
+      }
       if (contentType !== undefined) return whole.send(request, reply, head, body);
       return body instanceof JsonText
         ? sendText(request, reply, head, body)

@@ -113,6 +113,6 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
     publicUrl: deps.config.publicUrl,
     version: parts.version,
   });
-  mountEndpoints(app, deps, parts.mounted);
+  mountEndpoints(app, deps, parts.mounted, parts.version);
   return app;
 }

@@ -7,7 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { createPolicy, policyText } from "../support/policies.ts";
 import { withArtifacts } from "../support/many-artifacts.ts";
+import { createEnvironment } from "../support/environments.ts";
+import { reportServer } from "../support/snapshots.ts";
 import { listen } from "../support/sockets.ts";
+import { statementsOf } from "../support/statements.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -197,8 +200,46 @@ describe("an answer that may be kept", () => {
     expect([answer.headers["etag"], answer.headers["cache-control"]]).toEqual([undefined, "no-store"]);
   });
 
+  it("is a snapshot of any length, of which nothing is made for who has it", async () => {
+    const first = await ask(snapshot(), page);
+    const { etag } = first.headers;
+    expect(first.bytes.length).toBeGreaterThan(128 * 1024);
+    expect(first.headers).toMatchObject({
+      etag: expect.stringMatching(/^W\/"[\w-]{22}"$/),
+      "cache-control": "private, no-cache",
+      vary: "Accept-Encoding, Authorization, Cookie",
+    });
+    const known = { ...page, "if-none-match": etag as string };
+    let again: Received | undefined;
+    const statements = await statementsOf(app, async () => void (again = await ask(snapshot(), known)));
+    expect([again?.status, again?.bytes.length, again?.headers["etag"]]).toEqual([304, 0, etag]);
+    expect(statements.filter((text) => text.includes("snapshot-documents"))).toEqual([]);
+    const head = await ask(snapshot(), known, "HEAD");
+    expect([head.status, head.bytes.length]).toEqual([304, 0]);
+    for (const other of [`${snapshot()}?rules=once`, `${snapshot()}?max_artifacts=1`])
+      expect([other, (await ask(other, known)).status]).toEqual([other, 200]);
+  });
+
+  it("is another one when there is a later snapshot, for the one before too", async () => {
+    await createEnvironment(org, "stage", { type: "server" });
+    await reportServer(org, "stage", ["web"]);
+    const [latest, first] = [`/snapshots/${org.name}/stage/-1`, `/snapshots/${org.name}/stage/1`];
+    const { etag } = (await ask(latest, page)).headers;
+    const known = { ...page, "if-none-match": etag as string };
+    expect([(await ask(latest, known)).status, (await ask(first, known)).status]).toEqual([304, 304]);
+    await reportServer(org, "stage", ["web", "another"]);
+    expect((await ask(latest, known)).body).toContain('"another"');
+    const before = await ask(first, known);
+    expect(JSON.parse(before.body)).toMatchObject({ index: 1, is_latest: false });
+    const settled = { ...page, "if-none-match": before.headers["etag"] as string };
+    expect((await ask(first, settled)).status).toBe(304);
+    await org.admin.put(`/environments/${org.name}/stage/rename`, { new_name: "staging" });
+    // Its address in the answer is another one.
+    expect((await ask(first, settled)).body).toContain("/environments/staging/snapshots/1");
+  });
+
   it("is none that is long, a failure, or a secret", async () => {
-    const long = await ask(snapshot(), page);
+    const long = await ask(`/env-diff/${org.name}?snappish1=prod%231&snappish2=prod&include=detail`, page);
     const failure = await ask(`/policies/${org.name}/none`, { ...page, "if-none-match": "*" });
     const admin = { ...page, authorization: `Bearer ${org.admin.key}`, "if-none-match": "*" };
     const secret = await ask(`/actions/${org.name}/signing-secret`, admin);

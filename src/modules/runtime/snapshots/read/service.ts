@@ -135,5 +135,7 @@ export async function readSnapshot(
     yield isLeftOut ? `,"artifacts_left_out":${frame.artifacts}}` : "}";
   }
 
-  return new JsonPieces(pieces());
+  // What a snapshot shows never changes, so that this says all of it.
+  const version = [frame.head, snapshot.environment_id, page, address, rules, isLeftOut];
+  return new JsonPieces(pieces(), JSON.stringify(version));
 }
