@@ -125,6 +125,11 @@ function follow({ org, queries, setLive, isAgain }: Following): () => void {
   let gathering: ReturnType<typeof setTimeout> | undefined;
   let lastSign = 0;
   const flush = (): void => {
+    // Everything is read again when what this page writes is done: whoever deletes what is shown has left it by then.
+    if (queries.isMutating() > 0) {
+      gathering = setTimeout(flush, gatherMs);
+      return;
+    }
     gathering = undefined;
     readAgain(queries, changes);
     changes = [];
