@@ -31,32 +31,21 @@ interface Part {
   warmUp: string;
 }
 
+const ofProcess = {
+  filling: processFilling,
+  warmUp: `/api/v2/flows/${processOrgs.large}?per_page=50`,
+};
+const ofRuntime = {
+  filling: runtimeFilling,
+  warmUp: `/api/v2/environments/${runtimeOrgs.runtime}?per_page=50`,
+};
+
 const parts: Part[] = [
-  {
-    scenario: processScenario,
-    filling: processFilling,
-    warmUp: `/api/v2/flows/${processOrgs.large}?per_page=50`,
-  },
-  {
-    scenario: runtimeScenario,
-    filling: runtimeFilling,
-    warmUp: `/api/v2/environments/${runtimeOrgs.runtime}?per_page=50`,
-  },
-  {
-    scenario: ratiosScenario,
-    filling: runtimeFilling,
-    warmUp: `/api/v2/environments/${runtimeOrgs.runtime}?per_page=50`,
-  },
-  {
-    scenario: trailViewsScenario,
-    filling: processFilling,
-    warmUp: `/api/v2/flows/${processOrgs.large}?per_page=50`,
-  },
-  {
-    scenario: snapshotViewsScenario,
-    filling: runtimeFilling,
-    warmUp: `/api/v2/environments/${runtimeOrgs.runtime}?per_page=50`,
-  },
+  { scenario: processScenario, ...ofProcess },
+  { scenario: runtimeScenario, ...ofRuntime },
+  { scenario: ratiosScenario, ...ofRuntime },
+  { scenario: trailViewsScenario, ...ofProcess },
+  { scenario: snapshotViewsScenario, ...ofRuntime },
 ];
 const partNames = parts.map(({ scenario }) => scenario.name);
 const onServer = ["memory", ...scenarios.map(({ name }) => name)];

@@ -33,7 +33,7 @@ async function runLoad(job: LoadJob): Promise<LoadResult> {
 }
 
 /** Loads an address for some seconds, from a process of its own, and measures what that cost the answering side. */
-export async function loadAddress(job: LoadJob, cpu: () => Promise<Cpu>): Promise<Loaded> {
+async function loadAddress(job: LoadJob, cpu: () => Promise<Cpu>): Promise<Loaded> {
   const before = await cpu();
   const result = await runLoad(job);
   const after = await cpu();
@@ -107,15 +107,24 @@ export interface Setting {
   rounds: number;
 }
 
+/** Measures as often as the setting says. */
+export async function inRounds<T>(
+  { rounds }: Pick<Setting, "rounds">,
+  measureOnce: () => Promise<T>,
+): Promise<T[]> {
+  const results: T[] = [];
+  for (let round = 0; round < rounds; round += 1) results.push(await measureOnce());
+  return results;
+}
+
 /** Measures several times and gives the median round: a single one depends as much on the machine as on the program. */
 async function middleOf<T>(
-  rounds: number,
+  setting: Setting,
   measureOnce: () => Promise<T>,
   rank: (result: T) => number,
 ): Promise<T> {
-  const results: T[] = [];
-  for (let round = 0; round < rounds; round += 1) results.push(await measureOnce());
-  return results.sort((a, b) => rank(a) - rank(b))[(rounds - 1) / 2]!;
+  const results = await inRounds(setting, measureOnce);
+  return results.sort((a, b) => rank(a) - rank(b))[(setting.rounds - 1) / 2]!;
 }
 
 /**
@@ -136,7 +145,7 @@ export async function measureAlone(
   const figures: Figure[] = [];
   for (const count of connections) {
     const own = await middleOf(
-      setting.rounds,
+      setting,
       () => loadOwn(setting, subject, jobFor(setting, subject, count)),
       ({ p50 }) => p50,
     );
@@ -186,6 +195,17 @@ export async function tagAt(setting: Setting, path: string): Promise<string> {
   return tag;
 }
 
+/** Loads another server as the measured one was loaded. */
+export function loadOther(
+  { url, pid }: { url: string; pid: number },
+  { path }: Subject,
+  job: Omit<LoadJob, "url">,
+): Promise<Loaded> {
+  // To a server that keeps nothing of it, every report is new.
+  const reports = job.reports === undefined ? {} : { reports: { ...job.reports, again: true } };
+  return loadAddress({ ...job, ...reports, url: url + path }, () => cpuOfNode(pid));
+}
+
 /** Reads what an address answers. */
 export async function objectsAt(setting: Setting, path: string): Promise<unknown> {
   const response = await fetch(setting.url + path, { headers: { authorization: `Bearer ${setting.key}` } });
@@ -206,16 +226,12 @@ export async function measure(setting: Setting, subject: Subject, connections: n
     const measureOnce = async (count: number): Promise<Required<Figure>> => {
       const job = jobFor(setting, subject, count);
       const own = await loadOwn(setting, subject, job);
-      // To a server that keeps nothing every report is new.
-      const reports = job.reports === undefined ? {} : { reports: { ...job.reports, again: true } };
-      const bareJob = { ...job, ...reports, url: bareUrl + subject.path };
-      const bare = await loadAddress(bareJob, () => cpuOfNode(barePid));
+      const bare = await loadOther({ url: bareUrl, pid: barePid }, subject, job);
       return { scenario: subject.scenario, connections: count, own, bare };
     };
     const rank = ({ own, bare }: Required<Figure>): number =>
       own.throughput / (subject.report === undefined ? bare.throughput : 1);
-    for (const count of connections)
-      figures.push(await middleOf(setting.rounds, () => measureOnce(count), rank));
+    for (const count of connections) figures.push(await middleOf(setting, () => measureOnce(count), rank));
     return figures;
   });
 }

@@ -32,6 +32,11 @@ export function figureOf(figures: Figure[], scenario: string, connections: numbe
   return found;
 }
 
+/** Finds the middle one of an odd number of values. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
 /** Writes a value with as many digits as matter. */
 export function rounded(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(2);

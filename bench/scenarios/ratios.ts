@@ -5,8 +5,9 @@ import { findManagedPostgres } from "../../src/db/managed/index.ts";
 import { form, send } from "../api.ts";
 import { withDatabase } from "../data.ts";
 import {
+  inRounds,
   jobFor,
-  loadAddress,
+  loadOther,
   loadOwn,
   objectsAt,
   type Setting,
@@ -16,29 +17,23 @@ import {
   withMiniServer,
 } from "../measure.ts";
 import { loadedArtifact } from "../process-data.ts";
-import { cpuOfNode } from "../processes.ts";
 import { built, changingReports, large, numbers, runtimeOrgs } from "../runtime-data.ts";
-import { rounded, type Scenario, type Verdict } from "../scenario.ts";
+import { median, rounded, type Scenario, type Verdict } from "../scenario.ts";
 
 const org = runtimeOrgs.runtime;
 
 /** What is wanted of the middle one of some rounds. */
 type Wanted = { atLeast: number } | { atMost: number };
 
-/** Finds the middle one of some rounds. */
-function middleOf(rounds: readonly number[]): number {
-  return rounds.toSorted((left, right) => left - right)[Math.floor(rounds.length / 2)] ?? Number.NaN;
-}
-
 /** Writes the middle one of some rounds, and how far apart they were. */
 function wording(rounds: readonly number[], unit = ""): string {
   const [least, most] = [Math.min(...rounds), Math.max(...rounds)];
-  return `${rounded(middleOf(rounds))}${unit} (${rounded(least)} to ${rounded(most)})`;
+  return `${rounded(median(rounds))}${unit} (${rounded(least)} to ${rounded(most)})`;
 }
 
 /** Judges the middle one of some rounds. */
 function judge(what: string, rounds: readonly number[], wanted: Wanted, unit = ""): Verdict {
-  const middle = middleOf(rounds);
+  const middle = median(rounds);
   const isLeast = "atLeast" in wanted;
   return {
     what,
@@ -48,13 +43,6 @@ function judge(what: string, rounds: readonly number[], wanted: Wanted, unit = "
   };
 }
 
-/** Measures as often as the setting says. */
-async function inRounds<T>({ rounds }: Setting, measureOnce: () => Promise<T>): Promise<T[]> {
-  const results: T[] = [];
-  for (let round = 0; round < rounds; round += 1) results.push(await measureOnce());
-  return results;
-}
-
 /** Loads another server as the subject is loaded. @returns answers each second. */
 async function rateOf(
   url: string,
@@ -62,10 +50,7 @@ async function rateOf(
   subject: Subject,
   job: ReturnType<typeof jobFor>,
 ): Promise<number> {
-  // To a server that knows nothing every report is new.
-  const reports = job.reports === undefined ? {} : { reports: { ...job.reports, again: true } };
-  const other = { ...job, ...reports, url: url + subject.path };
-  const { throughput, failed } = await loadAddress(other, () => cpuOfNode(pid));
+  const { throughput, failed } = await loadOther({ url, pid }, subject, job);
   if (failed > 0) throw new Error(`${subject.scenario}: ${failed} requests of the other server failed`);
   return throughput;
 }

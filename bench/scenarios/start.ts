@@ -3,13 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { startServer } from "../processes.ts";
-import { below, type Verdict } from "../scenario.ts";
+import { below, median, type Verdict } from "../scenario.ts";
 
 const times = 3;
-
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}
 
 async function startMs(dataDir: string): Promise<number> {
   const server = await startServer(dataDir);

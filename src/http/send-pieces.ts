@@ -106,7 +106,7 @@ export class PieceSender {
         return reply.code(304).send();
       if (answer.holds === true) release = await this.#takeSlot(request, signal);
       let isShort = await gather(iterator, writer);
-      // What may be kept has a tag, which only a whole has: whether it is one is not to depend on how busy the machine is.
+      // What may be kept has a tag, which without a version only a whole has: whether it is one is not to depend on how busy the machine is.
       while (!isShort && answer.terms.isKept && writer.length < pieceBytes) {
         await nextTurn();
         isShort = await gather(iterator, writer);

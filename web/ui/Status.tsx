@@ -10,6 +10,14 @@ const icons = {
 
 export type StatusKind = keyof typeof icons;
 
+/** Lists statuses with their words, to choose from. */
+export function statusChoices<Name extends string>(
+  statuses: Readonly<Record<Name, readonly [StatusKind, string]>>,
+): [Name, string][] {
+  const entries = Object.entries(statuses) as [Name, readonly [StatusKind, string]][];
+  return entries.map(([name, [, words]]) => [name, words]);
+}
+
 /** Says how something stands, by sign, word and colour. What complies or not is no status but a verdict. */
 export function Status({ kind, words }: { kind: StatusKind; words: string }) {
   return (

@@ -14,7 +14,7 @@ import { Empty, NoMatch } from "../../ui/Empty.tsx";
 import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { Choice, FilterBar } from "../../ui/Field.tsx";
 import { Quiet, Tag } from "../../ui/Layout.tsx";
-import { Status, type StatusKind } from "../../ui/Status.tsx";
+import { Status, statusChoices, type StatusKind } from "../../ui/Status.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import styles from "./Actions.module.css";
@@ -30,13 +30,6 @@ const statuses = {
   failed: ["bad", "Failed"],
   cancelled: ["quiet", "Cancelled"],
 } as const satisfies Record<Delivery["status"], readonly [StatusKind, string]>;
-
-const statusChoices = [
-  ["waiting", "Waiting"],
-  ["delivered", "Delivered"],
-  ["failed", "Failed"],
-  ["cancelled", "Cancelled"],
-] as const;
 
 function Outcome({ delivery }: { delivery: Delivery }) {
   const { status, attempts, next_attempt_at, response_status, error } = delivery;
@@ -155,7 +148,7 @@ function DeliveryList() {
         <Choice
           label="Status"
           value={search.status}
-          choices={statusChoices}
+          choices={statusChoices(statuses)}
           onChoose={(status) => void navigate({ search: { status } })}
         />
         <output>{replay.isSuccess ? "Will be delivered again" : ""}</output>

@@ -12,7 +12,7 @@ import { Empty, NoMatch } from "../../ui/Empty.tsx";
 import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { Choice, FilterBar, SearchField } from "../../ui/Field.tsx";
 import { Quiet, Tag } from "../../ui/Layout.tsx";
-import { Status, type StatusKind } from "../../ui/Status.tsx";
+import { Status, statusChoices, type StatusKind } from "../../ui/Status.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import styles from "./Integrations.module.css";
@@ -27,14 +27,6 @@ const statuses = {
   ignored: ["quiet", "Ignored"],
   refused: ["bad", "Refused"],
 } as const satisfies Record<Delivery["status"], readonly [StatusKind, string]>;
-
-const statusChoices = [
-  ["accepted", "Waiting"],
-  ["processed", "Recorded"],
-  ["duplicate", "Duplicate"],
-  ["ignored", "Ignored"],
-  ["refused", "Refused"],
-] as const;
 
 function Outcome({ delivery: { status, reason } }: { delivery: Delivery }) {
   const [kind, words] = statuses[status];
@@ -153,7 +145,7 @@ function Filters({ said }: { said: string }) {
       <Choice
         label="Outcome"
         value={status}
-        choices={statusChoices}
+        choices={statusChoices(statuses)}
         onChoose={(chosen) => void navigate({ search: { project, status: chosen } })}
       />
       <output>{said}</output>

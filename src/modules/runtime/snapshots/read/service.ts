@@ -135,7 +135,7 @@ export async function readSnapshot(
     yield isLeftOut ? `,"artifacts_left_out":${frame.artifacts}}` : "}";
   }
 
-  // What a snapshot shows never changes, so that this says all of it.
-  const version = [frame.head, snapshot.environment_id, page, address, rules, isLeftOut];
+  // What a snapshot shows never changes, and all addresses in it begin as the page's, so that this says all of it.
+  const version = [frame.head, snapshot.environment_id, page, rules, isLeftOut];
   return new JsonPieces(pieces(), JSON.stringify(version));
 }
