@@ -54,7 +54,7 @@ export interface Config {
   web: string | undefined;
 }
 
-/** Where the package's own files are, from `src` and from `dist/src` alike: the nearest folder upwards that holds a package. */
+/** Where the package's own files are, from `src` and from `dist` alike: the nearest folder upwards that holds a package. */
 export const packageRoot = findPackage(import.meta.dirname);
 
 function findPackage(folder: string): string {

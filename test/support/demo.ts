@@ -1,6 +1,6 @@
 import { once } from "node:events";
 
-import { spawnWaybill } from "./server-process.ts";
+import { type Run, spawnWaybill } from "./server-process.ts";
 
 interface Filled {
   url: string;
@@ -14,14 +14,11 @@ interface Filled {
   seed: string;
 }
 
-/** Fills a new organization of a server with the smallest demo. */
-export async function fillDemo({ url, key, dataDir, org, seed }: Filled): Promise<void> {
+/** Fills a new organization of a server with the smallest demo. @param run the program that does it, if not the sources. */
+export async function fillDemo({ url, key, dataDir, org, seed }: Filled, run: Run = {}): Promise<void> {
   const args = ["demo", "--size", "small", "--url", url, "--org", org, "--seed", seed];
-  const child = spawnWaybill(args, {
-    WAYBILL_DATA_DIR: dataDir,
-    WAYBILL_PUBLIC_URL: url,
-    WAYBILL_KEY: key,
-  });
+  const environment = { WAYBILL_DATA_DIR: dataDir, WAYBILL_PUBLIC_URL: url, WAYBILL_KEY: key };
+  const child = spawnWaybill(args, environment, run);
   let said = "";
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding("utf8").on("data", (chunk: string) => void (said += chunk));

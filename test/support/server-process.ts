@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -71,7 +71,7 @@ export async function withDataDir<T>(work: (dataDir: string) => Promise<T>): Pro
 
 /** How a program is run. */
 export interface Run {
-  /** What is run instead of `waybill`. */
+  /** What is run instead of `waybill`, relative to the package or absolute: sources, or a built file, which runs as it is. */
   program?: string;
   /** Files and connections it may have open. */
   openFiles?: number;
@@ -83,7 +83,8 @@ export function spawnWaybill(
   environment: Record<string, string>,
   { program = "src/main.ts", openFiles }: Run = {},
 ): ChildProcess {
-  const command = [process.execPath, "--import", "tsx", join(root, program), ...args];
+  const loader = program.endsWith(".ts") ? ["--import", "tsx"] : [];
+  const command = [process.execPath, ...loader, resolve(root, program), ...args];
   const limited = openFiles === undefined ? [] : ["sh", "-c", `ulimit -n ${openFiles}; exec "$0" "$@"`];
   const [first, ...rest] = [...limited, ...command];
   return spawn(first!, rest, {

@@ -1,0 +1,75 @@
+import { execFile } from "node:child_process";
+import { cp, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+import { fillDemo } from "../support/demo.ts";
+import { samplePolicy } from "../support/policies.ts";
+import { initialAdminKey, startServer, withDataDir } from "../support/server-process.ts";
+
+const execute = promisify(execFile);
+const root = join(import.meta.dirname, "..", "..");
+let folder: string;
+let program: string;
+
+/** The package as it is installed: built, beside the packages it needs. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "waybill-built-"));
+  for (const name of ["package.json", "migrations"])
+    await cp(join(root, name), join(folder, name), { recursive: true });
+  await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+  await execute(process.execPath, [join(root, "scripts", "build-program.mjs"), join(folder, "dist")]);
+  program = join(folder, "dist", "main.js");
+}, 60_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it("is run as a command", async () => {
+  const { stdout } = await execute(program, ["--version"]);
+  expect(stdout.trim()).toBe("0.1.0");
+});
+
+it(
+  "serves from its few files what runs in threads and what packages bring as files",
+  { timeout: 120_000 },
+  async () => {
+    await withDataDir(async (dataDir) => {
+      const server = await startServer(dataDir, { WAYBILL_WEB: "0" }, { program });
+      const key = initialAdminKey(dataDir);
+      const headers = { authorization: `Bearer ${key}` };
+      const ask = (path: string, init: RequestInit = {}) =>
+        fetch(`${server.url}${path}`, { headers, ...init });
+      // Its reports are judged by programs and schemas in the sandbox's thread.
+      await fillDemo({ url: server.url, key, dataDir, org: "built", seed: "1" }, { program });
+
+      const form = new FormData();
+      form.set("payload", JSON.stringify({ name: "long" }));
+      const yaml = "# long enough for a thread\n".repeat(400) + samplePolicy;
+      form.set("policy_file", new Blob([yaml]), "policy.yml");
+      const policy = await ask("/api/v2/policies/built", { method: "PUT", body: form });
+      expect(policy.status).toBe(201);
+
+      const [flow] = (await (await ask("/api/v2/flows/built")).json()) as { name: string }[];
+      const trails = (await (await ask(`/api/v2/trails/built/${flow?.name}`)).json()) as { name: string }[];
+      const pdf = await ask(`/api/v2/trails/built/${flow?.name}/${trails[0]?.name}/audit_pdf`);
+      expect(pdf.headers.get("content-type")).toBe("application/pdf");
+      expect(
+        Buffer.from(await pdf.arrayBuffer())
+          .subarray(0, 5)
+          .toString(),
+      ).toBe("%PDF-");
+
+      const docs = await ask("/api/v2/doc/swagger-ui-bundle.js");
+      expect(docs.status).toBe(200);
+      expect(await server.stop()).toBe(0);
+    });
+  },
+);
+
+it("carries the licenses of the packages that went into it", async () => {
+  const text = await readFile(join(folder, "dist", "LICENSES-OF-PACKAGES.txt"), "utf8");
+  for (const name of ["zod", "fastify", "pg", "graphile-worker"])
+    expect(text).toMatch(new RegExp(`^${name} [\\d.]+ \\(MIT\\)$`, "m"));
+});
