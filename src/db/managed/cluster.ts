@@ -95,6 +95,7 @@ async function initialise(request: ClusterRequest): Promise<void> {
       if (identity.switched) await lchown(temporary.path, identity.uid, identity.gid);
       await initdbWithFallback(request, temporary.path);
       await writeFile(join(temporary.path, marker), "Made by Waybill.\n", { mode: 0o600 });
+      await giveMarker(temporary.path, identity);
       await rename(temporary.path, layout.cluster);
       await flushDirectory(dirname(layout.cluster));
       log.info({ directory: layout.cluster, ms: Date.now() - began }, "Created the database cluster");
@@ -168,10 +169,17 @@ async function flushDirectory(directory: string): Promise<void> {
   }
 }
 
+/** Gives the marker to PostgreSQL's user, who has to read every file of the directory for a base backup. */
+async function giveMarker(cluster: string, identity: Identity): Promise<void> {
+  if (identity.switched) await lchown(join(cluster, marker), identity.uid, identity.gid);
+}
+
 /** A restored backup may belong to root, or be readable by others, which PostgreSQL refuses. */
 async function fixOwnership(cluster: string, identity: Identity): Promise<void> {
   const entry = await lstat(cluster);
   if (identity.switched && entry.uid !== identity.uid) await chownTree(cluster, identity);
+  // Clusters made before that kept it for root.
+  else await giveMarker(cluster, identity);
   if ((entry.mode & 0o027) !== 0) await chmod(cluster, 0o700);
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { access, mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
+import { access, chown, mkdir, readFile, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import {
@@ -40,6 +40,24 @@ test("the first start creates a private database without network", async () => {
   });
   expect((await stat(connection.host)).mode & 0o777).toBe(0o700);
   expect((await stat(join(dataDir, "postgres"))).mode & 0o777).toBe(0o700);
+});
+
+test("PostgreSQL can read every file of its directory, as a base backup does", async () => {
+  const everyFile = `WITH RECURSIVE files AS (
+      SELECT name AS path FROM pg_ls_dir('.') AS name
+      UNION ALL SELECT path || '/' || name FROM files, pg_ls_dir(path) AS name
+      WHERE (pg_stat_file(path, true)).isdir)
+    SELECT count(pg_read_binary_file(path, true)) > 100 AS many FROM files
+    WHERE NOT coalesce((pg_stat_file(path, true)).isdir, true)`;
+  const dataDir = await usedDataDir();
+  // As they were made once, when the server ran as root.
+  const marker = join(dataDir, "postgres", "waybill-cluster");
+  if (isRoot) await chown(marker, 0, 0);
+  expect((await stat(marker)).mode & 0o777).toBe(0o600);
+  for (const directory of [await scratchDataDir(), dataDir]) {
+    const { connection } = await start(directory);
+    expect(await query(connection, everyFile)).toEqual([{ many: true }]);
+  }
 });
 
 test("callers cannot open the network, and durability is on unless they turn it off", async () => {
