@@ -65,24 +65,19 @@ describe("POST /artifacts/{org}/{flow_name}", () => {
       user_data: {},
     });
     expect(await rows("trail_events", org)).toMatchObject([
-      {
-        type: "trail_reported",
-        trail_id: trail!["id"],
-        occurred_at: trail!["created_at"],
-        data: {
-          trail_data_json: {
-            name: "t1",
-            description: "",
-            user_data: "{}",
-            origin_url: null,
-            git_commit_info: commitInfo,
-            repo_ids: [(repo!["id"] as string).slice(0, 32)],
-            org_id: org.id.slice(0, 32),
-            flow_id: (flow!["id"] as string).slice(0, 32),
-          },
-        },
-      },
+      { type: "trail_reported", trail_id: trail!["id"], occurred_at: trail!["created_at"] },
     ]);
+    const { json: shown } = await org.reader.get(`/trails/${org.name}/${String(flow!["name"])}/t1`);
+    expect(shown.events[0].trail_data_json).toMatchObject({
+      name: "t1",
+      description: "",
+      user_data: "{}",
+      origin_url: null,
+      git_commit_info: commitInfo,
+      repo_ids: [(repo!["id"] as string).slice(0, 32)],
+      org_id: org.id.slice(0, 32),
+      flow_id: (flow!["id"] as string).slice(0, 32),
+    });
     expect(await rows("artifacts", org)).toMatchObject([
       {
         fingerprint: body["fingerprint"],

@@ -59,6 +59,7 @@ export const timeColumns: Record<string, Record<string, TimeRule>> = {
   policy_versions: { created_at: "shifted" },
   quality_deliveries: { received_at: "shifted", processed_at: "shifted" },
   quality_integrations: { created_at: "shifted", last_modified_at: "shifted" },
+  repo_versions: { created_at: "shifted", last_modified_at: "shifted" },
   repos: { created_at: "shifted", last_modified_at: "shifted" },
   running_artifacts: { started_at: "reported" },
   service_accounts: { created_at: "shifted", archived_at: "shifted" },

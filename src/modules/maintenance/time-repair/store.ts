@@ -26,7 +26,7 @@ export async function withoutGuards<T>(tx: Tx, work: () => Promise<T>): Promise<
   const guards = await tx.all(query({ table: text, name: text })`
     select c.relname as table, t.tgname as name
     from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_proc p on p.oid = t.tgfoid
-    where c.relnamespace = 'public'::regnamespace and p.proname in ('forbid_change', 'end_version_only')
+    where c.relnamespace = 'public'::regnamespace and p.proname in ('forbid_change', 'end_version_only', 'keep_former_repo')
       and t.tgenabled = 'O' order by 1, 2`);
   const set = async (how: "disable" | "enable"): Promise<void> => {
     for (const { table, name } of guards)
@@ -182,14 +182,14 @@ export async function repairNotifications(tx: Tx, { now, after }: Horizon): Prom
     where next_attempt_at > ${moment(after + 86_400)}`);
 }
 
-/** Sets back when what trails tell of happened, and what is told of repos with it. */
+/** Sets back when what trails tell of happened, and what is told of repos with it where an event keeps that itself. */
 export async function repairTrailEvents(tx: Tx, horizon: Horizon): Promise<void> {
   const { after } = horizon;
   await tx.run(sql`update trail_events e set occurred_at = s.righted from snapshot_times s
     where e.occurred_at > ${moment(after)} and e.org_id = s.org_id
       and e.type in ('artifact_started_running', 'artifact_stopped_running')
-      and s.environment_id = ((e.data ->> 'environment_id') || '0000')::uuid
-      and s.index = (e.data ->> 'snapshot_index')::integer`);
+      and s.environment_id = coalesce(e.environment_id, ((e.data ->> 'environment_id') || '0000')::uuid)
+      and s.index = coalesce(e.snapshot_index, (e.data ->> 'snapshot_index')::integer)`);
   await tx.run(sql`update trail_events set occurred_at = pg_temp.right_time(occurred_at)
     where occurred_at > ${moment(after)}`);
   for (const name of ["created_at", "last_modified_at"]) await repairRepoInEvents(tx, name, horizon);

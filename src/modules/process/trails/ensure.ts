@@ -1,9 +1,7 @@
 import type { Tx } from "../../../db/connect.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { groupBy, type NonEmpty } from "../../../lib/group.ts";
-import { wireId } from "../../../lib/ids.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { showCommit } from "./show.ts";
 import { type ReportedTrail, type TrailKey, upsertTrails } from "./store.ts";
 
 /** A trail that a report belongs to. */
@@ -67,9 +65,8 @@ function reportedTrail(deps: Pick<Deps, "ids">, reports: Readonly<NonEmpty<Wante
     event_id: deps.ids.next(),
     description: first.description ?? "",
     git_commit_info: first.git_commit_info,
-    shown_commit: showCommit(first.git_commit_info),
     created_at: Math.min(...times),
     created_by_name: first.created_by.name,
-    creating_user_id: first.created_by.id === null ? null : wireId(first.created_by.id),
+    creating_user_id: first.created_by.id,
   };
 }

@@ -1,4 +1,8 @@
-import { type Sql, sql } from "../../../db/sql.ts";
+import { join, raw, type Sql, sql } from "../../../db/sql.ts";
+
+/** What is shown of a repo, or of a version of it, as the columns of `v`. */
+const repoColumns = sql`v.org_id, v.id, v.repo_id, v.name, v.url, v.provider, v.description, v.vcs_instance, v.namespace_path,
+  v.additional_info, v.created_at, v.last_modified_at, v.tags`;
 
 /** A repo as events show it, from `r` repos. What was reported of it beside stays as it was written. */
 const repoInEvent = sql`json_build_object('inner_id', wire_id(r.id), 'org_id', wire_id(r.org_id),
@@ -6,53 +10,95 @@ const repoInEvent = sql`json_build_object('inner_id', wire_id(r.id), 'org_id', w
   'vcs_instance', r.vcs_instance, 'namespace_path', r.namespace_path, 'additional_info', r.additional_info,
   'created_at', epoch(r.created_at), 'last_modified_at', epoch(r.last_modified_at), 'tags', r.tags)`;
 
-/** Who changed a trail, and its commit then, as SQL. */
+/** Who changed a trail, and where the report of that came from, as SQL. */
 interface TrailReport {
-  /** Wire id of the user, or null. */
+  /** Id of the user, or null. */
   userId: Sql;
-  /** The commit as `showCommit` makes it, as JSON. */
-  commit: Sql;
+  /** Id of the repo, or null. */
+  repoId: Sql;
 }
 
-/** The columns of `t` that `firstEvent` and `updateEvent` need. */
+/** The columns of `t` that `beganEvent` and `changedEvent` need. */
 export const columnsForEvents = sql`t.org_id, t.id, t.flow_id, t.name, t.description, t.git_commit_info, t.template_id,
   t.origin_url, t.user_data, t.repo_ids`;
 
-/** Writes the members of JSON that tell what the trail `t` is. */
-function trailInEvent(commit: Sql): Sql {
-  return sql`'description', t.description, 'git_commit_info', ${commit}, 'template_id', wire_id(t.template_id),
-    'origin_url', t.origin_url, 'user_data', t.user_data::text`;
+/** Columns of `trail_events` that events of a trail itself are kept in. */
+export const trailEventColumns = sql`org_id, trail_id, id, occurred_at, type, setting_user_id, repo_id, repo_version,
+  repo_count, change`;
+
+/** The facts of the trail `t` that reports change, as they are now, as members of JSON. */
+const factsNow = sql`'git_commit_info', t.git_commit_info, 'description', t.description,
+  'template_id', wire_id(t.template_id), 'origin_url', t.origin_url, 'user_data', t.user_data::text`;
+
+/** Builds what `trails.begun_as` keeps when the trail `t` is about to change for the first time. */
+export const begunAs = sql`coalesce(t.begun_as, json_build_object(${factsNow}))`;
+
+/** Selects the columns of who changed the trail `t`, and of the version that the repo has at this moment. */
+function reportColumns({ userId, repoId }: TrailReport): Sql {
+  return sql`${userId}::uuid, ${repoId}::uuid,
+    (select r.version from repos r where r.org_id = t.org_id and r.id = ${repoId}::uuid)`;
 }
 
-/** Builds the data of the event that begins the trail `t`. Its repo is shown as it is known at this moment. */
-export function firstEvent({ userId, commit }: TrailReport): Sql {
-  return sql`json_build_object(
-    'git_commit_info', t.git_commit_info,
-    'repo_info', (select ${repoInEvent} from repos r where r.org_id = t.org_id and r.id = t.repo_ids[1]),
-    'setting_user_id', ${userId},
-    'trail_data_json', json_build_object(
-      'org_id', wire_id(t.org_id), 'flow_id', wire_id(t.flow_id), 'name', t.name, 'creating_user_id', ${userId},
-      ${trailInEvent(commit)},
-      'repo_ids', (select coalesce(json_agg(wire_id(id)), '[]') from unnest(t.repo_ids) as id)))`;
+/** Selects `trailEventColumns` of the event that begins the trail `t`. All else of it is what the trail began as. */
+export function beganEvent(event: { id: Sql; at: Sql; userId: Sql }): Sql {
+  return sql`t.org_id, t.id, ${event.id}::uuid, ${event.at}, 'trail_reported',
+    ${reportColumns({ userId: event.userId, repoId: sql`t.repo_ids[1]` })}, cardinality(t.repo_ids), null::json`;
 }
 
 /**
- * Builds the data of an event that changes the trail `t` to what it is now.
- * @param changes names of what differs, as an array. @param repoId of the repo that the report came from, or null.
+ * Selects `trailEventColumns` of an event that changes the trail `t` to what it is now.
+ * @param event `changes`: names of what differs, as an array.
  */
-export function updateEvent({
-  userId,
-  commit,
-  changes,
-  repoId,
-}: TrailReport & { changes: Sql; repoId: Sql }): Sql {
-  return sql`json_build_object(
-    'git_commit_info', t.git_commit_info,
-    'repo_info', (select ${repoInEvent} from repos r where r.org_id = t.org_id and r.id = ${repoId}),
-    'setting_user_id', ${userId},
-    'trail_data_json', json_build_object(${trailInEvent(commit)}),
-    'changes', ${changes})`;
+export function changedEvent(event: TrailReport & { id: Sql; at: Sql; changes: Sql }): Sql {
+  return sql`t.org_id, t.id, ${event.id}::uuid, ${event.at}, 'trail_updated', ${reportColumns(event)}, null::integer,
+    json_build_object(${factsNow}, 'changes', ${event.changes})`;
 }
+
+/** Shows a commit in what events tell of a trail: what is not known is null. */
+function commitInEvent(commit: Sql): Sql {
+  const members = ["sha1", "message", "author", "branch", "timestamp", "url"];
+  return sql`case when ${commit} ->> 'sha1' is not null then json_build_object(${join(
+    members.map((name) => sql`${raw(`'${name}'`)}, ${commit} -> ${raw(`'${name}'`)}`),
+  )}) end`;
+}
+
+/** Writes the members of JSON that tell what a trail is, from its facts `f`. */
+const trailInEvent = sql`'description', f.facts -> 'description', 'git_commit_info', ${commitInEvent(sql`(f.facts -> 'git_commit_info')`)},
+  'template_id', f.facts -> 'template_id', 'origin_url', f.facts -> 'origin_url', 'user_data', f.facts -> 'user_data'`;
+
+/** Builds the data of the event `e` that began the trail `t`. */
+const beganData = sql`(select json_build_object(
+    'git_commit_info', f.facts -> 'git_commit_info', 'setting_user_id', wire_id(e.setting_user_id),
+    'trail_data_json', json_build_object(
+      'org_id', wire_id(t.org_id), 'flow_id', wire_id(t.flow_id), 'name', t.name,
+      'creating_user_id', wire_id(e.setting_user_id), ${trailInEvent},
+      'repo_ids', (select coalesce(json_agg(wire_id(id) order by position), '[]')
+        from unnest(t.repo_ids[1:e.repo_count]) with ordinality as repo (id, position))))
+  from (select coalesce(t.begun_as, json_build_object(${factsNow})) as facts) f)`;
+
+/** Builds the data of the event `e` that changed a trail. */
+const changedData = sql`(select json_build_object(
+    'git_commit_info', f.facts -> 'git_commit_info', 'setting_user_id', wire_id(e.setting_user_id),
+    'trail_data_json', json_build_object(${trailInEvent}), 'changes', f.facts -> 'changes')
+  from (select e.change as facts) f)`;
+
+/** Builds the data of an event `e` of what ran. */
+const runningData = sql`(jsonb_build_object('artifact_fingerprint', encode(e.artifact_fingerprint, 'hex'),
+    'environment_id', wire_id(e.environment_id), 'environment_name', e.environment_name,
+    'snapshot_index', e.snapshot_index, 'template_reference_name', e.template_reference_name)
+  || case e.type when 'artifact_stopped_running' then '{}' else jsonb_build_object('replica_number', e.replica_number) end)::json`;
+
+/** Builds the data of the event `e` of the trail `t`. */
+export const trailEventData = sql`case when e.data is not null then e.data when e.type = 'trail_reported' then ${beganData}
+  when e.type = 'trail_updated' then ${changedData} else ${runningData} end`;
+
+/** The repo that the event `e` came from, as it was known then. */
+export const repoOfEvent = sql`case when e.data is not null then e.data -> 'repo_info' when e.repo_version is not null then (
+  select ${repoInEvent} from (
+    select ${repoColumns} from repos v where v.org_id = e.org_id and v.id = e.repo_id and v.version = e.repo_version
+    union all
+    select ${repoColumns} from repo_versions v
+    where v.org_id = e.org_id and v.id = e.repo_id and v.version = e.repo_version) r) end`;
 
 /** Data of the event of an artifact `a`. */
 export const artifactData = sql`json_build_object('git_commit_info', a.git_commit_info, 'artifact_fingerprint', a.fingerprint,
@@ -102,9 +148,9 @@ export const isReattestation = sql`row_number() over (
 /** Selects everything that happened to a trail and was reported on it; to be ordered by `occurred_at, id, part`. */
 export function everyTrailEvent(orgId: string, trailId: string): Sql {
   return sql`
-    select e.occurred_at, e.id, 1::bigint as part, e.type, e.data,
-      e.data -> 'repo_info' as repo_info
-    from trail_events e where e.org_id = ${orgId} and e.trail_id = ${trailId}
+    select e.occurred_at, e.id, 1::bigint as part, e.type, ${trailEventData} as data, ${repoOfEvent} as repo_info
+    from trail_events e join trails t on t.org_id = ${orgId} and t.id = ${trailId}
+    where e.org_id = ${orgId} and e.trail_id = ${trailId}
     union all
     select a.created_at as occurred_at, a.id, 1::bigint as part, 'artifact_creation_reported' as type,
       ${artifactData} as data, ${repoOfReport} as repo_info

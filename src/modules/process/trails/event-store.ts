@@ -8,7 +8,9 @@ import {
   attestationsWithTargets,
   everyTrailEvent,
   isReattestation,
+  repoOfEvent,
   repoOfReport,
+  trailEventData,
 } from "./event-sql.ts";
 
 const trailEvent = {
@@ -84,7 +86,8 @@ export async function* listKeyedEvents(
 /** Selects the event that `asked` names. */
 function keyedEvent(orgId: string, trailId: string): Sql {
   return sql`
-    select e.occurred_at, e.type, e.data::json as data, (e.data -> 'repo_info')::json as repo_info from trail_events e
+    select e.occurred_at, e.type, ${trailEventData} as data, ${repoOfEvent} as repo_info
+    from trail_events e join trails t on t.org_id = ${orgId} and t.id = ${trailId}
     where asked.kind = 'e' and e.org_id = ${orgId} and e.trail_id = ${trailId} and e.id = asked.id
     union all
     select a.created_at, 'artifact_creation_reported', ${artifactData}, ${repoOfReport} from artifacts a

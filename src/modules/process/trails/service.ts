@@ -6,7 +6,6 @@ import { type AppError, notFound } from "../../../domain/errors.ts";
 import type { OrgAccess, Principal } from "../../../domain/principal.ts";
 import { ExactJson } from "../../../lib/exact-json.ts";
 import { saysTheSame } from "../../../lib/same-json.ts";
-import { wireId } from "../../../lib/ids.ts";
 import { recorded, type Scope } from "../../kernel/audit/service.ts";
 import { evaluateTrails } from "../compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -15,7 +14,6 @@ import { notifyOfTrails } from "../../notices/notifications/trail-service.ts";
 import { captureRepos } from "../repos/service.ts";
 import { listEventKeys, listKeyedEvents, listTrailEvents, type TrailEventRow } from "./event-store.ts";
 import { findTrail, type FoundTrail, type ReadTrailRow } from "./list-store.ts";
-import { showCommit } from "./show.ts";
 import { getTrailLocked, insertTrail, type TrailFacts, type TrailRow, updateTrail } from "./store.ts";
 
 /** A report about a trail. */
@@ -59,7 +57,6 @@ async function beginTrail(deps: Needed, report: Report): Promise<boolean> {
     name: input.name,
     description: input.description ?? "",
     git_commit_info: commit,
-    shown_commit: showCommit(commit),
     origin_url: input.origin_url ?? null,
     external_urls: stored(input.external_urls),
     user_data: input.user_data ?? ExactJson.ofText("{}"),
@@ -68,7 +65,7 @@ async function beginTrail(deps: Needed, report: Report): Promise<boolean> {
     repo_ids: repo_id === null ? [] : [repo_id],
     created_at: deps.clock.now(),
     created_by_name: scope.actor.name,
-    creating_user_id: wireId(scope.principal.id),
+    creating_user_id: scope.principal.id,
   };
   if (!(await insertTrail(tx, scope.org.id, trail))) return false;
   const watched = await evaluateTrails(tx, scope.org.id, [trail.id], { kind: "trail" });
@@ -119,8 +116,7 @@ async function updateExisting(deps: Needed, report: Report): Promise<boolean> {
   const at = deps.clock.now();
   await updateTrail(tx, scope.org.id, after, {
     event_id: deps.ids.next(),
-    shown_commit: showCommit(after.git_commit_info),
-    setting_user_id: wireId(scope.principal.id),
+    setting_user_id: scope.principal.id,
     changes,
     repo_id,
     at,

@@ -1,9 +1,9 @@
 import type { Tx } from "../../../db/connect.ts";
 import { boolean, json as jsonColumn, nullable, type RowOf, text, uuid, uuids } from "../../../db/row.ts";
-import { json, jsonb, moment, query, sql } from "../../../db/sql.ts";
+import { json, jsonb, moment, param, query, sql } from "../../../db/sql.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { ExactJson } from "../../../lib/exact-json.ts";
-import { columnsForEvents, firstEvent, updateEvent } from "./event-sql.ts";
+import { beganEvent, begunAs, changedEvent, columnsForEvents, trailEventColumns } from "./event-sql.ts";
 
 /** Identifies a trail. */
 export interface TrailKey {
@@ -26,11 +26,8 @@ export interface TrailFacts {
 export interface NewTrail extends TrailKey, TrailFacts {
   id: string;
   event_id: string;
-  /** The commit as `showCommit` makes it. */
-  shown_commit: unknown;
   created_at: Timestamp;
   created_by_name: string;
-  /** Wire id of the creator. */
   creating_user_id: string;
 }
 
@@ -41,10 +38,7 @@ export interface NewTrail extends TrailKey, TrailFacts {
  */
 export async function insertTrail(tx: Tx, orgId: string, trail: NewTrail): Promise<boolean> {
   const at = moment(trail.created_at);
-  const report = {
-    userId: sql`${trail.creating_user_id}::text`,
-    commit: sql`${JSON.stringify(trail.shown_commit)}::json`,
-  };
+  const event = { id: sql`${trail.event_id}`, at, userId: sql`${trail.creating_user_id}` };
   const begun = await tx.first(query({ id: uuid })`
     with begun as (
       insert into trails as t (org_id, id, flow_id, name, description, git_commit_info, origin_url, external_urls,
@@ -55,8 +49,7 @@ export async function insertTrail(tx: Tx, orgId: string, trail: NewTrail): Promi
       on conflict (org_id, flow_id, name) do nothing
       returning ${columnsForEvents}
     ), recorded as (
-      insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
-      select t.org_id, t.id, ${trail.event_id}::uuid, ${at}, 'trail_reported', ${firstEvent(report)} from begun t
+      insert into trail_events (${trailEventColumns}) select ${beganEvent(event)} from begun t
     )
     select id from begun`);
   return begun !== undefined;
@@ -90,9 +83,6 @@ export async function getTrailLocked(tx: Tx, orgId: string, key: TrailKey): Prom
 /** A report that changes a trail. */
 export interface TrailUpdate {
   event_id: string;
-  /** The commit as `showCommit` makes it. */
-  shown_commit: unknown;
-  /** Wire id of who reported it. */
   setting_user_id: string;
   /** Names of what differs. */
   changes: readonly string[];
@@ -109,11 +99,12 @@ export async function updateTrail(
   update: TrailUpdate,
 ): Promise<void> {
   const at = moment(update.at);
-  const report = {
-    userId: sql`${update.setting_user_id}::text`,
-    commit: sql`${JSON.stringify(update.shown_commit)}::json`,
+  const event = {
+    id: sql`${update.event_id}`,
+    at,
+    userId: sql`${update.setting_user_id}`,
+    repoId: sql`${param(update.repo_id)}`,
     changes: sql`${update.changes}::text[]`,
-    repoId: sql`${update.repo_id}::uuid`,
   };
   await tx.run(sql`
     with updated as (
@@ -121,12 +112,11 @@ export async function updateTrail(
       set description = ${trail.description}, git_commit_info = ${jsonb(trail.git_commit_info)},
         origin_url = ${trail.origin_url}, external_urls = ${jsonb(trail.external_urls)},
         user_data = ${json(trail.user_data)}, template = ${trail.template}, template_id = ${trail.template_id},
-        repo_ids = ${trail.repo_ids}, last_modified_at = greatest(last_modified_at, ${at})
+        repo_ids = ${trail.repo_ids}, last_modified_at = greatest(last_modified_at, ${at}), begun_as = ${begunAs}
       where org_id = ${orgId} and id = ${trail.id}
       returning ${columnsForEvents}
     )
-    insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
-    select t.org_id, t.id, ${update.event_id}::uuid, ${at}, 'trail_updated', ${updateEvent(report)} from updated t`);
+    insert into trail_events (${trailEventColumns}) select ${changedEvent(event)} from updated t`);
 }
 
 /** News about a trail, and what it begins with if it does not exist. */
@@ -138,11 +128,8 @@ export interface ReportedTrail extends TrailKey {
   event_id: string;
   description: string;
   git_commit_info: unknown;
-  /** The commit as `showCommit` makes it. */
-  shown_commit: unknown;
   created_at: Timestamp;
   created_by_name: string;
-  /** Wire id of the creator. */
   creating_user_id: string | null;
 }
 
@@ -168,12 +155,12 @@ export function upsertTrails(
   orgId: string,
   trails: readonly ReportedTrail[],
 ): Promise<UpsertedTrail[]> {
-  const report = { userId: sql`i.creating_user_id`, commit: sql`i.shown_commit` };
+  const event = { id: sql`i.event_id`, at: sql`to_timestamp(i.created_at)`, userId: sql`i.creating_user_id` };
   return tx.all(query("upsert-trails", upsertedTrail)`
     with input as materialized (
       select * from json_to_recordset(${JSON.stringify(trails)}::json)
         as i (id uuid, event_id uuid, flow_id uuid, name text, description text, git_commit_info jsonb,
-          shown_commit jsonb, repo_ids uuid[], created_at float8, last_modified_at float8, created_by_name text, creating_user_id text)
+          repo_ids uuid[], created_at float8, last_modified_at float8, created_by_name text, creating_user_id uuid)
     ), locked as materialized (
       select t.id, i.repo_ids, i.last_modified_at as at
       from (select * from input order by flow_id, name collate "C") i
@@ -202,9 +189,7 @@ export function upsertTrails(
       on conflict (org_id, flow_id, name) do nothing
       returning ${columnsForEvents}
     ), recorded as (
-      insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
-      select t.org_id, t.id, i.event_id, to_timestamp(i.created_at), 'trail_reported', ${firstEvent(report)}
-      from begun t join input i on i.id = t.id
+      insert into trail_events (${trailEventColumns}) select ${beganEvent(event)} from begun t join input i on i.id = t.id
     )
     select id, flow_id, name, false as begun from moved
     union all

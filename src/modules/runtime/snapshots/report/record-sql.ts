@@ -113,16 +113,15 @@ export function addDecisions(org: Parameter, decisions: string): Sql {
  */
 export function tellTrails(org: Parameter): Sql {
   return sql`
-    insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
+    insert into trail_events (org_id, trail_id, id, occurred_at, type, artifact_fingerprint, environment_id,
+      environment_name, snapshot_index, template_reference_name, replica_number)
     select ${org}::uuid, (flow ->> 'trail_id')::uuid,
       (lpad(to_hex((extract(epoch from a.created_at) * 1000)::bigint), 12, '0')
         || '7' || lpad(to_hex((s.rows_before + row_number() over (order by a.environment_id, a.id)) % 4096), 3, '0')
         || substr(replace(gen_random_uuid()::text, '-', ''), 17, 12) || '0000')::uuid,
       a.created_at, case a.type when 'exited' then 'artifact_stopped_running' else 'artifact_started_running' end,
-      jsonb_build_object('artifact_fingerprint', a.fingerprint, 'environment_id', wire_id(e.id),
-        'environment_name', e.name, 'snapshot_index', a.first_index,
-        'template_reference_name', flow ->> 'template_reference_name')
-      || case a.type when 'exited' then '{}' else jsonb_build_object('replica_number', a.now) end
+      decode(a.fingerprint, 'hex'), e.id, e.name, a.first_index, flow ->> 'template_reference_name',
+      case when a.type <> 'exited' then a.now end
     from added a
     join s on s.environment_id = a.environment_id
     join environments e on e.org_id = ${org}::uuid and e.id = a.environment_id and e.type <> 'logical'
