@@ -85,14 +85,17 @@ const entryColumns = raw(`seq, occurred_at, actor_name as actor, actor_kind, wir
   wire_id(api_key_id) as api_key_id, action, resource_type, resource, request_id,
   encode(request_digest, 'hex') as request_digest`);
 
-/** Writes a filter as conditions, none for an empty one. */
-function conditions(filter: AuditFilter): Sql[] {
+/** Writes a filter as conditions, none for an empty one. What an index has is a number for the value (`value_number`). */
+function conditions(orgId: string, filter: AuditFilter): Sql[] {
   const { actor, action, resource_type, resource, from_timestamp, to_timestamp } = filter;
+  const isNumbered = (kind: Sql, column: Sql, value: string): Sql =>
+    sql`${column} = ${value} and ${kind}(org_id, ${column}) = ${kind}(${orgId}, ${value})`;
+  const [number, short] = [raw("value_number"), raw("short_value_number")];
   return [
-    ...(actor === undefined ? [] : [sql`actor_name = ${actor}`]),
-    ...(action === undefined ? [] : [sql`action = ${action}`]),
-    ...(resource_type === undefined ? [] : [sql`resource_type = ${resource_type}`]),
-    ...(resource === undefined ? [] : [sql`resource = ${resource}`]),
+    ...(actor === undefined ? [] : [isNumbered(number, raw("actor_name"), actor)]),
+    ...(action === undefined ? [] : [isNumbered(number, raw("action"), action)]),
+    ...(resource_type === undefined ? [] : [isNumbered(short, raw("resource_type"), resource_type)]),
+    ...(resource === undefined ? [] : [isNumbered(short, raw("resource"), resource)]),
     ...(from_timestamp === undefined ? [] : [sql`occurred_at >= ${moment(from_timestamp)}`]),
     ...(to_timestamp === undefined ? [] : [sql`occurred_at <= ${moment(to_timestamp)}`]),
   ];
@@ -100,7 +103,7 @@ function conditions(filter: AuditFilter): Sql[] {
 
 /** Counts the entries that match. Without a filter that is the counter they are numbered by: nothing is counted. */
 export async function countAuditEntries(db: Executor, orgId: string, filter: AuditFilter): Promise<number> {
-  const wanted = conditions(filter);
+  const wanted = conditions(orgId, filter);
   if (wanted.length === 0) {
     const counter = await db.first(query({ audit_seq: integer })`
       select audit_seq from org_counters where org_id = ${orgId}`);
@@ -122,7 +125,7 @@ export async function listAuditEntries(
   const { sort_direction, total } = page;
   const { limit, offset } = pageSlice(page);
   if (offset >= total) return [];
-  const wanted = conditions(filter);
+  const wanted = conditions(orgId, filter);
   const isNumbered = wanted.length === 0;
   const onPage = sort_direction === "asc" ? sql`seq > ${offset}` : sql`seq <= ${total - offset}`;
   return db.all(query(entry)`
@@ -147,6 +150,6 @@ export function listAuditEntriesAfter(
   const place = after === undefined ? [] : [sql`seq ${later} ${after}::bigint`];
   return db.all(query(entry)`
     select ${entryColumns} from audit_log
-    where ${join([sql`org_id = ${orgId}`, ...place, ...conditions(filter)], " and ")}
+    where ${join([sql`org_id = ${orgId}`, ...place, ...conditions(orgId, filter)], " and ")}
     order by seq ${raw(sort_direction)} limit ${limit}`);
 }

@@ -16,12 +16,16 @@ export async function findSnapshotTimes(tx: Tx, horizon: Horizon): Promise<void>
       case when s.created_at > ${moment(after)} then case
         when s.repeats then (
           select min(l.occurred_at) from audit_log l
-          where l.org_id = s.org_id and l.resource_type = 'snapshot' and l.resource in (
-            select name || '#' || s.index from environments e where e.org_id = s.org_id and e.id = s.environment_id
+          join (
+            select name || '#' || s.index as resource from environments e where e.org_id = s.org_id and e.id = s.environment_id
             union all select original_name || '#' || s.index from environments e
               where e.org_id = s.org_id and e.id = s.environment_id and original_name is not null
             union all select name || '#' || s.index from environment_former_names f
-              where f.org_id = s.org_id and f.environment_id = s.environment_id))
+              where f.org_id = s.org_id and f.environment_id = s.environment_id
+          ) named on l.resource = named.resource
+            and short_value_number(l.org_id, l.resource) = short_value_number(s.org_id, named.resource)
+          where l.org_id = s.org_id and l.resource_type = 'snapshot'
+            and short_value_number(l.org_id, l.resource_type) = short_value_number(s.org_id, 'snapshot'))
         else pg_temp.right_time(s.created_at) end end as estimate
     from (
       select s.org_id, s.environment_id, s.index, s.created_at, s.cause, s.created_at = lag(s.created_at)

@@ -1,5 +1,5 @@
 import { integer, text } from "../../../db/row.ts";
-import { constant, param, type Parameter, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { constant, param, type Parameter, query, type Sql, sql } from "../../../db/sql.ts";
 import type { Executor } from "../../../db/connect.ts";
 import type { Org } from "../../../domain/principal.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
@@ -87,23 +87,36 @@ function matching(search: SearchParameters, more: Sql): Sql {
   );
 }
 
+/** A column of attestations with an index of its own, from the column on in order of time, and how it has a value. */
+interface Indexed {
+  column: Sql;
+  /** Writes SQL for what stands in the index for a value. */
+  key: (value: Sql) => Sql;
+}
+
+/** A text, for which a number stands in the index. That another text has it, too, is left to the filters. */
+function numbered(column: Sql, { org_id }: SearchParameters): Indexed {
+  const key = (value: Sql): Sql => sql`value_number(${org_id}, ${value})`;
+  return { column: sql`value_number(a.org_id, ${column})`, key };
+}
+
 /**
  * Finds the first matches with each of some values, merged. The value stands in rows that are compared, and in the order,
  * so that no index but the value's own will do, and that it is read from the very start of the page: with an equation the
  * planner takes the index by time for as good wherever it takes the value for frequent.
  */
-function merged(search: SearchParameters, values: Sql, name: string): Sql {
-  const column = raw(`a.${name}`);
+function merged(search: SearchParameters, values: Sql, { column, key }: Indexed): Sql {
   const withValue = first(
     search,
     sql`select a.id, a.created_at from attestations a
-      where a.org_id = ${search.org_id} and (${column}, a.created_at, a.id) < (wanted.value, ${startMoment}, ${startId})
-        and (${column}, a.created_at) >= (wanted.value, to_timestamp(${search.from}::float8)) and ${filters(search)}`,
+      where a.org_id = ${search.org_id} and (${column}, a.created_at, a.id) < (wanted.key, ${startMoment}, ${startId})
+        and (${column}, a.created_at) >= (wanted.key, to_timestamp(${search.from}::float8)) and ${filters(search)}`,
     sql`${column} desc, a.created_at desc, a.id desc`,
   );
   return first(
     search,
-    sql`select m.* from unnest(array${values}) as wanted (value) cross join lateral (${withValue}) m`,
+    sql`select m.* from (select ${key(sql`value`)} as key from unnest(array${values}) as given (value)) as wanted
+      cross join lateral (${withValue}) m`,
     sql`m.created_at desc, m.id desc`,
   );
 }
@@ -112,11 +125,11 @@ function merged(search: SearchParameters, values: Sql, name: string): Sql {
 const pages = {
   id: (search: SearchParameters) => matching(search, sql`a.id = ${search.id}::uuid`),
   flow: (search: SearchParameters) =>
-    merged(search, flowsNamed(search.org_id, sql`${search.flows}`), "flow_id"),
+    merged(search, flowsNamed(search.org_id, sql`${search.flows}`), { column: sql`a.flow_id`, key: (id) => id }),
   name: (search: SearchParameters) =>
-    merged(search, sql`(select distinct unnest(${search.names}::text[]))`, "name"),
+    merged(search, sql`(select distinct unnest(${search.names}::text[]))`, numbered(sql`a.name`, search)),
   type: (search: SearchParameters) =>
-    merged(search, sql`(select distinct unnest(${search.types}::text[]))`, "type"),
+    merged(search, sql`(select distinct unnest(${search.types}::text[]))`, numbered(sql`a.type`, search)),
   verdict: (search: SearchParameters) => matching(search, sql`not a.is_compliant`),
   time: (search: SearchParameters) => matching(search, sql`true`),
 };
