@@ -65,7 +65,8 @@ describe.each(Object.keys(former.trails))("the trail %s that an earlier version 
 
   async function printed(found: Awaited<ReturnType<typeof trail>>): Promise<unknown> {
     let text = "";
-    for await (const piece of printTrail({ links: createLinks("http://waybill.test") }, org, found)) text += piece;
+    for await (const piece of printTrail({ links: createLinks("http://waybill.test") }, org, found))
+      text += piece;
     return (JSON.parse(text) as { events: unknown }).events;
   }
 

@@ -43,7 +43,9 @@ export async function withArtifacts(
   const { names } = columns.rows[0]!;
   await pool.query(
     `insert into snapshot_artifacts (id, first_index, event_number, fingerprint, doc, ${names})
-    select id + n, 2, event_number + n, other, replace(doc, fingerprint, other), ${names}
+    select id + n, 2, event_number + n, other, (
+      select replace(d.doc, a.fingerprint, other) from snapshot_documents d
+      where d.org_id = a.org_id and d.environment_id = a.environment_id and d.id = a.id), ${names}
     from snapshot_artifacts a
     cross join generate_series(1, $2::int) as n
     cross join lateral (select encode(sha256(n::text::bytea), 'hex') as other) d

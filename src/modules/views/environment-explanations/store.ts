@@ -98,12 +98,13 @@ export async function* listRecorded(
     const asked = ids.slice(from, from + slice.rows);
     const statement = query("explained-artifacts", recorded)`
     select name, fingerprint, compliant, doc, decisions_digest, flows from (
-      select a.name, a.fingerprint, a.compliant, ${documentOfVersion} as doc, a.decisions_digest, a.flows, asked.position,
-        sum(octet_length(${documentOfVersion})) over (order by asked.position) as bytes
-      from unnest(${asked}::bigint[]) with ordinality as asked (id, position)
-      cross join lateral (
-        select * from snapshot_artifacts
-        where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and id = asked.id limit 1) a
+      select *, sum(octet_length(doc)) over (order by position) as bytes from (
+        select a.name, a.fingerprint, a.compliant, ${documentOfVersion} as doc, a.decisions_digest, a.flows, asked.position
+        from unnest(${asked}::bigint[]) with ordinality as asked (id, position)
+        cross join lateral (
+          select * from snapshot_artifacts
+          where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and id = asked.id limit 1) a
+        offset 0) one
     ) shown
     where position = 1 or bytes <= ${constant(slice.bytes)}
     order by position`;

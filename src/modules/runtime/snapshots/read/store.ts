@@ -128,10 +128,11 @@ export async function* listDocuments(
   for (let from = 1; ;) {
     const statement = query("snapshot-documents", artifactDocument)`
       select doc, decisions_digest, type, was, now from (
-        select ${documentOfVersion} as doc, a.decisions_digest, case when a.first_index = s.index then a.type else 'unchanged' end as type,
-          case when a.first_index = s.index then a.was else a.now end as was, a.now, shown.position,
-          sum(octet_length(${documentOfVersion})) over (order by shown.position) as bytes
-        ${artifactsFrom(orgId, key, from)}) shown
+        select *, sum(octet_length(doc)) over (order by position) as bytes from (
+          select ${documentOfVersion} as doc, a.decisions_digest,
+            case when a.first_index = s.index then a.type else 'unchanged' end as type,
+            case when a.first_index = s.index then a.was else a.now end as was, a.now, shown.position
+          ${artifactsFrom(orgId, key, from)} offset 0) one) shown
       where position = 1 or bytes <= ${slice.bytes}
       order by position`;
     const rows = await db.sliced(() => db.all(statement));

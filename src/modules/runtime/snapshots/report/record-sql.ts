@@ -3,8 +3,8 @@ import { trustedMember } from "../../../../domain/snapshot/documents.ts";
 
 /*
  * The parts of the statement that appends snapshots, each a common table expression. All see the tables as they were
- * before any of them wrote. `s` are the snapshots of the statement, and `org` is the id of the organization, one parameter
- * for all.
+ * before any of them wrote. `s` are the snapshots of the statement, `v` the versions that are new in them, and `org` is the
+ * id of the organization, one parameter for all.
  */
 
 const snapshotColumns = sql`environment_id uuid, index integer, at_seconds float8, rows_before bigint,
@@ -51,12 +51,27 @@ export function confirmVersions(org: Parameter): Sql {
       and a.last_index is null`;
 }
 
-/** Writes SQL that inserts versions and returns them for `addRunning` and `tellTrails`. What has exited repeats the version it had, and refers to its document. */
-export function addVersions(org: Parameter, versions: string): Sql {
+/** Writes SQL for the rows `v`: versions. */
+export function givenVersions(versions: string): Sql {
+  return sql`select * from json_to_recordset(${versions}::json) as i (${versionColumns})`;
+}
+
+/** Writes SQL that inserts the documents of the versions `v`, of those that have one of their own. */
+export function addDocuments(org: Parameter): Sql {
+  return sql`
+    insert into snapshot_documents (org_id, environment_id, id, doc)
+    select ${org}::uuid, v.environment_id, v.id, v.doc from v where v.doc is not null order by v.environment_id, v.id`;
+}
+
+/**
+ * Writes SQL that inserts the versions `v` and returns them for `addRunning` and `tellTrails`. What has exited repeats the
+ * version it had, and refers to its document.
+ */
+export function addVersions(org: Parameter): Sql {
   return sql`
     insert into snapshot_artifacts (org_id, environment_id, id, first_index, last_index, created_at, name, fingerprint,
       type, event_number, was, now, compliant, running, flows, provenance, repo_ids, findings, digest, facts, follows,
-      doc, decisions_digest, repeats)
+      decisions_digest, repeats)
     select ${org}::uuid, v.environment_id, v.id, s.index, case when v.repeats is not null then s.index end, s.moment,
       coalesce(v.name, o.name), coalesce(v.fingerprint, o.fingerprint), v.type,
       case when v.type <> 'unchanged' then s.events_before + s.own_events_before + count(*) filter (where v.type <> 'unchanged')
@@ -64,17 +79,15 @@ export function addVersions(org: Parameter, versions: string): Sql {
       case when v.repeats is null then v.compliant else o.compliant end, coalesce(v.running, o.running),
       coalesce(v.flows, o.flows), coalesce(v.provenance, o.provenance), coalesce(v.repo_ids, o.repo_ids),
       coalesce(v.findings, o.findings), coalesce(v.digest, o.digest), coalesce(v.facts, o.facts),
-      coalesce(v.follows, o.follows), v.doc, coalesce(v.decisions_digest, o.decisions_digest),
-      v.repeats
-    from json_to_recordset(${versions}::json) as v (${versionColumns})
+      coalesce(v.follows, o.follows), coalesce(v.decisions_digest, o.decisions_digest), v.repeats
+    from v
     join s on s.environment_id = v.environment_id
     left join lateral (
       select * from snapshot_artifacts o
       where o.org_id = ${org}::uuid and o.environment_id = v.environment_id and o.id = v.repeats limit 1
     ) o on true
     returning environment_id, id, first_index, last_index, created_at, name, type, now, fingerprint, flows, compliant,
-      repo_ids, position(${trustedMember}::text in doc) > 0 as allow_listed,
-      first_start(running, created_at) as started_at`;
+      repo_ids, first_start(running, created_at) as started_at`;
 }
 
 /** Writes SQL that lists what of `added` runs now, as what is looked for in all environments. */
@@ -83,9 +96,11 @@ export function addRunning(org: Parameter): Sql {
     insert into running_artifacts (org_id, environment_id, id, name_start, fingerprint, verdict, allow_listed, flow_ids,
       repo_id, started_at)
     select ${org}::uuid, a.environment_id, a.id, lower(left(a.name, 200)), a.fingerprint,
-      case a.compliant when false then 0 when true then 1 else 2 end, a.allow_listed,
+      case a.compliant when false then 0 when true then 1 else 2 end,
+      position(${trustedMember}::text in v.doc) > 0,
       array(select (flow ->> 'flow_id')::uuid from json_array_elements(a.flows) flow), a.repo_ids[1], a.started_at
     from added a
+    join v on v.environment_id = a.environment_id and v.id = a.id
     join environments e on e.org_id = ${org}::uuid and e.id = a.environment_id and e.type <> 'logical'
     where a.last_index is null`;
 }

@@ -5,6 +5,7 @@ import type { ConfirmedVersion, NewVersion } from "../../../../domain/snapshot/v
 import type { Timestamp } from "../../../../lib/clock.ts";
 import {
   addDecisions,
+  addDocuments,
   addRunning,
   addSnapshots,
   addVersions,
@@ -12,6 +13,7 @@ import {
   dropRunning,
   endVersions,
   givenSnapshots,
+  givenVersions,
   putLineage,
   putRecords,
   tellTrails,
@@ -94,7 +96,9 @@ export async function insertSnapshots(
     with s as materialized (${givenSnapshots(org, snapshots)}),
     ended as (${endVersions(org)}),
     confirmed as (${confirmVersions(org)}),
-    added as (${addVersions(org, versions)}),
+    v as materialized (${givenVersions(versions)}),
+    added as (${addVersions(org)}),
+    documents as (${addDocuments(org)}),
     running as (${addRunning(org)}),
     stopped as (${dropRunning(org)}),
     shared as (${addDecisions(org, decisions)}),
