@@ -242,7 +242,8 @@ async function recordOf(org: TestOrg, environment: string): Promise<Record<strin
     snapshots:
       "index, compliant, type, cause, artifact_compliance_count, applied_policies, artifacts from snapshots order by index",
     snapshot_artifacts: `id, first_index, last_index, name, fingerprint, type, was, now, compliant, running, flows, provenance,
-      repo_ids, findings, digest, follows, doc, decisions_digest, event_number from snapshot_artifacts order by id`,
+      repo_ids, findings, digest, follows, repeats, decisions_digest, event_number from snapshot_artifacts order by id`,
+    snapshot_documents: "id, doc from snapshot_documents order by id",
     environment_lineage: `flow_id, template_reference_name, fingerprint, started_index, name, trail_name, git_commit,
       compliance_state from environment_lineage order by 1, 2, 3`,
   };
