@@ -1,4 +1,4 @@
--- Indexes were two thirds of what an attestation takes and more than half of an entry of the audit log. Those below find the
+-- Indexes were more than half of what an attestation takes, and of an entry of the audit log. Those below find the
 -- same rows in the same order with shorter keys: a number stands for a value, which the row has in full, and rows of the same
 -- moment are told apart where they are. Building them reads each table once for each.
 
