@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { transaction } from "../../src/db/transaction.ts";
-import { type AttestationInput, recordAttestation } from "../../src/modules/process/attestations/service.ts";
+import type { AttestationInput } from "../../src/modules/process/attestations/new-attestation.ts";
+import { recordAttestation } from "../../src/modules/process/attestations/service.ts";
 import { ensureFlows } from "../../src/modules/process/flows/ensure.ts";
 import { ensureTrails } from "../../src/modules/process/trails/ensure.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";

@@ -4,6 +4,8 @@ import type { Actor } from "../../../domain/principal.ts";
 import type { Deps } from "../deps.ts";
 import { type AuditedResource, type AuditEntry, insertAuditEntries } from "./store.ts";
 
+export { auditJson } from "./store.ts";
+
 /** Notes that the transaction wrote this resource. Call it once for each resource written. */
 export type Recorder = (resourceType: string, resource: string) => void;
 

@@ -28,23 +28,25 @@ export function insertAuditEntries(
   at: Timestamp,
 ): void {
   if (entries.length === 0) return;
-  const column = <T>(read: (entry: AuditEntry) => T): T[] => entries.map(read);
   tx.send(command("insert-audit-entries")`
-    with counter as (
-      update org_counters set audit_seq = audit_seq + ${entries.length} where org_id = ${orgId} returning audit_seq
-    )
-    insert into audit_log (org_id, seq, occurred_at, actor_kind, actor_id, actor_name, api_key_id, action,
-      resource_type, resource, request_id, request_digest)
-    select ${orgId}, counter.audit_seq - ${entries.length} + entry.position, to_timestamp(${at}::float8),
-      actor_kind, actor_id, actor_name, api_key_id, action, resource_type, resource, request_id, request_digest
-    from counter, unnest(
-      ${column((e) => e.actor.kind)}::text[], ${column((e) => e.actor.id)}::uuid[],
-      ${column((e) => e.actor.name)}::text[], ${column((e) => e.actor.api_key_id)}::uuid[],
-      ${column((e) => e.actor.action)}::text[], ${column((e) => e.resource_type)}::text[],
-      ${column((e) => e.resource)}::text[], ${column((e) => e.actor.request_id)}::text[],
-      ${column((e) => e.actor.request_digest)}::bytea[]
-    ) with ordinality as entry (actor_kind, actor_id, actor_name, api_key_id, action, resource_type, resource,
-      request_id, request_digest, position)`);
+    select append_to_audit_log(${orgId}, ${at}, ${auditJson(entries)}::json)`);
+}
+
+/** Writes entries as the database's `append_to_audit_log` takes them. */
+export function auditJson(entries: readonly AuditEntry[]): string {
+  return JSON.stringify(
+    entries.map(({ actor, resource_type, resource }) => ({
+      actor_kind: actor.kind,
+      actor_id: actor.id,
+      actor_name: actor.name,
+      api_key_id: actor.api_key_id,
+      action: actor.action,
+      resource_type,
+      resource,
+      request_id: actor.request_id,
+      request_digest: actor.request_digest?.toString("hex") ?? null,
+    })),
+  );
 }
 
 /** Which entries are wanted: exact matches, and inclusive bounds in Unix seconds. */

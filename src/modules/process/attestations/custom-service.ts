@@ -3,7 +3,7 @@ import { findAttestationType, judgeCustomData, noSuchType } from "../attestation
 import type { Org } from "../../../domain/principal.ts";
 import type { ExactJson } from "../../../lib/exact-json.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import type { KindOfAttestation } from "./service.ts";
+import type { KindOfAttestation } from "./new-attestation.ts";
 
 /** Makes the error for data that do not fit a schema: a failed validation that names each place. */
 function misfit(problems: readonly { path: string; reason: string }[]): AppError {

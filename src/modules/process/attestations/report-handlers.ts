@@ -12,7 +12,8 @@ import type { Actor, OrgAccess } from "../../../domain/principal.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { judgeCustom } from "./custom-service.ts";
-import { type KindOfAttestation, reportAttestation } from "./service.ts";
+import type { KindOfAttestation } from "./new-attestation.ts";
+import { reportAttestation } from "./service.ts";
 
 interface ReportCall {
   org: OrgAccess;

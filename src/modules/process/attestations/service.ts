@@ -1,9 +1,6 @@
-import type { CommonAttestationInput } from "../../../contract/attestation-inputs.ts";
-import type { UploadedEvidence } from "../../../contract/endpoint.ts";
 import type { Tx } from "../../../db/connect.ts";
 import { invalid, notFound } from "../../../domain/errors.ts";
-import type { Actor, Org } from "../../../domain/principal.ts";
-import type { Timestamp } from "../../../lib/clock.ts";
+import type { Org } from "../../../domain/principal.ts";
 import { wireId } from "../../../lib/ids.ts";
 import { present } from "../../../lib/present.ts";
 import { zip } from "../../../lib/zip.ts";
@@ -12,46 +9,17 @@ import type { TrailNews } from "../../notices/notifications/trail-service.ts";
 import { storeEvidence } from "../evidence/service.ts";
 import { createReporter } from "../intake/queues.ts";
 import { judgeReports, placeReports } from "../intake/service.ts";
+import { auditedAttestation, writeAtOnce } from "./at-once-service.ts";
+import {
+  type AttestationInput,
+  type AttestedTrail,
+  newAttestation,
+  originOf,
+  type PlacedAttestation,
+  placedAttestation,
+  type ReportedAttestation,
+} from "./new-attestation.ts";
 import { insertAttestations, listArtifactNames, type NewAttestation } from "./store.ts";
-
-/** The trail an attestation goes to, with the names its errors speak of. */
-interface AttestedTrail {
-  org: Org;
-  flow: { id: string; name: string };
-  /** `begun`: the report that brings the attestation began it. */
-  trail: { id: string; name: string; begun?: boolean };
-}
-
-/** What any kind of attestation says. What is left out was not reported. */
-export interface AttestationInput extends Pick<
-  NewAttestation,
-  "name" | "type" | "is_compliant" | "type_data"
-> {
-  reported_by: string;
-  /** When it was reported; now when left out. */
-  reported_at?: Timestamp;
-  /** It replaces the verdict of what was reported under the name before. */
-  is_override?: boolean;
-  artifact_fingerprint?: string | null | undefined;
-  /** Names from the flow's template; with a commit and no fingerprint it waits for such an artifact (contract 7.3). */
-  target_artifacts?: string[] | null | undefined;
-  git_commit_info?: { sha1: string } | null | undefined;
-  repo_id?: string | null | undefined;
-  description?: string | null | undefined;
-  origin_url?: string | null | undefined;
-  external_urls?: unknown;
-  annotations?: unknown;
-  user_data?: unknown;
-  control_identifier?: string | null | undefined;
-  /** A file the organization has. */
-  evidence_id?: string | null | undefined;
-}
-
-/** An attestation and where it goes. */
-interface PlacedAttestation {
-  to: AttestedTrail;
-  input: AttestationInput;
-}
 
 /**
  * Finds the template names of the artifacts that attestations are bound to.
@@ -76,35 +44,6 @@ async function findArtifactNames(
     throw notFound(
       `Artifact with fingerprint ${fingerprint} does not exist in trail "${to.trail.name}" of flow "${to.flow.name}" belonging to organization "${to.org.name}"`,
     );
-  };
-}
-
-function newAttestation(
-  deps: Pick<Deps, "clock" | "ids">,
-  { to, input }: PlacedAttestation,
-  artifactName: string | null,
-): NewAttestation {
-  const { reported_by, reported_at, ...said } = input;
-  const targets = said.target_artifacts ?? [];
-  return {
-    ...said,
-    is_override: said.is_override ?? false,
-    repo_id: said.repo_id ?? null,
-    description: said.description ?? null,
-    origin_url: said.origin_url ?? null,
-    external_urls: said.external_urls ?? null,
-    annotations: said.annotations ?? null,
-    user_data: said.user_data ?? null,
-    control_identifier: said.control_identifier ?? null,
-    evidence_id: said.evidence_id ?? null,
-    id: deps.ids.next(),
-    flow_id: to.flow.id,
-    trail_id: to.trail.id,
-    artifact_fingerprint: said.artifact_fingerprint ?? null,
-    target_artifacts: targets.length > 0 ? targets : artifactName === null ? null : [artifactName],
-    git_commit_info: said.git_commit_info ?? null,
-    created_at: reported_at ?? deps.clock.now(),
-    created_by_name: reported_by,
   };
 }
 
@@ -153,23 +92,6 @@ export async function recordAttestation(
   return present(id, "each attestation gets an id");
 }
 
-/** What is particular to the kind of an attestation. */
-export type KindOfAttestation = Pick<
-  AttestationInput,
-  "type" | "is_compliant" | "type_data" | "is_override" | "control_identifier"
->;
-
-/** One attestation as it was reported. */
-export interface ReportedAttestation {
-  flow_name: string;
-  trail_name: string;
-  common: CommonAttestationInput;
-  kind: KindOfAttestation;
-  /** The file that came with it. */
-  attachment?: UploadedEvidence | undefined;
-  actor: Actor;
-}
-
 /**
  * Refuses an attestation for a template name alone, which would not say which artifacts it is for (contract flows 7.3).
  * @throws AppError invalid.
@@ -196,33 +118,20 @@ async function writeReports(
 ): Promise<string[]> {
   const evidenceIds = await storeAttachments(deps, tx, org, reports);
   const now = deps.clock.now();
-  const origins = reports.map(({ flow_name, trail_name, common, actor }) => ({
-    flow: { name: flow_name },
-    trail: { name: trail_name },
-    git_commit_info: common.git_commit_info ?? null,
-    repo_info: common.repo_info,
-    actor,
-    reported_at: now,
-  }));
+  const origins = reports.map((report) => originOf(report, now));
   const places = await placeReports(deps, tx, org.id, origins);
-  const placed = zip(zip(reports, places), evidenceIds).map(([[report, place], evidence_id]) => {
-    const { common, kind, actor } = report;
-    const { flow, trail, repo_id, reported_at } = place;
-    const { attestation_name: name, repo_info: _, ...said } = common;
-    return {
-      to: { org, flow, trail },
-      input: { ...said, ...kind, name, repo_id, evidence_id, reported_at, reported_by: actor.name },
-    };
-  });
+  const placed = zip(zip(reports, places), evidenceIds).map(([[report, place], evidence_id]) =>
+    placedAttestation(org, report, place, evidence_id),
+  );
   return recordAttestations(deps, tx, org.id, placed);
 }
 
 const reportOne = createReporter<ReportedAttestation>({
-  resourceType: "attestation",
-  resourceOf: (_, id) => wireId(id),
+  ...auditedAttestation,
   trailOf: ({ trail_name }) => trail_name,
   payload: ({ common, kind }) => [common, kind],
   write: writeReports,
+  writeAtOnce,
 });
 
 /**

@@ -1,8 +1,9 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { json, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
-import { constant, query, type Sql, sql } from "../../../db/sql.ts";
+import { query, type Sql, sql } from "../../../db/sql.ts";
 import type { ArtifactReport, AttestationReport } from "../../../domain/compliance/model.ts";
 import { present } from "../../../lib/present.ts";
+import { artifactList, attestationList, isComplete, someArtifacts, someAttestations } from "./case-sql.ts";
 import { commitPlace, placesOfAttestation } from "./places-sql.ts";
 
 const trailCase = {
@@ -34,17 +35,6 @@ export type DecidingCase = RowOf<typeof decidingCase>;
 
 // "offset 0" in these statements keeps the planner from reading all of the organization in order of id, which it takes for
 // cheap while it knows little of the tables.
-
-/** JSON of the artifacts `a` of a case, in the order of their reports. */
-const artifactList = sql`coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
-  a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
-  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
-
-/** JSON of the attestations `a` of a case, in the order of their reports. */
-const attestationList = sql`coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
-  'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
-  'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
-  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
 
 /** Lists trails with everything reported on them, in one statement. */
 export function listTrailCases(
@@ -89,20 +79,10 @@ function askedTrails(orgId: string, trailIds: readonly string[]): Sql {
       where c.org_id = ${orgId} and c.trail_id = t.id limit 1) stored on true`;
 }
 
-/** Artifacts or attestations of a trail up to which reading all of them costs less than finding those that decide. */
-const few = 100;
-
 /** Lists trails with everything reported on them, or with one more than a few reports of each sort. */
 function listBriefCases(tx: Tx, orgId: string, trailIds: readonly string[]): Promise<DecidingCase[]> {
-  const limit = constant(few + 1);
   return tx.all(query("brief-cases", decidingCase)`
-    select ${trailColumns(orgId)}, (
-      select ${artifactList}
-      from (select * from artifacts where org_id = ${orgId} and trail_id = t.id limit ${limit}) a
-    ) as artifacts, (
-      select ${attestationList}
-      from (select * from attestations where org_id = ${orgId} and trail_id = t.id limit ${limit}) a
-    ) as attestations
+    select ${trailColumns(orgId)}, ${someArtifacts(orgId)} as artifacts, ${someAttestations(orgId)} as attestations
     ${askedTrails(orgId, trailIds)}`);
 }
 
@@ -112,9 +92,7 @@ function listBriefCases(tx: Tx, orgId: string, trailIds: readonly string[]): Pro
  */
 export async function listCases(tx: Tx, orgId: string, trailIds: readonly string[]): Promise<DecidingCase[]> {
   const brief = await listBriefCases(tx, orgId, trailIds);
-  const long = brief.filter(
-    ({ artifacts, attestations }) => Math.max(artifacts.length, attestations.length) > few,
-  );
+  const long = brief.filter((one) => !isComplete(one));
   if (long.length === 0) return brief;
   const ids = long.map(({ trail_id }) => trail_id);
   const cases = new Map((await listDecidingCases(tx, orgId, ids)).map((one) => [one.trail_id, one] as const));

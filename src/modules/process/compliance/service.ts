@@ -18,18 +18,21 @@ import { type DecidingCase, listArtifactCases, listCases, listTrailCases } from 
 import { knownTemplates } from "../flows/known-templates.ts";
 import { type FlowOrigin, putVerdicts, type Verdict } from "./store.ts";
 
-export type { FlowOrigin } from "./store.ts";
+export type { FlowOrigin, Verdict } from "./store.ts";
 
 /** Makes a digest of what a verdict says of the trail itself. */
 function ownDigest({ status, attestations_statuses }: TrailCompliance, template_id: string): string {
   return sha256(JSON.stringify([status, attestations_statuses, template_id])).toString("base64url");
 }
 
+/** As much of what decides on a trail as judging it takes. */
+export type JudgedCase = Omit<DecidingCase, "name" | "flow_id" | "watched_flow">;
+
 /**
  * Judges a trail. Its verdict is reached anew unless nothing but artifacts was attested and that left the trail's own
  * part of it as it was.
  */
-function judge(template: Template, trail: DecidingCase, anew: boolean): Verdict {
+function judge(template: Template, trail: JudgedCase, anew: boolean): Verdict {
   const compliance = evaluateTrail(template, trail);
   const { last_modified_at, template_id } = trail;
   const own_digest = ownDigest(compliance, template_id);
@@ -84,6 +87,17 @@ export type ReportedSort =
   /** `own` has the ids of the trails on which some of them were made; others are on artifacts of the trails. */
   | { kind: "attestations"; own: ReadonlySet<string> };
 
+/** Judges trails by what decides on them. @param sort what was reported on them. */
+export async function judgeCases(
+  orgId: string,
+  cases: readonly JudgedCase[],
+  sort: ReportedSort,
+): Promise<Verdict[]> {
+  const templateOf = await templatesOf(orgId, cases);
+  const isAnew = (id: string): boolean => sort.kind !== "attestations" || sort.own.has(id);
+  return cases.map((one) => judge(templateOf(one.template), one, isAnew(one.trail_id)));
+}
+
 /**
  * Judges trails by everything reported on them and stores the verdicts. Call it last in every transaction that begins a
  * trail, changes its template or reports anything on it, with the trails' rows locked: the verdict is then always that
@@ -102,9 +116,7 @@ export async function evaluateTrails(
   const ids = [...new Set(trailIds)];
   if (ids.length === 0) return [];
   const cases = await listCases(tx, orgId, ids);
-  const templateOf = await templatesOf(orgId, cases);
-  const isAnew = (id: string): boolean => sort.kind !== "attestations" || sort.own.has(id);
-  const verdicts = cases.map((one) => judge(templateOf(one.template), one, isAnew(one.trail_id)));
+  const verdicts = await judgeCases(orgId, cases, sort);
   putVerdicts(tx, orgId, verdicts, sort.kind === "artifacts" ? sort.origins : []);
   return zip(cases, verdicts).flatMap(([{ trail_id, name, flow_id, watched_flow }, { state }]) =>
     watched_flow === null ? [] : { trail_id, name, status: state, flow: { id: flow_id, name: watched_flow } },

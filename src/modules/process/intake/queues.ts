@@ -45,31 +45,44 @@ interface ReportSort<Report> {
   payload(report: Report): unknown;
   /** Writes all of an organization, beginning with reads or locks. @returns their ids, in their order. */
   write(deps: Deps, tx: Tx, org: Org, reports: readonly Report[]): Promise<string[]>;
+  /**
+   * Writes all of an organization in one statement, the audit log with it, where it is simple enough.
+   * @param onSent see `TransactionOptions`.
+   * @returns their ids, in their order; undefined when nothing was written and `write` has to.
+   */
+  writeAtOnce?(
+    deps: Deps,
+    org: Org,
+    reports: readonly Report[],
+    onSent: () => void,
+  ): Promise<string[] | undefined>;
 }
 
 function createQueue<Report extends QueuedReport>(
   deps: Deps,
   org: Org,
-  { resourceType, resourceOf, trailOf, payload, write }: ReportSort<Report>,
+  { resourceType, resourceOf, trailOf, payload, write, writeAtOnce }: ReportSort<Report>,
 ): Batcher<Report, string> {
+  const writeTogether = (reports: readonly Report[], onSent: () => void): Promise<string[]> =>
+    recordedTogether(
+      deps,
+      org.id,
+      async (tx, record) => {
+        const ids = await write(deps, tx, org, reports);
+        for (const [report, id] of zip(reports, ids))
+          record(report.actor, resourceType, resourceOf(report, id));
+        return ids;
+      },
+      { beginsWithReads: true, onSent },
+    );
   return createBatcher({
     maxItems: maxReportsInBatch,
     concurrency: 1,
     subjectOf: (report) => `${report.flow_name}/${trailOf(report)}`,
     limits: limitsFor(payload),
     isShared: isConnectionFailure,
-    write: (reports, onSent) =>
-      recordedTogether(
-        deps,
-        org.id,
-        async (tx, record) => {
-          const ids = await write(deps, tx, org, reports);
-          for (const [report, id] of zip(reports, ids))
-            record(report.actor, resourceType, resourceOf(report, id));
-          return ids;
-        },
-        { beginsWithReads: true, onSent },
-      ),
+    write: async (reports, onSent) =>
+      (await writeAtOnce?.(deps, org, reports, onSent)) ?? writeTogether(reports, onSent),
   });
 }
 

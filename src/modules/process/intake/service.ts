@@ -11,7 +11,7 @@ import { captureRepos, type RepoInfo } from "../repos/service.ts";
 import { ensureTrails, trailKey } from "../trails/ensure.ts";
 
 /** Who reports, when, and to which flow and trail, by their names. Descriptions are for those that do not exist yet. */
-interface ReportOrigin {
+export interface ReportOrigin {
   flow: { name: string; description?: string };
   trail: { name: string; description?: string };
   /** Given to the trail when this report begins it. */

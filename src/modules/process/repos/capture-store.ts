@@ -2,19 +2,7 @@ import type { Executor, Tx } from "../../../db/connect.ts";
 import { boolean, integer, type RowOf, uuid } from "../../../db/row.ts";
 import { moment, query, sql } from "../../../db/sql.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
-import { type ExactJson, writeJson } from "../../../lib/exact-json.ts";
-
-/** A repo as reported. What identifies it: its provider with the provider's id, or with its name when it has none. */
-export interface ReportedRepo {
-  repo_id: string | null;
-  provider: string | null;
-  name: string;
-  url: string;
-  description: string | null;
-  vcs_instance: string | null;
-  namespace_path: string[] | null;
-  additional_info: ExactJson | null;
-}
+import { asInput, inputColumns, knownRepos, type ReportedRepo } from "./known-sql.ts";
 
 /** A stored repo behind a reported one. */
 const knownRepo = {
@@ -27,34 +15,13 @@ const knownRepo = {
 
 export type KnownRepo = RowOf<typeof knownRepo>;
 
-/** Columns of the reported repos as `asInput` writes them. */
-const inputColumns = sql`(position integer, id uuid, repo_id text, provider text, name text, url text, description text,
-  vcs_instance text, namespace_path text[], additional_info json)`;
-
-function asInput(repos: readonly (ReportedRepo & { id?: string })[]): string {
-  return writeJson(repos.map((repo, position) => ({ position, ...repo })));
-}
-
 /** Lists which of the reported repos are stored already. What a report leaves out is no news. */
 export function listKnownRepos(
   db: Executor,
   orgId: string,
   repos: readonly ReportedRepo[],
 ): Promise<KnownRepo[]> {
-  return db.all(query("known-repos", knownRepo)`
-    select i.position, r.id, (r.name <> i.name or r.url <> i.url
-      or coalesce(i.vcs_instance, r.vcs_instance) is distinct from r.vcs_instance
-      or coalesce(i.description, r.description) is distinct from r.description
-      or coalesce(i.namespace_path, r.namespace_path) is distinct from r.namespace_path
-      or coalesce(i.additional_info, r.additional_info)::text is distinct from r.additional_info::text) as changed
-    from json_to_recordset(${asInput(repos)}::json) as i ${inputColumns}
-    cross join lateral (
-      select * from repos r where r.org_id = ${orgId} and i.repo_id is not null
-        and r.repo_id = i.repo_id and r.provider is not distinct from i.provider
-      union all
-      select * from repos r where r.org_id = ${orgId} and i.repo_id is null
-        and r.repo_id is null and r.name = i.name and r.provider is not distinct from i.provider
-    ) as r`);
+  return db.all(query("known-repos", knownRepo)`${knownRepos(orgId, repos)}`);
 }
 
 /**

@@ -5,7 +5,8 @@ import { parseWireId } from "../../../lib/ids.ts";
 import { present } from "../../../lib/present.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { insertRepos, listKnownRepos, type ReportedRepo, updateRepos } from "./capture-store.ts";
+import { insertRepos, listKnownRepos, updateRepos } from "./capture-store.ts";
+import type { ReportedRepo } from "./known-sql.ts";
 import { findRepos, listRepoIds, listReposNamed, type RepoIdentity } from "./store.ts";
 import type { RepoParts } from "./parts-sql.ts";
 
@@ -54,6 +55,21 @@ export async function captureRepos(
   orgId: string,
   repos: readonly (RepoInfo | null | undefined)[],
 ): Promise<(string | null)[]> {
+  const { keys, wanted } = reposOf(repos);
+  if (wanted.length === 0) return repos.map(() => null);
+  const ids = await storeRepos(deps, tx, { orgId, wanted });
+  return keys.map((key) => (key === undefined ? null : (ids.get(key) ?? null)));
+}
+
+/** The repos that reports name, each once. */
+interface NamedRepos {
+  /** The identity of each report's repo; undefined for those that name none. */
+  keys: (string | undefined)[];
+  wanted: Wanted["wanted"];
+}
+
+/** Puts together what reports say of their repos. */
+export function reposOf(repos: readonly (RepoInfo | null | undefined)[]): NamedRepos {
   const merged = new Map<string, ReportedRepo>();
   const keys = repos.map((info) => {
     if (!info) return undefined;
@@ -62,10 +78,7 @@ export async function captureRepos(
     merged.set(key, merge(merged.get(key), repo));
     return key;
   });
-  if (merged.size === 0) return repos.map(() => null);
-  const wanted = [...merged].sort(([a], [b]) => (a < b ? -1 : 1));
-  const ids = await storeRepos(deps, tx, { orgId, wanted });
-  return keys.map((key) => (key === undefined ? null : (ids.get(key) ?? null)));
+  return { keys, wanted: [...merged].sort(([a], [b]) => (a < b ? -1 : 1)) };
 }
 
 interface Wanted {

@@ -45,7 +45,7 @@ export async function ensureTrails(
   const found = new Map<string, EnsuredTrail>();
   for (let attempt = 0; attempt < 2 && found.size < trails.size; attempt += 1) {
     const missing = [...trails].filter(([key]) => !found.has(key));
-    const wanted = missing.map(([, ofOne]) => reportedTrail(deps, ofOne));
+    const wanted = missing.map(([, ofOne]) => reportedTrail(deps, ofOne[0].flow_id, ofOne));
     for (const trail of await upsertTrails(tx, orgId, wanted))
       found.set(trailKey(trail), { id: trail.id, begun: trail.begun });
   }
@@ -53,11 +53,15 @@ export async function ensureTrails(
 }
 
 /** Puts the reports of one trail together. The first of them begins it, if it does not exist. */
-function reportedTrail(deps: Pick<Deps, "ids">, reports: Readonly<NonEmpty<WantedTrail>>): ReportedTrail {
+export function reportedTrail(
+  deps: Pick<Deps, "ids">,
+  flow_id: string,
+  reports: Readonly<NonEmpty<Omit<WantedTrail, "flow_id">>>,
+): ReportedTrail {
   const [first] = reports;
   const times = reports.map(({ reported_at }) => reported_at);
   return {
-    flow_id: first.flow_id,
+    flow_id,
     name: first.name,
     repo_ids: [...new Set(reports.flatMap(({ repo_id }) => repo_id ?? []))],
     last_modified_at: Math.max(...times),

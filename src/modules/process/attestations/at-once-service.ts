@@ -1,0 +1,120 @@
+import { isConnectionFailure, sqlStateOf } from "../../../db/sqlstate.ts";
+import type { AttestationReport } from "../../../domain/compliance/model.ts";
+import type { Org } from "../../../domain/principal.ts";
+import { addTo, type NonEmpty } from "../../../lib/group.ts";
+import { wireId } from "../../../lib/ids.ts";
+import { zip } from "../../../lib/zip.ts";
+import { auditJson } from "../../kernel/audit/service.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { judgeCases, type JudgedCase } from "../compliance/service.ts";
+import { seePlaces, type SeenPlaces, type SeenTrail } from "../intake/look-service.ts";
+import { writeAttestations } from "./at-once-store.ts";
+import { newAttestation, originOf, placedAttestation, type ReportedAttestation } from "./new-attestation.ts";
+import type { NewAttestation } from "./store.ts";
+
+/** How the audit log names attestations. */
+export const auditedAttestation = {
+  resourceType: "attestation",
+  resourceOf: (_: ReportedAttestation, id: string): string => wireId(id),
+};
+
+/** Makes rows of reports in their places; undefined when one is bound to an artifact that its trail does not have. */
+function rowsOf(
+  deps: Deps,
+  org: Org,
+  reports: readonly ReportedAttestation[],
+  { places, trails }: SeenPlaces,
+): NewAttestation[] | undefined {
+  const found = new Map(trails.map((trail) => [trail.move.id, trail.found]));
+  const rows: NewAttestation[] = [];
+  for (const [report, place] of zip(reports, places)) {
+    const fingerprint = report.common.artifact_fingerprint;
+    const artifact = fingerprint
+      ? found.get(place.trail.id)?.artifacts.findLast((one) => one.fingerprint === fingerprint)
+      : null;
+    if (artifact === undefined) return undefined;
+    const placed = placedAttestation(org, report, place, null);
+    rows.push(newAttestation(deps, placed, artifact?.template_reference_name ?? null));
+  }
+  return rows;
+}
+
+/** Takes the row of an attestation for the report that trails are judged by. */
+function reportOf(row: NewAttestation): AttestationReport {
+  const { name, type, is_compliant, is_override, artifact_fingerprint, target_artifacts } = row;
+  return {
+    attestation_id: row.id,
+    name,
+    type,
+    is_compliant,
+    is_override,
+    artifact_fingerprint,
+    target_artifacts,
+    git_commit: row.git_commit_info?.sha1 ?? null,
+    reported_at: row.created_at,
+  };
+}
+
+/** Adds new attestations to what was found of a trail. */
+function caseOf({ found, move }: SeenTrail, added: readonly NewAttestation[]): JudgedCase {
+  const { template, template_id, evaluated_at, own_digest, artifacts } = found;
+  const attestations = [...found.attestations, ...added.map(reportOf)];
+  // As the database orders them: another server's clock may be ahead.
+  attestations.sort((a, b) => (a.attestation_id < b.attestation_id ? -1 : 1));
+  const last_modified_at = Math.max(found.last_modified_at ?? 0, move.last_modified_at);
+  const verdict = { evaluated_at, own_digest, last_modified_at };
+  return { trail_id: move.id, template, template_id, ...verdict, artifacts, attestations };
+}
+
+/**
+ * Reports attestations in two statements without a transaction around them: one looks at everything that they depend on, the
+ * other writes, if all is as it was. Reports that bring files, and what `seePlaces` gives up, are left to a transaction, and so
+ * is whatever fails.
+ * @param onSent called when all was sent, and only answers are to come.
+ * @returns ids, in their order; undefined when nothing was written.
+ */
+export async function writeAtOnce(
+  deps: Deps,
+  org: Org,
+  reports: readonly ReportedAttestation[],
+  onSent: () => void,
+): Promise<string[] | undefined> {
+  if (reports.some(({ attachment }) => attachment !== undefined)) return undefined;
+  const now = deps.clock.now();
+  try {
+    const seen = await seePlaces(
+      deps,
+      deps.db,
+      org.id,
+      reports.map((report) => originOf(report, now)),
+    );
+    if (seen === undefined) return undefined;
+    const attestations = rowsOf(deps, org, reports, seen);
+    if (attestations === undefined) return undefined;
+    const ofTrail = new Map<string, NonEmpty<NewAttestation>>();
+    for (const row of attestations) addTo(ofTrail, row.trail_id, row);
+    const cases = seen.trails.map((trail) => caseOf(trail, ofTrail.get(trail.move.id) ?? []));
+    const own = new Set(
+      attestations.flatMap((row) => (row.artifact_fingerprint === null ? row.trail_id : [])),
+    );
+    const verdicts = await judgeCases(org.id, cases, { kind: "attestations", own });
+    const entries = zip(reports, attestations).map(([report, { id }]) => ({
+      actor: report.actor,
+      resource_type: auditedAttestation.resourceType,
+      resource: auditedAttestation.resourceOf(report, id),
+    }));
+    const writing = writeAttestations(deps.db, org.id, {
+      trails: seen.trails.map(({ move }) => move),
+      attestations,
+      verdicts,
+      entries: auditJson(entries),
+      at: deps.clock.now(),
+    });
+    onSent();
+    return (await writing) ? attestations.map(({ id }) => id) : undefined;
+  } catch (error) {
+    // What the database refused left nothing behind. Of what broke off, nobody knows.
+    if (sqlStateOf(error) === undefined || isConnectionFailure(error)) throw error;
+    return undefined;
+  }
+}

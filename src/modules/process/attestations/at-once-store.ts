@@ -1,0 +1,36 @@
+import type { Executor } from "../../../db/connect.ts";
+import { boolean } from "../../../db/row.ts";
+import { query } from "../../../db/sql.ts";
+import type { Timestamp } from "../../../lib/clock.ts";
+import { writeJson } from "../../../lib/exact-json.ts";
+import type { NewAttestation } from "./store.ts";
+
+/** Everything that is written for some attestations. */
+export interface WrittenAttestations {
+  /** Their trails, as the database's `move_trails` takes them. */
+  trails: readonly unknown[];
+  attestations: readonly NewAttestation[];
+  /** Of the trails, with the attestations. */
+  verdicts: readonly unknown[];
+  /** JSON text of the entries of the audit log. */
+  entries: string;
+  at: Timestamp;
+}
+
+/**
+ * Writes attestations with all that follows from them in one statement and so in one transaction, which must be its own
+ * (`migrations/0060`). Rows are locked in the order of all writers: flows, trails, what is kept of flows, the organization's
+ * counter.
+ * @returns false, having written nothing, when what was looked at has changed since.
+ * @throws DatabaseError serialization_failure when a trail was begun by somebody else at the same time.
+ */
+export async function writeAttestations(
+  db: Executor,
+  orgId: string,
+  { trails, attestations, verdicts, entries, at }: WrittenAttestations,
+): Promise<boolean> {
+  const { written } = await db.one(query("write-attestations", { written: boolean })`
+    select write_attestations(${orgId}, ${JSON.stringify(trails)}::json, ${writeJson(attestations)}::json,
+      ${JSON.stringify(verdicts)}::json, ${entries}::json, ${at}) as written`);
+  return written;
+}

@@ -1,0 +1,36 @@
+import { constant, type Sql, sql } from "../../../db/sql.ts";
+import type { TrailReports } from "../../../domain/compliance/model.ts";
+
+/** JSON of the artifacts `a` of a case, in the order of their reports. */
+export const artifactList = sql`coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
+  a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
+  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
+
+/** JSON of the attestations `a` of a case, in the order of their reports. */
+export const attestationList = sql`coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
+  'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
+  'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
+  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
+
+/** Artifacts or attestations of a trail up to which reading all of them costs less than finding those that decide. */
+const few = 100;
+const limit = constant(few + 1);
+
+/** Says whether `someArtifacts` and `someAttestations` have read all there are. */
+export function isComplete({ artifacts, attestations }: TrailReports): boolean {
+  return Math.max(artifacts.length, attestations.length) <= few;
+}
+
+/** JSON of the artifacts of the trail `t`, or of one more than a few. */
+export function someArtifacts(orgId: string): Sql {
+  return sql`(
+      select ${artifactList}
+      from (select * from artifacts where org_id = ${orgId} and trail_id = t.id limit ${limit}) a)`;
+}
+
+/** JSON of the attestations of the trail `t`, or of one more than a few. */
+export function someAttestations(orgId: string): Sql {
+  return sql`(
+      select ${attestationList}
+      from (select * from attestations where org_id = ${orgId} and trail_id = t.id limit ${limit}) a)`;
+}
