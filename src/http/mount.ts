@@ -105,6 +105,8 @@ interface ReceivedBody {
   isLarge: boolean;
   files: Record<string, AnyFile> | undefined;
   digest: Buffer | null;
+  /** How much there is of it, without files. */
+  bytes: number;
   /** Forgets files that nobody wanted to keep. */
   discard?: () => Promise<void>;
 }
@@ -119,7 +121,8 @@ async function receiveBody(
   const digest =
     request.rawBody === null ? null : (request.bodyDigest ?? (await sha256InTurns([request.rawBody])));
   const isLarge = spec?.kind === "json" && isLargeJson(request.rawBody);
-  return { value: request.body ?? undefined, isLarge, files: undefined, digest };
+  const bytes = request.rawBody?.length ?? 0;
+  return { value: request.body ?? undefined, isLarge, files: undefined, digest, bytes };
 }
 
 /** Parses the body, or reuses what the same bytes gave before. */
@@ -222,6 +225,7 @@ function routeHandler(
         admission: request.admission ?? undefined,
         actor: actorOf(request, operationId, received.digest),
         peer: peerOf(request),
+        bodyBytes: received.bytes,
         url: deps.config.publicUrl + request.url,
         path: pathOf(request),
         headers: request.headers,

@@ -12,6 +12,7 @@ import { present } from "../lib/present.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { createIntake, type EvidenceIntake } from "./evidence-part.ts";
 import type { Reception } from "./intake.ts";
+import { readLoneField } from "./lone-field.ts";
 
 type MultipartBody = Extract<RequestBody, { kind: "multipart" }>;
 
@@ -24,6 +25,8 @@ export interface Multipart {
   files: Record<string, AnyFile>;
   /** SHA-256 over the JSON field and the digests of the files, in order of their names. */
   digest: Buffer;
+  /** Bytes of the JSON field. */
+  bytes: number;
   /** Forgets evidence that was not kept. To be called whatever becomes of the request. */
   discard: () => Promise<void>;
 }
@@ -172,6 +175,33 @@ function receiveParts(
   });
 }
 
+/** Bytes of a body up to which it is looked at as a whole. */
+const smallBody = 64 * 1024;
+
+/**
+ * Reads a small body that has arrived and is the JSON field and nothing else.
+ * @returns undefined for any other, which is left as it was.
+ */
+function readArrived(request: FastifyRequest, { field }: MultipartBody): Buffer | undefined {
+  const { raw, server } = request;
+  const { "content-length": announced, "content-type": contentType } = request.headers;
+  const length = Number(announced ?? Number.NaN);
+  if (!raw.complete || !(length <= smallBody) || raw.readableLength !== length) return undefined;
+  const body = raw.read() as Buffer | null;
+  if (body === null) return undefined;
+  const json = readLoneField(body, contentType, field);
+  if (json === undefined) {
+    raw.unshift(body);
+    return undefined;
+  }
+  let refusal: AppError | undefined;
+  const reception = server.intake.begin(request, (error) => (refusal = error));
+  reception.arrived(length);
+  reception.end();
+  if (refusal !== undefined) throw refusal;
+  return json;
+}
+
 /** Says how large a file of the body may be at most; each is held to its own limit when it is read. */
 function largestFile(spec: MultipartBody, maxEvidenceBytes: number): number {
   const sizes = Object.values(spec.files).map((part) =>
@@ -203,13 +233,18 @@ export async function readMultipart(
   const intake = createIntake(deps);
   try {
     const largest = largestFile(spec, deps.config.evidence.maxBytes);
-    const parts = await receiveParts(request, spec, { intake, largest });
+    const arrived = readArrived(request, spec);
+    const parts =
+      arrived === undefined
+        ? await receiveParts(request, spec, { intake, largest })
+        : { json: arrived, files: {} };
     await request.server.largeBodies.enter(request, parts.json);
     return {
       value: await parseField(spec.field, parts.json, deps.exact),
       isLarge: isLargeJson(parts.json),
       files: parts.files,
       digest: await digestOf(parts),
+      bytes: parts.json.length,
       discard: () => intake.discard(),
     };
   } catch (error) {

@@ -56,6 +56,8 @@ export interface Call<E extends Endpoint> extends Input<E> {
   actor: Actor;
   /** Who is at the other end of the connection. */
   peer: Peer;
+  /** Bytes of the body, without the files that came with it. */
+  bodyBytes: number;
   /** Absolute URL as requested, query included, on the public base. */
   url: string;
   /** Path as requested, without the query. */

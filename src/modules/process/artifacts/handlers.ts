@@ -7,8 +7,8 @@ import { findLatestCommit } from "./store.ts";
 
 export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
   create_artifact: async (deps, call) => {
-    const { params, body, actor, org } = call;
-    await reportArtifact(deps, org, { flow_name: params.flow_name, artifact: body, actor });
+    const { params, body, bodyBytes, actor, org } = call;
+    await reportArtifact(deps, org, { flow_name: params.flow_name, artifact: body, actor, bodyBytes });
     return { status: 201, body: { message: "OK" } };
   },
 

@@ -117,10 +117,9 @@ export async function reportArtifacts(
  * Reports one artifact, together with others that arrive at the same time (`createReporter`).
  * @returns the report's id.
  */
-export const reportArtifact = createReporter<ReportedArtifact & { actor: Actor }>({
+export const reportArtifact = createReporter<ReportedArtifact & { actor: Actor; bodyBytes: number }>({
   resourceType: "artifact",
   resourceOf: ({ artifact }) => artifact.fingerprint,
   trailOf: ({ artifact }) => trailNameOf(artifact),
-  payload: ({ artifact }) => artifact,
   write: (deps, tx, org, reports) => reportArtifacts(deps, tx, org.id, reports),
 });

@@ -93,6 +93,8 @@ export interface ReportedAttestation {
   /** The file that came with it. */
   attachment?: UploadedEvidence | undefined;
   actor: Actor;
+  /** How much was sent, without the file. */
+  bodyBytes: number;
 }
 
 /** Says where a report comes from and goes to. */

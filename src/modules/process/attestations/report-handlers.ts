@@ -21,6 +21,7 @@ interface ReportCall {
   params: { flow_name: string; trail_name: string };
   body: CommonAttestationInput;
   files: { attachment_file?: UploadedEvidence } | undefined;
+  bodyBytes: number;
 }
 
 /** Picks what every kind may say; the rest is the kind's own. */
@@ -40,9 +41,16 @@ function commonOf(body: CommonAttestationInput): CommonAttestationInput {
 }
 
 async function store(deps: Deps, call: ReportCall, kind: KindOfAttestation): Promise<void> {
-  const { org, actor, params, body } = call;
+  const { org, actor, params, body, bodyBytes } = call;
   const attachment = call.files?.attachment_file;
-  await reportAttestation(deps, org, { ...params, common: commonOf(body), kind, attachment, actor });
+  await reportAttestation(deps, org, {
+    ...params,
+    common: commonOf(body),
+    kind,
+    attachment,
+    actor,
+    bodyBytes,
+  });
 }
 
 async function report(deps: Deps, call: ReportCall, kind: KindOfAttestation) {

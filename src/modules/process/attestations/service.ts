@@ -129,7 +129,6 @@ async function writeReports(
 const reportOne = createReporter<ReportedAttestation>({
   ...auditedAttestation,
   trailOf: ({ trail_name }) => trail_name,
-  payload: ({ common, kind }) => [common, kind],
   write: writeReports,
   writeAtOnce,
 });

@@ -3,7 +3,6 @@ import { isConnectionFailure } from "../../../db/sqlstate.ts";
 import { overloaded } from "../../../domain/errors.ts";
 import type { Actor, Org } from "../../../domain/principal.ts";
 import { type Batcher, createBatcher, type QueueLimits } from "../../../lib/batcher.ts";
-import { writeJson } from "../../../lib/exact-json.ts";
 import { zip } from "../../../lib/zip.ts";
 import { recordedTogether } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -17,20 +16,20 @@ const megabyte = 1024 * 1024;
  * Limits the queue of one organization's reports. They are small as a rule, and may be large: both together must fit into
  * memory, and into one statement.
  */
-function limitsFor<Report>(payload: (report: Report) => unknown): QueueLimits<Report> {
-  return {
-    maxWaiting: 10_000,
-    weigh: (report) => writeJson(payload(report)).length,
-    maxBatchWeight: 16 * megabyte,
-    maxWaitingWeight: 64 * megabyte,
-    refusal: overloaded,
-  };
-}
+const limits: QueueLimits<QueuedReport> = {
+  maxWaiting: 10_000,
+  weigh: ({ bodyBytes }) => bodyBytes,
+  maxBatchWeight: 16 * megabyte,
+  maxWaitingWeight: 64 * megabyte,
+  refusal: overloaded,
+};
 
 /** What every report says: who reports, and to which flow. */
 interface QueuedReport {
   flow_name: string;
   actor: Actor;
+  /** How much was sent. */
+  bodyBytes: number;
 }
 
 /** What is particular to a sort of reports. */
@@ -41,8 +40,6 @@ interface ReportSort<Report> {
   resourceOf(report: Report, id: string): string;
   /** Names the trail that the report belongs to. */
   trailOf(report: Report): string;
-  /** Takes what makes the report's size. */
-  payload(report: Report): unknown;
   /** Writes all of an organization, beginning with reads or locks. @returns their ids, in their order. */
   write(deps: Deps, tx: Tx, org: Org, reports: readonly Report[]): Promise<string[]>;
   /**
@@ -61,7 +58,7 @@ interface ReportSort<Report> {
 function createQueue<Report extends QueuedReport>(
   deps: Deps,
   org: Org,
-  { resourceType, resourceOf, trailOf, payload, write, writeAtOnce }: ReportSort<Report>,
+  { resourceType, resourceOf, trailOf, write, writeAtOnce }: ReportSort<Report>,
 ): Batcher<Report, string> {
   const writeTogether = (reports: readonly Report[], onSent: () => void): Promise<string[]> =>
     recordedTogether(
@@ -75,11 +72,11 @@ function createQueue<Report extends QueuedReport>(
       },
       { beginsWithReads: true, onSent },
     );
-  return createBatcher({
+  return createBatcher<Report, string>({
     maxItems: maxReportsInBatch,
     concurrency: 1,
     subjectOf: (report) => `${report.flow_name}/${trailOf(report)}`,
-    limits: limitsFor(payload),
+    limits,
     isShared: isConnectionFailure,
     write: async (reports, onSent) =>
       (await writeAtOnce?.(deps, org, reports, onSent)) ?? writeTogether(reports, onSent),
