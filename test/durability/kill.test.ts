@@ -18,6 +18,8 @@ const writers = 8;
 interface Acknowledged {
   environments: string[];
   fingerprints: string[];
+  /** Names of attestations, by their trails. */
+  attestations: Map<string, string[]>;
 }
 
 interface Site {
@@ -32,16 +34,24 @@ function send(
   path: string,
   body?: unknown,
 ): Promise<Response> {
+  const isForm = body instanceof FormData;
   return fetch(`${server.url}/api/v2${path}`, {
     method,
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    headers: { authorization: `Bearer ${key}`, ...(isForm ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     signal: AbortSignal.timeout(20_000),
   });
 }
 
 function fingerprintOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
+}
+
+/** A form with an attestation of this name. */
+function attestationOf(name: string): FormData {
+  const form = new FormData();
+  form.set("data_json", JSON.stringify({ attestation_name: name, is_compliant: true, user_data: {} }));
+  return form;
 }
 
 /** Writes until told to stop or until the server is gone, and notes what was acknowledged. */
@@ -70,6 +80,9 @@ async function write(
         into.environments.push(name);
       if ((await send(server, site.key, "POST", `/artifacts/${site.org}/web`, artifact)).ok)
         into.fingerprints.push(fingerprint);
+      const path = `/attestations/${site.org}/web/trail/${label}/generic`;
+      if ((await send(server, site.key, "POST", path, attestationOf(name))).ok)
+        into.attestations.set(label, [...(into.attestations.get(label) ?? []), name]);
     } catch {
       // The connection broke: nothing was acknowledged. With the server gone for good there is no more to do.
       await delay(20);
@@ -131,7 +144,7 @@ describe("kill -9 of the server and its PostgreSQL under concurrent writes", () 
     { timeout: 300_000 },
     async () => {
       await withDataDir(async (dataDir) => {
-        const acknowledged: Acknowledged = { environments: [], fingerprints: [] };
+        const acknowledged: Acknowledged = { environments: [], fingerprints: [], attestations: new Map() };
         let server = await startServer(dataDir);
         const key = initialAdminKey(dataDir);
         const site = { key, org: await firstOrganization(server, key) };
@@ -163,6 +176,15 @@ describe("kill -9 of the server and its PostgreSQL under concurrent writes", () 
           ({ fingerprint }: { fingerprint: string }) => fingerprint,
         );
         expect(acknowledged.fingerprints.filter((fingerprint) => !builds.has(fingerprint))).toEqual([]);
+        expect(acknowledged.attestations.size).toBeGreaterThan(cycles);
+        for (const [trail, names] of acknowledged.attestations) {
+          const answer = await send(server, site.key, "GET", `/trails/${site.org}/web/${trail}`);
+          const { compliance_status: verdict } = (await answer.json()) as {
+            compliance_status: { attestations_statuses: { attestation_name: string }[] };
+          };
+          const judged = verdict.attestations_statuses.map(({ attestation_name }) => attestation_name);
+          expect(judged).toEqual(expect.arrayContaining(names));
+        }
         expect(await server.stop()).toBe(0);
       });
     },
