@@ -48,6 +48,8 @@ export interface Config {
   evidence: EvidenceSettings;
   /** A client that takes nothing of its answer for so long is cut off. */
   sendStallSeconds: number;
+  /** Bytes in memory of answers that are kept to be given again; 0: none is. */
+  keptAnswerBytes: number;
   /** What callers may take of connections, time and memory. */
   intake: IntakeLimits;
   /** Folder of the built web app: the program's own, or another; undefined when none is to be served. */
@@ -153,6 +155,7 @@ const Environment = z.object({
   WAYBILL_MAX_EVIDENCE_BYTES: whole(1024, 999_999_999).optional(),
   WAYBILL_WEB: z.string().min(1).optional(),
   WAYBILL_SEND_STALL_SECONDS: whole(1, 3600).optional(),
+  WAYBILL_KEPT_ANSWER_BYTES: whole(0, 9_999_999_999).optional(),
   ...s3,
   ...limitVariables,
   XDG_DATA_HOME: z.string().optional(),
@@ -175,6 +178,7 @@ function rateLimit(set: number | undefined, host: string, standard: number): num
   return (set ?? (isLoopback(host) ? 0 : standard)) || undefined;
 }
 
+const standardKeptBytes = 32 * 1024 * 1024;
 const standardEvidenceBytes = 10 * 1024 * 1024;
 
 /** The bucket is what decides between files and S3; the other settings mean nothing without it, and it needs the keys. */
@@ -291,6 +295,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     metricsToken: set.WAYBILL_METRICS_TOKEN,
     evidence: evidenceSettings(set, dataDir),
     sendStallSeconds: set.WAYBILL_SEND_STALL_SECONDS ?? 30,
+    keptAnswerBytes: set.WAYBILL_KEPT_ANSWER_BYTES ?? standardKeptBytes,
     web: webFolder(set.WAYBILL_WEB),
     intake: intakeLimits(set, isLoopback(host)),
   };

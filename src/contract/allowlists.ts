@@ -44,6 +44,7 @@ export const allowlistEndpoints = {
       "Of all environments, newest first. Those of archived environments are left out. `environment` is a name, present or former, " +
       "and may be repeated: any of them will do, unknown ones have nothing.",
     access: organizationReader,
+    kept: true,
     query: z.object({ environment: listParameter(textParameter()).optional() }),
     responses: {
       200: withCsv(json("The entries", z.array(AllowlistEntry)), "allowlist", [

@@ -129,6 +129,7 @@ export const artifactReadEndpoints = {
       "exact; with both, the flow counts. Several repos may have the name. Artifacts of archived flows are listed only by " +
       "the flow's archived name.",
     access: organizationReader,
+    kept: true,
     query: z.object({
       page: pageParameter().default(1),
       per_page: integerParameter({ min: 1, max: 500 }).default(15),
@@ -147,6 +148,7 @@ export const artifactReadEndpoints = {
       "attestation of a trail asks for the report on that trail, and limits the history to it. `artifact_id`, the `id` of an " +
       "answer, asks for that very report, also when there are newer ones; the history stays whole.",
     access: organizationReader,
+    kept: true,
     params: fingerprintParams,
     query: artifactReportQuery,
     responses: { 200: json("The artifact", ArtifactResponse) },
@@ -160,6 +162,7 @@ export const artifactReadEndpoints = {
       "Newest first, each artifact once, by its newest report; the newest 500. The first 5 characters of the commit and " +
       "more are enough.",
     access: organizationReader,
+    kept: true,
     params: z.object({ commit_sha: z.string().regex(commitPrefixPattern) }),
     query: artifactReportQuery.pick({ trail: true }),
     responses: { 200: json("The artifacts", z.array(ArtifactResponse)) },

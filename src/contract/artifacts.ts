@@ -71,6 +71,7 @@ export const artifactEndpoints = {
     description:
       "Looks at the newest 5000 artifacts of the flow that have a commit and not this fingerprint. Null when none of them fits, and when the flow does not exist.",
     access: organizationReader,
+    kept: true,
     params: flowParams.extend(fingerprintParams.shape),
     query: z.object({ branch: textParameter().optional() }),
     responses: { 200: json("The commit", LatestCommit) },

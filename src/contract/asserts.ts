@@ -139,6 +139,7 @@ export const assertEndpoints = {
       "templates of the flows that know it. `flow_name` restricts it to one flow. An environment without policies leaves " +
       "it to the flows. The answer is 200 whatever the verdict.",
     access: organizationReader,
+    kept: true,
     query: AssertQuery,
     responses: { 200: json("The verdict", AssertArtifact) },
   }),

@@ -113,6 +113,7 @@ export const attestationSearchEndpoints = {
       "leads to what comes after the page, however many attestations are reported meanwhile; the last page has none. With " +
       "`include=evidence` each tells of the file that came with it.",
     access: organizationReader,
+    kept: true,
     query: SearchQuery,
     responses: {
       200: withCsv(
@@ -131,6 +132,7 @@ export const attestationSearchEndpoints = {
       "Each commit asked for is a key, with the attestations that named it as their commit, oldest first. " +
       "`commit_list` is required and may be repeated; `attestation_id` is ignored.",
     access: organizationReader,
+    kept: true,
     query: CriteriaQuery,
     responses: { 200: json("Attestations by commit", AttestationsListForCommitsResponse) },
   }),
@@ -141,6 +143,7 @@ export const attestationSearchEndpoints = {
     summary: "List a flow's attestations",
     description: "Newest first. The bounds are inclusive.",
     access: organizationReader,
+    kept: true,
     query: z.object({ page: pageParameter().default(1), per_page: perPage, ...span, ...attestationIncludes }),
     responses: {
       200: withCsv(json("A page of attestations", AttestationsPaginatedResponse), "attestations", columns),

@@ -135,6 +135,7 @@ export const attestationTypeEndpoints = {
     summary: "List custom attestation types",
     description: "Newest first. Archived ones are left out; each can be read by its name.",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The types", z.array(CustomAttestationType)) },
   }),
   post_custom_attestation_type: endpoint({
@@ -162,6 +163,7 @@ export const attestationTypeEndpoints = {
     tag: "Custom Attestation Types",
     summary: "Get a custom attestation type with all its versions, or with one",
     access: organizationReader,
+    kept: true,
     query: z.object({ version: integerParameter().optional() }),
     responses: { 200: json("The type", z.union([CustomAttestationType, CustomAttestationTypeAtVersion])) },
   }),

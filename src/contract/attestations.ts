@@ -20,6 +20,7 @@ export const attestationEndpoints = {
       "Oldest first. One made for an artifact that is yet to come is listed here until that artifact is reported. With " +
       "`include=evidence` each tells of the file that came with it.",
     access: organizationReader,
+    kept: true,
     query: z.object(attestationIncludes),
     responses: { 200: json("The attestations; none is an empty list", AttestationResponse) },
   }),
@@ -41,6 +42,7 @@ export const attestationEndpoints = {
       "On all trails of the flow, oldest first. The beginning of a fingerprint is enough. With `include=evidence` each " +
       "tells of the file that came with it.",
     access: organizationReader,
+    kept: true,
     params: fingerprintParams,
     query: z.object(attestationIncludes),
     responses: { 200: json("The attestations; none is an empty list", AttestationResponse) },

@@ -84,6 +84,7 @@ export const buildEndpoints = {
     summary: "List builds",
     description: `Newest first. ${windowDescription} \`per_page=0\` only counts. \`has_builds_ever\` looks at the same repos without the window.`,
     access: organizationReader,
+    kept: true,
     query: z.object({
       page: pageParameter().default(1),
       per_page: integerParameter({ min: 0, max: 50 }).default(15),
@@ -98,6 +99,7 @@ export const buildEndpoints = {
     summary: "Get the times of builds in a window",
     description: `For charts of how often builds are made. ${windowDescription}`,
     access: organizationReader,
+    kept: true,
     query: z.object(filters),
     responses: { 200: json("The window and its builds", BuildStatisticsResponse) },
   }),

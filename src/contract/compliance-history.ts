@@ -58,6 +58,7 @@ export const complianceHistoryEndpoints = {
     summary: "Tell for how long an environment was compliant",
     description: `Seconds compliant, non-compliant, unknown and silent, which add up to the length of each bucket. ${windowText}`,
     access: organizationReader,
+    kept: true,
     query,
     responses: { 200: json("Its history", EnvironmentHistory) },
   }),
@@ -70,6 +71,7 @@ export const complianceHistoryEndpoints = {
       "The same, added up over all environments that are not archived, logical ones too; each counts from its creation " +
       `on. ${windowText}`,
     access: organizationReader,
+    kept: true,
     query,
     responses: { 200: json("Their history", OrganizationHistory) },
   }),

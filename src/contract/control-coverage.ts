@@ -51,6 +51,7 @@ export const controlCoverageEndpoints = {
       "An environment enforces a control when the latest version of a policy attached to it asks for decisions on it, met " +
       "or not. Sorted by name, archived environments left out. `search` is part of the name, in any case.",
     access: organizationReader,
+    kept: true,
     query: ControlCoverageQuery,
     responses: { 200: json("The coverage", ControlCoverage) },
   }),

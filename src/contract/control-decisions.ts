@@ -84,6 +84,7 @@ export const controlDecisionEndpoints = {
     description:
       "Sorted by time. The bounds are inclusive, `flow_id` may be repeated: any of the flows will do. Decisions that named the identifier before there was such a control are among them.",
     access: organizationReader,
+    kept: true,
     query: ControlDecisionsQuery,
     responses: { 200: json("A page of decisions", ControlDecisionListResponse) },
   }),
@@ -93,6 +94,7 @@ export const controlDecisionEndpoints = {
     tag,
     summary: "Get a decision on a control",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The decision", ControlDecisionDetail) },
   }),
 } satisfies Endpoints;

@@ -116,6 +116,7 @@ export const controlEndpoints = {
     description:
       "Sorted by name. `search` is part of the name or the identifier, in any case. `tag` is `key` or `key:value`; any of several will do. `archived` lists the archived ones instead of the others.",
     access: organizationReader,
+    kept: true,
     query: ControlsQuery,
     responses: { 200: json("A page of controls", ControlListResponse) },
   }),
@@ -140,6 +141,7 @@ export const controlEndpoints = {
     description:
       "Distinct pairs over all controls of the organization, archived ones included, sorted by key, then by value.",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The tags", ControlTagChoicesResponse) },
   }),
   get_control: endpoint({
@@ -149,6 +151,7 @@ export const controlEndpoints = {
     summary: "Get a control",
     description: "Archived ones too.",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The control", ControlDetail) },
   }),
   put_control: endpoint({
@@ -187,6 +190,7 @@ export const controlEndpoints = {
     summary: "List the versions of a control",
     description: "Sorted by version number: creation, edits, archivings and returns.",
     access: organizationReader,
+    kept: true,
     query: z.object({ ...paging, sort_direction: choiceParameter(sortDirections).default("desc") }),
     responses: { 200: json("A page of versions", ControlVersionListResponse) },
   }),
@@ -196,6 +200,7 @@ export const controlEndpoints = {
     tag,
     summary: "Get a control as it was at a version",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The version", ControlVersion) },
   }),
   ...controlDecisionEndpoints,

@@ -147,6 +147,7 @@ export const deploymentEndpoints = {
     summary: "List deployments",
     description: `Newest first. ${whatItIs} Filters combine with AND. ${windowText} \`per_page=0\` only counts.`,
     access: organizationReader,
+    kept: true,
     query: z.object({
       ...paging,
       repo_name: textParameter().optional(),
@@ -162,6 +163,7 @@ export const deploymentEndpoints = {
     summary: "Get the latest deployment of an artifact into an environment",
     description: whatItIs,
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The deployment", DeploymentItem) },
   }),
   list_env_deployments: endpoint({
@@ -171,6 +173,7 @@ export const deploymentEndpoints = {
     summary: "List deployments into an environment",
     description: `Newest first. ${whatItIs} The window includes both ends, which are days or moments in ISO 8601, UTC unless they say otherwise; it ends now and begins 30 days before its end unless said otherwise.`,
     access: organizationReader,
+    kept: true,
     query: z.object({
       from: isoTimeParameter().optional(),
       to: isoTimeParameter().optional(),
@@ -188,6 +191,7 @@ export const deploymentEndpoints = {
     summary: "Get the times of a flow's deployments into an environment",
     description: `For charts of how often a flow's artifacts are deployed; of all flows without \`flow_id\`. ${whatItIs} ${windowText}`,
     access: organizationReader,
+    kept: true,
     query: z.object({ flow_id: textParameter().optional(), ...window }),
     responses: { 200: json("The window and its deployments", DeploymentFrequency) },
   }),
@@ -198,6 +202,7 @@ export const deploymentEndpoints = {
     summary: "List deployments of a repo",
     description: `Newest first. The repo is named by its internal id. ${whatItIs} ${environmentText} ${windowText} \`per_page=0\` only counts.`,
     access: organizationReader,
+    kept: true,
     query: z.object({ ...paging, ...environments, ...window }),
     responses: { 200: withCsv(json("A page of deployments", DeploymentList), "deployments", columns) },
   }),
@@ -208,6 +213,7 @@ export const deploymentEndpoints = {
     summary: "Get the times and lead times of a repo's deployments",
     description: `For charts, by environment. The repo is named by its internal id. ${whatItIs} ${environmentText} ${windowText}`,
     access: organizationReader,
+    kept: true,
     query: z.object({ ...environments, ...window }),
     responses: { 200: json("The window and its deployments", RepoDeploymentStatistics) },
   }),

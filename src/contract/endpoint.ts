@@ -98,6 +98,12 @@ export interface Endpoint {
    * Set when nothing is recorded, whatever the method: such an endpoint is answered even while recording is refused.
    */
   recordsNothing?: boolean;
+  /**
+   * Set for a read whose answer follows from the organization, the caller's role there, the address and what the database holds, so that it may be
+   * given again to whoever asks for the same while nothing has been written: its handler is not told who asks. What it says of the time may be a
+   * second old.
+   */
+  kept?: true;
   /** Set for a read that shows a secret: nobody is to keep it, and it is not compressed. */
   showsSecret?: boolean;
   deprecated?: boolean;
@@ -168,7 +174,7 @@ export interface Input<E extends Endpoint> {
 }
 
 /** Longest text that is sent together with the headers; longer text is not copied again. */
-const shortLength = 4096;
+export const shortLength = 4096;
 
 /** A long text that is encoded when it is sent. */
 export interface WrittenText {

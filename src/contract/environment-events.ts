@@ -168,6 +168,7 @@ export const environmentEventEndpoints = {
       "and page, and what is only in one of them is `paired` with another version of it in the other: by what was recorded " +
       "to have run before it, else by flow and template name, else by name without tag; `policies` are those that differ.",
     access: organizationReader,
+    kept: true,
     query: z.object({
       snappish1: textParameter(),
       snappish2: textParameter(),
@@ -186,6 +187,7 @@ export const environmentEventEndpoints = {
       "they over `interval`. Everything is included. The headers `X-Total-Count`, `X-Per-Page`, `X-Current-Page` and " +
       "`X-Total-Pages` tell where the page stands; `Link` leads to others when there are any.",
     access: organizationReader,
+    kept: true,
     query: EnvironmentEventsQuery,
     responses: { 200: json("The events", z.array(EnvironmentEvent)) },
   }),

@@ -151,6 +151,7 @@ export const environmentExplanationEndpoints = {
       "rules are in the field `rules`, to be found by `policy_name` and `rule_index`. The answer may be long, and is made " +
       "while it is sent.",
     access: organizationReader,
+    kept: true,
     query: ExplanationQuery,
     responses: { 200: json("The explanation", EnvironmentExplanation) },
   }),

@@ -148,6 +148,7 @@ export const environmentEndpoints = {
       "`type`, `tag`, `space_id`, `state` and `policy` may be repeated: any of the values will do. Different " +
       "filters combine with AND. With `include=summary` each tells its id, its space, its silence and the counts of its latest snapshot.",
     access: organizationReader,
+    kept: true,
     query: EnvironmentListQuery,
     responses: { 200: json("The environments", z.union([EnvironmentList, z.array(Environment)])) },
   }),
@@ -168,6 +169,7 @@ export const environmentEndpoints = {
     description:
       "With `include=summary` it tells its id, its space, its silence and the counts of its latest snapshot, too, as in the list.",
     access: organizationReader,
+    kept: true,
     query: z.object({ include: commaListParameter(["summary"]).optional() }),
     responses: { 200: json("The environment", Environment) },
   }),

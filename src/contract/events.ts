@@ -64,6 +64,7 @@ export const eventEndpoints = {
       "the first of its `flows`. Of the kinds, `verdict` is an artifact that became compliant or non-compliant, `changed` is whatever is none " +
       "of the others.",
     access: organizationReader,
+    kept: true,
     query: EventQuery,
     responses: {
       200: withCsv(json("A page of events, and how many there are", EventPage), "events", [

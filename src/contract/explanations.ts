@@ -119,6 +119,7 @@ export const explanationEndpoints = {
       "Everything the template asks for and everything that was reported without being asked for, with what decides on each, and " +
       "the fewest reports that would make the trail compliant.",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The explanation", TrailExplanation) },
   }),
   explain_artifact: endpoint({
@@ -130,6 +131,7 @@ export const explanationEndpoints = {
       "As for a trail, with the attestations of the artifact and those of its trail. Which report of the artifact is meant is " +
       "decided as for the artifact itself.",
     access: organizationReader,
+    kept: true,
     params: fingerprintParams,
     query: artifactReportQuery,
     responses: { 200: json("The explanation", ArtifactExplanation) },

@@ -66,6 +66,7 @@ export const flowStatisticsEndpoints = {
       "from Monday, the first and the last one cut off by the window, which has at most 90 days, ends now and begins 28 " +
       "days before its end unless said otherwise. Lists of trails find what is counted here by `state`, `failing` and `missing`.",
     access: organizationReader,
+    kept: true,
     query: z.object({
       start_ts: timestampParameter().optional(),
       end_ts: timestampParameter().optional(),

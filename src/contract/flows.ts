@@ -126,6 +126,7 @@ export const flowEndpoints = {
       "`key` or `key:value`. `archived=true` lists the archived ones instead. `include=latest_trails`, with `per_page` only, " +
       "adds the 20 newest trails of each.",
     access: organizationReader,
+    kept: true,
     query: FlowsQuery,
     responses: { 200: json("The flows", z.union([z.array(FlowList), FlowListPage])) },
   }),
@@ -161,6 +162,7 @@ export const flowEndpoints = {
     summary: "Get a flow",
     description: "A renamed flow is found by its old name until another flow takes that.",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The flow", FlowGet) },
   }),
   update_flow: endpoint({

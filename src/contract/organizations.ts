@@ -88,6 +88,7 @@ export const organizationEndpoints = {
     tag: "Organizations",
     summary: "Get an organization",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The organization", Organization) },
   }),
   update_organization: endpoint({

@@ -59,6 +59,7 @@ export const overviewEndpoints = {
       "Environments by state, what runs, the trails of the last 24 hours, and up to 20 environments that need attention. " +
       "The lists have the same numbers: of environments by `state` and `stale`, of what runs.",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The numbers", OrganizationOverview) },
   }),
 } satisfies Endpoints;

@@ -76,6 +76,7 @@ export const policyEndpoints = {
     summary: "List policies",
     description: "All of them, sorted by name.",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The policies", z.array(PolicyResponse)) },
   }),
   put_policy: endpoint({
@@ -104,6 +105,7 @@ export const policyEndpoints = {
     tag,
     summary: "Get a policy",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The policy", PolicyResponse) },
   }),
   attach_policy_to_env: endpoint({

@@ -49,6 +49,7 @@ export const provenanceEndpoints = {
       `ones left out. More than ${pictureLimits.inOnePlace} of a kind in one place, or fewer where there are many places, ` +
       "are folded into one node with a `count`: what failed or is missing is shown first. Needs the whole fingerprint.",
     access: organizationReader,
+    kept: true,
     params: z.object({ fingerprint: z.string().regex(fingerprintPattern) }),
     responses: { 200: json("The picture", ProvenancePicture) },
   }),

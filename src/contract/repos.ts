@@ -75,6 +75,7 @@ export const repoEndpoints = {
     description:
       "Sorted by name. `name` is exact and ignored when `repo_id` is given, `search` is part of the name in any case, `namespace` a beginning of the namespace with its levels separated by slashes. Several tags combine with OR.",
     access: organizationReader,
+    kept: true,
     query: z.object({
       page: pageParameter().default(1),
       per_page: integerParameter({ min: 1, max: 50 }).default(15),
@@ -93,6 +94,7 @@ export const repoEndpoints = {
     summary: "List the tags that repos have",
     description: "Distinct pairs over all repos of the organization, sorted by key, then by value.",
     access: { ...organizationReader, unknown: "not_found" },
+    kept: true,
     responses: { 200: json("The tags", RepoTagChoicesResponse) },
   }),
   list_repo_filter_options: endpoint({
@@ -102,6 +104,7 @@ export const repoEndpoints = {
     summary: "List values to filter repos by",
     description: "Each list ignores its own filter and obeys the others.",
     access: organizationReader,
+    kept: true,
     query: z.object(filters),
     responses: { 200: json("The values", RepoFilterOptionsResponse) },
   }),
@@ -113,6 +116,7 @@ export const repoEndpoints = {
     description:
       "The name may contain slashes. With `id` the name does not matter. When several repos have the name, `provider` or `id` must say which; of several at one provider the newest is answered.",
     access: organizationReader,
+    kept: true,
     query: z.object({
       provider: choiceParameter(repoProviders).optional(),
       id: textParameter().optional(),

@@ -155,6 +155,7 @@ export const runningEndpoints = {
       "the values will do. Different filters combine with AND. Sorted by environment and name, by name, by start, or by verdict: " +
       "non-compliant, compliant, unknown. Flows and repos go by their present names.",
     access: organizationReader,
+    kept: true,
     query: RunningQuery,
     responses: { 200: withCsv(json("One page of what runs", RunningArtifacts), "running", columns) },
   }),
@@ -170,6 +171,7 @@ export const runningEndpoints = {
       "the values will do. Different filters combine with AND. Sorted as the snapshot shows them, by name, by start, or by verdict: " +
       "non-compliant, compliant, unknown.",
     access: organizationReader,
+    kept: true,
     query: SnapshotArtifactsQuery,
     responses: {
       200: withCsv(json("One page of the artifacts", SnapshotArtifacts), "snapshot", [

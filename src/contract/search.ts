@@ -95,6 +95,7 @@ export const searchEndpoints = {
       "tags of artifacts. The best matches come first: the same text, then what begins with it, a word that does, and what " +
       "contains it; equally good ones take turns by kind. What is archived is left out, but for trails and artifacts.",
     access: organizationReader,
+    kept: true,
     query: z.object({
       q: searchedText,
       kind: choiceParameter(searchKinds).optional(),
@@ -111,6 +112,7 @@ export const searchEndpoints = {
       "The value is a commit or a fingerprint, or the beginning of one: at least 5 hexadecimal digits. At most 1000 commits and " +
       "1000 fingerprints are counted, and the newest 100 artifacts shown, the oldest of them first, with their newest 1000 starts and exits.",
     access: organizationReader,
+    kept: true,
     params: z.object({ search_value: z.string().regex(searchPattern) }),
     responses: { 200: json("What was found", SearchResult) },
   }),

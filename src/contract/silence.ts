@@ -55,6 +55,7 @@ export const silenceEndpoints = {
       "The usual interval between reports is learned from the last 20 of them. Without a limit of its own an environment is " +
       "stale after three times as long, at least a minute. Time during which no server was running does not count.",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("Its rhythm and its gaps", EnvironmentSilence) },
   }),
   put_environment_silence: endpoint({

@@ -182,6 +182,7 @@ export const snapshotEndpoints = {
       "force at some moment from the one to the other; both ends included. `include=counts` adds to each what runs and what " +
       "changed. With any of these three, headers tell where the page stands, as for the event log.",
     access: organizationReader,
+    kept: true,
     query: SnapshotListQuery,
     responses: { 200: json("The snapshots", z.array(SnapshotListItem)) },
   }),
@@ -197,6 +198,7 @@ export const snapshotEndpoints = {
       "`max_artifacts` a snapshot that shows more comes without any, and says in `artifacts_left_out` how many there are: they are " +
       "to be had page by page.",
     access: organizationReader,
+    kept: true,
     query: z.object({ rules: rulesParameter, max_artifacts: integerParameter({ min: 0 }).optional() }),
     responses: { 200: json("The snapshot", Snapshot) },
   }),

@@ -39,6 +39,7 @@ export const spaceEndpoints = {
     summary: "List spaces",
     description: "All of them in one flat list; `parent_id` makes the tree.",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The spaces, by name", z.array(Space)) },
   }),
   create_space: endpoint({

@@ -48,6 +48,7 @@ export const tagEndpoints = {
       "which. At most 200 keys with at most 100 values each, of no more than 256 characters. `search` is the beginning of a " +
       "key, or a key and the beginning of a value with a colon between them.",
     access: organizationReader,
+    kept: true,
     query: z.object({ search: textParameter().optional() }),
     responses: { 200: json("The tags", TagChoices) },
   }),

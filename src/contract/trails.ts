@@ -313,6 +313,7 @@ export const trailEndpoints = {
       "empty list, and an empty text matches nothing; an empty `flow` is 404. Trails of archived flows are shown when `flow` or `fingerprint` asks for them. " +
       searchDescription,
     access: organizationReader,
+    kept: true,
     query: TrailsQuery,
     responses: {
       200: withCsv(json("One page of trails", z.union([ListTrails, TrailMatrix])), "trails", trailColumns),
@@ -327,6 +328,7 @@ export const trailEndpoints = {
       "Newest first. Without `per_page` the reply is an array of all trails, with it one page of them. " +
       searchDescription,
     access: organizationReader,
+    kept: true,
     query: z.object({ ...optionalPaging, ...trailSearch }),
     responses: {
       200: withCsv(
@@ -355,6 +357,7 @@ export const trailEndpoints = {
     tag: "Trails",
     summary: "Get a trail",
     access: organizationReader,
+    kept: true,
     responses: { 200: json("The trail", GetTrail) },
   }),
 } satisfies Endpoints;

@@ -1,13 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
-import type { z } from "zod";
 
 import type { CsvForm, CsvRows } from "../contract/csv.ts";
 import type { SummarizedBody, Endpoint, Endpoints, Reply, RequestBody } from "../contract/endpoint.ts";
 import { eventStreamType } from "../contract/event-stream.ts";
 import { exactPlaces } from "../contract/exact.ts";
-import { inputErrors, inputErrorsInSteps } from "../contract/input-errors.ts";
+import { inputErrorsInSteps } from "../contract/input-errors.ts";
 import { parseInSteps } from "../contract/parse-in-steps.ts";
-import { safeParse } from "../contract/safe-parse.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
 import type { Actor } from "../domain/principal.ts";
 import { comesFromSite, readCookie, siteOf } from "../domain/sessions.ts";
@@ -17,11 +15,14 @@ import { isLoopbackAddress } from "../lib/network.ts";
 import { finish, paced, type Steps } from "../lib/steps.ts";
 import { authorize, type Caller } from "../modules/kernel/access/service.ts";
 import type { KeyUse } from "../modules/kernel/access/use-service.ts";
-import type { Admission, Call, Gate, Peer } from "../modules/kernel/call.ts";
+import type { Admission, Call, Gate, KeptCall, Peer } from "../modules/kernel/call.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { notJson, parseBody } from "./body.ts";
 import { summariesOf } from "./body-summaries.ts";
 import { csvHeaders, csvPieces, prefersCsv } from "./csv.ts";
+import { inputOf, parse, pathParams, restPattern } from "./input.ts";
+import { AnswerKeeper } from "./keep.ts";
+import { KeptAnswer, KeptAnswers, showKeptAnswers } from "./kept-answers.ts";
 import { type AnyFile, notJsonField, readMultipart } from "./multipart.ts";
 import { pathOf } from "./path.ts";
 import { type AnswerSender, createSender } from "./send.ts";
@@ -61,28 +62,9 @@ export interface Mounted {
   keyUse: KeyUse;
 }
 
-const restPattern = /\{(\w+)\.\.\.\}/;
-
 /** Writes a path as the router has it: `/repos/{org}/{repo_name...}` is `/repos/:org/*`. */
 function routeUrl(path: string): string {
   return apiPrefix + path.replace(restPattern, "*").replace(/\{(\w+)\}/g, ":$1");
-}
-
-function pathParams(endpoint: Endpoint, request: FastifyRequest): Record<string, string> {
-  const { "*": rest, ...params } = request.params as Record<string, string>;
-  const restName = restPattern.exec(endpoint.path)?.[1];
-  const named = restName === undefined || rest === undefined ? params : { ...params, [restName]: rest };
-  for (const [name, value] of Object.entries(named))
-    if (!isStorable(value))
-      throw invalidInput({ [`path.${name}`]: "Text must not contain NUL or unpaired surrogates" });
-  return named;
-}
-
-function parse(schema: z.ZodType | undefined, prefix: string, value: unknown): unknown {
-  if (schema === undefined) return undefined;
-  const parsed = safeParse(schema, value);
-  if (!parsed.success) throw invalidInput(inputErrors(prefix, parsed.error));
-  return parsed.data;
 }
 
 /** Validates a body: others come in between, if it is large. @throws AppError invalid */
@@ -196,11 +178,27 @@ function csvAnswerOf(mounted: Mounted, operationId: string, endpoint: Endpoint):
   return { form, rows: rows as CsvAnswer["rows"] };
 }
 
+/** Makes what the handler of a kept answer is told: nothing about who asks. */
+function keptCall(deps: Deps, endpoint: Endpoint, request: FastifyRequest): KeptCall<Endpoint> {
+  return {
+    ...inputOf(endpoint, request),
+    org: request.caller?.org as KeptCall<Endpoint>["org"],
+    url: deps.config.publicUrl + request.url,
+    path: pathOf(request),
+  };
+}
+
+/** What all routes answer with. */
+interface Answering {
+  sender: AnswerSender;
+  keeper: AnswerKeeper;
+}
+
 function routeHandler(
   deps: Deps,
   mounted: Mounted,
   [operationId, endpoint]: readonly [string, Endpoint],
-  sender: AnswerSender,
+  { sender, keeper }: Answering,
 ): RouteHandlerMethod {
   const handler = mounted.handlers[operationId] as (
     deps: Deps,
@@ -208,9 +206,15 @@ function routeHandler(
   ) => Promise<Reply<Endpoint>>;
   const csv = csvAnswerOf(mounted, operationId, endpoint);
   return async (request, reply) => {
-    const named = pathParams(endpoint, request);
-    const params = { ...named, ...(parse(endpoint.params, "path", named) as object | undefined) };
-    const query = parse(endpoint.query, "query", request.query);
+    const wantsCsv = csv !== undefined && prefersCsv(request.headers.accept);
+    if (endpoint.kept === true && !wantsCsv) {
+      const make = async () => handler(deps, keptCall(deps, endpoint, request) as Call<Endpoint>);
+      const answer = await keeper.answer(request, make);
+      return answer instanceof KeptAnswer
+        ? sender.sendKept(request, reply, answer, endpoint)
+        : sender.send(request, reply, answer, endpoint);
+    }
+    const { params, query } = inputOf(endpoint, request);
     const received = await receiveBody(deps, endpoint.body, request);
     let answer: Reply<Endpoint>;
     try {
@@ -230,7 +234,7 @@ function routeHandler(
         path: pathOf(request),
         headers: request.headers,
       } as Call<Endpoint>;
-      if (csv !== undefined && prefersCsv(request.headers.accept)) {
+      if (csv !== undefined && wantsCsv) {
         const pieces = csvPieces(csv.form, await csv.rows(deps, call));
         const headers = csvHeaders(csv.form, call.org);
         return await sender.sendLong(request, reply, { status: 200, headers, pieces }, endpoint);
@@ -283,7 +287,10 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
   const site = siteOf(deps.config.publicUrl);
   app.decorateRequest("caller", null);
   app.decorateRequest("authorizeAgain", null);
-  const sender = createSender(app, deps, version);
+  const kept = new KeptAnswers(deps.config.keptAnswerBytes, deps.clock);
+  showKeptAnswers(deps.metrics, kept);
+  const keeper = new AnswerKeeper(kept);
+  const sender = createSender(app, deps, { program: version, keeper });
   app.decorateRequest("admission", null);
   for (const [operationId, endpoint] of Object.entries(mounted.endpoints)) {
     if (mounted.handlers[operationId] === undefined) throw new Error(`No handler for ${operationId}`);
@@ -319,7 +326,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
         request.admission = await admit(deps, gate, request, endpoint);
         await requireRightTime(deps, endpoint, reply);
       },
-      handler: routeHandler(deps, mounted, [operationId, endpoint], sender),
+      handler: routeHandler(deps, mounted, [operationId, endpoint], { sender, keeper }),
     });
   }
 }

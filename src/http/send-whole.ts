@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 
+import type { AnswerForms } from "./kept-answers.ts";
 import { type Compression, shortestCompressed } from "./compression.ts";
 import { ownerOf } from "./owner.ts";
 import type { Terms } from "./terms.ts";
@@ -13,6 +14,8 @@ export interface AnswerHead {
   terms: Terms;
   /** What its tag is made of, where that is not the body. */
   version?: string | undefined;
+  /** What was made of the body before, where it is kept. */
+  forms?: AnswerForms | undefined;
 }
 
 /**
@@ -35,11 +38,12 @@ function hasTag(ifNoneMatch: string | undefined, tag: string): boolean {
 export function tagAnswer(
   { headers: asked }: FastifyRequest,
   reply: FastifyReply,
-  { status, headers, terms }: AnswerHead,
+  { status, headers, terms, forms }: AnswerHead,
   text: string | Buffer,
 ): boolean {
   if (!terms.isKept || status !== 200) return false;
-  const tag = tagOf(headers, text);
+  const tag = forms?.tag ?? tagOf(headers, text);
+  if (forms !== undefined) forms.tag = tag;
   reply.headers({
     etag: tag,
     "cache-control": "private, no-cache",
@@ -62,16 +66,16 @@ export class WholeSender {
     reply: FastifyReply,
     head: AnswerHead,
     body: string | Buffer,
-    done: () => void = () => undefined,
+    done?: () => void,
   ): FastifyReply | Promise<FastifyReply> {
-    const { status, headers, terms, version } = head;
+    const { status, headers, terms, version, forms } = head;
     reply.code(status).headers(headers);
     if (tagAnswer(request, reply, head, version ?? body)) return sendUnchanged(request, reply, body, done);
     const isLong = Buffer.byteLength(body) >= shortestCompressed;
     if (!terms.isCompressible || !isLong) return sendPlain(reply, body, done);
     if (!reply.hasHeader("vary")) reply.header("vary", terms.vary);
     if (terms.encoding === undefined) return sendPlain(reply, body, done);
-    return this.#sendCompressed(request, reply, { encoding: terms.encoding, body, done });
+    return this.#sendCompressed(request, reply, { encoding: terms.encoding, forms, body, done });
   }
 
   async #sendCompressed(
@@ -79,21 +83,29 @@ export class WholeSender {
     reply: FastifyReply,
     {
       encoding,
+      forms,
       body,
       done,
-    }: { encoding: NonNullable<Terms["encoding"]>; body: string | Buffer; done: () => void },
+    }: {
+      encoding: NonNullable<Terms["encoding"]>;
+      forms: AnswerForms | undefined;
+      body: string | Buffer;
+      done: (() => void) | undefined;
+    },
   ): Promise<FastifyReply> {
     const bytes = typeof body === "string" ? Buffer.from(body) : body;
-    const compressed = await this.#compression.whole(ownerOf(request), encoding, bytes);
+    const compressed =
+      forms?.compressed(encoding) ?? (await this.#compression.whole(ownerOf(request), encoding, bytes));
     if (compressed === undefined) return sendPlain(reply, bytes, done);
-    done();
+    forms?.remember(encoding, compressed);
+    done?.();
     return reply.header("content-encoding", encoding).send(compressed);
   }
 }
 
-function sendPlain(reply: FastifyReply, body: string | Buffer, done: () => void): FastifyReply {
+function sendPlain(reply: FastifyReply, body: string | Buffer, done: (() => void) | undefined): FastifyReply {
   // Handed over to the kernel. Of an answer that breaks off before, nobody knows who still looks at its bytes.
-  reply.raw.once("finish", done);
+  if (done !== undefined) reply.raw.once("finish", done);
   return reply.send(body);
 }
 
@@ -101,11 +113,11 @@ function sendUnchanged(
   request: FastifyRequest,
   reply: FastifyReply,
   body: string | Buffer,
-  done: () => void,
+  done: (() => void) | undefined,
 ): FastifyReply {
   reply.code(304);
   // Of a body that is left out anyway only the length is sent.
   if (request.method === "HEAD") return sendPlain(reply, body, done);
-  done();
+  done?.();
   return reply.removeHeader("content-type").send();
 }

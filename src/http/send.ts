@@ -3,7 +3,14 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Gauge } from "prom-client";
 
-import { type Endpoint, JsonPieces, JsonText, type Piece, type Reply } from "../contract/endpoint.ts";
+import {
+  type Endpoint,
+  JsonPieces,
+  JsonText,
+  type Piece,
+  type Reply,
+  shortLength,
+} from "../contract/endpoint.ts";
 import { overloaded } from "../domain/errors.ts";
 import { EventStream } from "../contract/event-stream.ts";
 import { ByteWriter } from "../lib/byte-writer.ts";
@@ -11,16 +18,13 @@ import { isWide, widePieces } from "../lib/wide-json.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { Compression } from "./compression.ts";
 import { ownerOf } from "./owner.ts";
+import { type AnswerKeeper, jsonType, longText } from "./keep.ts";
+import type { KeptAnswer } from "./kept-answers.ts";
 import { EventSender } from "./send-events.ts";
 import { type LongAnswer, PieceSender, sendHead } from "./send-pieces.ts";
 import { type AnswerHead, WholeSender } from "./send-whole.ts";
 import { termsOf } from "./terms.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
-
-const jsonType = "application/json; charset=utf-8";
-
-/** Text that is longer is sent piece by piece. In bytes, about. */
-const longText = 256 * 1024;
 
 /** Sends the answers of one server. */
 export interface AnswerSender {
@@ -28,6 +32,13 @@ export interface AnswerSender {
     request: FastifyRequest,
     reply: FastifyReply,
     answer: Reply<Endpoint>,
+    endpoint: Endpoint,
+  ): Promise<FastifyReply> | FastifyReply;
+  /** Sends what was made before. */
+  sendKept(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    answer: KeptAnswer,
     endpoint: Endpoint,
   ): Promise<FastifyReply> | FastifyReply;
   /** Sends what is made while it is sent, of a type that the handler knows. */
@@ -82,12 +93,12 @@ function showLongAnswers({ metrics }: Pick<Deps, "metrics">, long: PieceSender):
 /**
  * Makes what sends answers. Long ones wait for their turn as long as a client may take nothing: then one that does not read has
  * made room.
- * @param program its version: another one may write the same in another way.
+ * @param parts `program`: its version, since another one may write the same in another way.
  */
 export function createSender(
   app: FastifyInstance,
   deps: Pick<Deps, "config" | "metrics" | "log">,
-  program: string,
+  { program, keeper }: { program: string; keeper: AnswerKeeper },
 ): AnswerSender {
   const waitMs = deps.config.sendStallSeconds * 1000;
   const compression = new Compression(waitMs);
@@ -109,6 +120,18 @@ export function createSender(
     return whole.send(request, reply, head, writer.result(), () => writer.release());
   }
 
+  /** Sends bytes that others get as well. They are counted for each, because they are in memory until all have got them. */
+  function sendKept(request: FastifyRequest, reply: FastifyReply, answer: KeptAnswer, endpoint: Endpoint) {
+    const { headers, body, forms } = answer;
+    if (body.length > shortLength) {
+      const giveBack = unsent.take(ownerOf(request), body.length);
+      if (giveBack === undefined) throw overloaded();
+      reply.raw.once("close", giveBack);
+    }
+    const terms = termsOf(request, endpoint, headers["content-type"] ?? "");
+    return whole.send(request, reply, { status: 200, headers, terms, forms }, body);
+  }
+
   function sendFile(request: FastifyRequest, reply: FastifyReply, file: Readable, answer: LongAnswer) {
     // Before anybody reads it a failure has nobody to be told to.
     file.once("error", () => undefined);
@@ -119,6 +142,7 @@ export function createSender(
   }
 
   return {
+    sendKept,
     sendLong: (request, reply, answer, endpoint) =>
       long.send(request, reply, {
         ...answer,
@@ -138,7 +162,12 @@ export function createSender(
       if (pieces !== undefined) {
         const known = body instanceof JsonPieces ? body.version : undefined;
         const version = known === undefined ? undefined : `${program} ${known}`;
-        return long.send(request, reply, { ...head, pieces, version });
+        const isKept = body instanceof JsonPieces && endpoint.kept === true;
+        return long.send(request, reply, {
+          ...head,
+          pieces: isKept ? keeper.pieces(request, body) : pieces,
+          version,
+        });
       }
       if (contentType !== undefined) return whole.send(request, reply, head, body);
       return body instanceof JsonText

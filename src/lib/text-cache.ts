@@ -7,9 +7,14 @@ export class TextCache<Value> {
   readonly #entries = new Map<string, { value: Value; length: number }>();
   #length = 0;
 
-  /** @param maxLength limit to the sum of the entries' lengths, in UTF-16 units. */
+  /** @param maxLength limit to the sum of the entries' lengths, in any unit. */
   constructor(maxLength: number) {
     this.#maxLength = maxLength;
+  }
+
+  /** The sum of the entries' lengths. */
+  get length(): number {
+    return this.#length;
   }
 
   get(key: string): Value | undefined {

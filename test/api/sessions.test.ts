@@ -176,7 +176,7 @@ describe("signing in with a key", () => {
   it("adds no statement to a request", async () => {
     const user = await newcomer();
     const browser = await signIn(app, user.key);
-    const path = `/organizations/${user.name}`;
+    const path = `/members/${user.name}`;
     for (const ask of [() => user.client.get(path), () => browser.get(path)]) await ask();
     const byKey = await countReads(() => user.client.get(path));
     expect(byKey).toBe(2);

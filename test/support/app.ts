@@ -45,6 +45,8 @@ export interface TestUser {
 
 export interface TestApp {
   deps: Deps;
+  /** Its database's name. */
+  database: string;
   server: FastifyInstance;
   clock: TestClock;
   /** Without credentials. */
@@ -69,19 +71,20 @@ export function uniqueName(prefix: string): string {
 /**
  * The whole program in this process, on a database of its own cloned from the run's template. It does not listen:
  * requests are injected. Call `close` in `afterAll`. With `doubted` the clock that tests move is the machine's, of which the
- * program finds out for itself whether it is right.
+ * program finds out for itself whether it is right. With `beside` it is another server on the database of that one, with its clock: close it first.
  */
 export async function startTestApp(
   environment: Record<string, string> = {},
-  options: { doubted?: boolean } = {},
+  options: { doubted?: boolean; beside?: TestApp } = {},
 ): Promise<TestApp> {
   const postgres = inject("postgres");
-  const database = uniqueName("waybill_test").replaceAll("-", "_");
-  await createDatabase(postgres, database, inject("template"));
-  const evidenceDir = join(tmpdir(), uniqueName("waybill-evidence"));
+  const { beside } = options;
+  const database = beside?.database ?? uniqueName("waybill_test").replaceAll("-", "_");
+  if (beside === undefined) await createDatabase(postgres, database, inject("template"));
+  const evidenceDir = beside?.deps.config.evidence.dir ?? join(tmpdir(), uniqueName("waybill-evidence"));
   const config = readConfig({
     WAYBILL_LOG_LEVEL: "info",
-    WAYBILL_SECRET_KEY: randomBytes(32).toString("hex"),
+    WAYBILL_SECRET_KEY: beside?.deps.config.secretKey ?? randomBytes(32).toString("hex"),
     WAYBILL_PUBLIC_URL: "http://waybill.test",
     WAYBILL_EVIDENCE_DIR: evidenceDir,
     // Whether somebody has built the pages must make no difference.
@@ -95,7 +98,7 @@ export async function startTestApp(
   };
   const connection = withDatabase(postgres, database);
   const db = connect({ connection, max: 8, pipelinedConnections: 2, onVaryingStatement, checkRows: true });
-  const clock = new TestClock();
+  const clock = beside?.clock ?? new TestClock();
   const timeSources = { ...machineTime, wall: () => clock.now() };
   const deps = createDeps(config, db, { log, ...(options.doubted === true ? { timeSources } : { clock }) });
   const app = await assembleApp(deps, () => db.close(), log);
@@ -152,6 +155,7 @@ export async function startTestApp(
 
   return {
     deps,
+    database,
     server: app.server,
     clock,
     anonymous: withKey(undefined),
@@ -161,6 +165,7 @@ export async function startTestApp(
     as: withKey,
     close: async () => {
       await app.stop();
+      if (beside !== undefined) return;
       await rm(evidenceDir, { recursive: true, force: true });
       await dropDatabase(postgres, database);
     },

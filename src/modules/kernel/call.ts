@@ -65,7 +65,13 @@ export interface Call<E extends Endpoint> extends Input<E> {
   headers: Record<string, string | string[] | undefined>;
 }
 
-export type Handler<E extends Endpoint> = (deps: Deps, call: Call<E>) => Promise<Reply<E>>;
+/** What a kept answer may depend on: nothing about who asks but the role. */
+export type KeptCall<E extends Endpoint> = Pick<Call<E>, "params" | "query" | "org" | "url" | "path">;
+
+/** What the handler of an endpoint is told. */
+type CallOf<E extends Endpoint> = E extends { kept: true } ? KeptCall<E> : Call<E>;
+
+export type Handler<E extends Endpoint> = (deps: Deps, call: CallOf<E>) => Promise<Reply<E>>;
 
 /** One handler for each endpoint: a missing one, or one with a wrong reply, does not compile. */
 export type Handlers<Es extends Endpoints> = { [Id in keyof Es]: Handler<Es[Id]> };

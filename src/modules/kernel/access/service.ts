@@ -11,6 +11,8 @@ import { type CallerRow, type Credential, findCaller, findRole } from "./store.t
 export interface Caller {
   principal: Principal | undefined;
   org: OrgAccess | undefined;
+  /** In which state the database was when they were looked up (see `stateOfRows`); undefined when that is not known. */
+  state: string | undefined;
 }
 
 export interface Attempt {
@@ -88,6 +90,9 @@ function authorizeInOrganization(attempt: Attempt, caller: Caller): void {
 
 const nobody: Credential = { key: null, session: null };
 
+/** Somebody who was not looked up. */
+const stranger: Caller = { principal: undefined, org: undefined, state: undefined };
+
 /**
  * Finds what a request carries. An authorization wins, whatever it is worth; a cookie counts only from pages of this site, where
  * browsers send it without being asked by the person.
@@ -125,15 +130,15 @@ export function mayCall(access: Access, org: OrgAccess): boolean {
  */
 export async function authorize(deps: Pick<Deps, "db" | "clock">, attempt: Attempt): Promise<Caller> {
   const { access } = attempt;
-  if (access.kind === "public") return { principal: undefined, org: undefined };
+  if (access.kind === "public") return { ...stranger };
   if (access.kind === "site") {
     if (!attempt.isFromSite()) throw forbidden(notFromThisSite);
-    return { principal: undefined, org: undefined };
+    return { ...stranger };
   }
   const credential = credentialOf(attempt);
-  if (credential.key === null && access.kind === "signature") return { principal: undefined, org: undefined };
+  if (credential.key === null && access.kind === "signature") return { ...stranger };
   const row = await findCaller(deps.db, { ...credential, org: attempt.org ?? null }, deps.clock.now());
-  const caller: Caller = { principal: principalOf(row), org: orgOf(row) };
+  const caller: Caller = { principal: principalOf(row), org: orgOf(row), state: row.state ?? undefined };
   if (access.kind === "organization") authorizeInOrganization(attempt, caller);
   else if (access.kind !== "signature" && caller.principal === undefined) throw unauthenticated();
   if (access.kind === "instance_admin" && caller.principal?.instance_admin !== true) throw forbidden();

@@ -1,12 +1,14 @@
-import { boolean, nullable, oneOf, type RowOf, text, uuid } from "../../../db/row.ts";
+import { boolean, nullable, oneOf, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
 import { param, query, sql } from "../../../db/sql.ts";
+import { stateOfRows } from "../../../db/state-sql.ts";
 import type { Executor } from "../../../db/connect.ts";
 import { overloaded } from "../../../domain/errors.ts";
 import { organizationKinds, principalKinds } from "../../../domain/principal.ts";
 import { type Role, roles } from "../../../domain/roles.ts";
 import { type Batcher, createBatcher } from "../../../lib/batcher.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
-import { lastsAt } from "./session-sql.ts";
+import { KnownCallers } from "./known-callers.ts";
+import { idleEndOf, lastsAt } from "./session-sql.ts";
 
 const caller = {
   key_id: nullable(uuid),
@@ -22,9 +24,14 @@ const caller = {
   org_kind: nullable(oneOf(organizationKinds)),
   org_public: nullable(boolean),
   role: nullable(oneOf(roles)),
+  ends_at: nullable(timestamp),
+  state: nullable(text),
 };
 
-/** The owner of a working key or session, the organization asked for, and the role of the one in the other. */
+/**
+ * The owner of a working key or session, the organization asked for, and the role of the one in the other: from when on that no longer holds by itself, and
+ * in which state of the database it was found (see `stateOfRows`).
+ */
 export type CallerRow = RowOf<typeof caller>;
 
 /** What a request carries, by its SHA-256: a key, or else the session of a cookie. */
@@ -58,23 +65,25 @@ function listCallers(db: Executor, asked: readonly Asked[]): Promise<CallerRow[]
       coalesce(nullif(u.display_name, ''), u.name, s.name) as display_name,
       u.instance_admin, s.org_id as account_org_id,
       o.id as org_id, o.name as org_name, o.kind as org_kind, o.public as org_public,
-      coalesce(m.role, case when s.org_id = o.id then s.privilege end) as role
+      coalesce(m.role, case when s.org_id = o.id then s.privilege end) as role,
+      case when k.is_former then to_timestamp(asked.at) else least(k.expires_at, ${idleEndOf("w")}) end as ends_at,
+      (select ${stateOfRows}) as state
     from unnest(${asked.map(({ key }) => key)}::bytea[], ${asked.map(({ session }) => session)}::bytea[],
       ${asked.map(({ org }) => org)}::text[], ${asked.map(({ at }) => at)}::float8[])
       with ordinality as asked (key_hash, token_hash, org, at, position)
     left join lateral (
-      select w.id, w.api_key_id, w.user_id from sessions w
+      select w.id, w.api_key_id, w.user_id, w.created_at, w.last_used_at, w.ends_at from sessions w
       where w.token_hash = asked.token_hash and ${lastsAt("w", sql`to_timestamp(asked.at)`)}
       limit 1) w on true
     left join lateral (
       select * from (
-        select * from api_keys where key_hash = asked.key_hash
+        select *, false as is_former from api_keys where key_hash = asked.key_hash
         union all
-        select * from api_keys where id = (
+        select *, true from api_keys where id = (
           select former.key_id from api_key_former_secrets former
           where former.key_hash = asked.key_hash and former.ends_at > to_timestamp(asked.at))
         union all
-        select * from api_keys where id = w.api_key_id
+        select *, false from api_keys where id = w.api_key_id
       ) k
       where k.revoked_at is null and (k.expires_at is null or k.expires_at > to_timestamp(asked.at))
       limit 1) k on true
@@ -92,16 +101,40 @@ function listCallers(db: Executor, asked: readonly Asked[]): Promise<CallerRow[]
     order by asked.position`);
 }
 
+/** Asks in which state the database is. */
+async function findState(db: Executor): Promise<string | null> {
+  return (
+    await db.one(
+      query("state-of-rows", { state: caller.state }, { pipelined: true })`select ${stateOfRows} as state`,
+    )
+  ).state;
+}
+
+/** Looks up what several requests ask for, or finds that the database is as it was when that was known. */
+async function listKnownCallers(
+  db: Executor,
+  known: KnownCallers<CallerRow>,
+  asked: readonly Asked[],
+): Promise<CallerRow[]> {
+  const recalled = known.recall(asked);
+  if (recalled !== undefined && (await findState(db)) === recalled.state) return recalled.rows;
+  const sentAt = performance.now();
+  const rows = await listCallers(db, asked);
+  known.note(asked, rows, sentAt);
+  return rows;
+}
+
 const lookups = new WeakMap<Executor, Batcher<Asked, CallerRow>>();
 
 function createLookup(db: Executor): Batcher<Asked, CallerRow> {
+  const known = new KnownCallers<CallerRow>();
   return createBatcher({
     maxItems: maxLookups,
     concurrency: 2,
     limits: { maxWaiting: maxWaitingLookups, refusal: overloaded },
     // Nothing a caller sends makes the statement fail: if it does, for all alike.
     isShared: () => true,
-    write: (asked) => listCallers(db, asked),
+    write: (asked) => listKnownCallers(db, known, asked),
   });
 }
 
