@@ -10,6 +10,7 @@ import { endpoints } from "./contract/index.ts";
 import { connect, type Database } from "./db/connect.ts";
 import { startManagedPostgres } from "./db/managed/index.ts";
 import { migrate } from "./db/migrate.ts";
+import { checkPooler } from "./db/pooler.ts";
 import { checkSecretKey } from "./db/secret-key.ts";
 import { signInFailures } from "./domain/sessions.ts";
 import { createEvidenceStore } from "./evidence/create.ts";
@@ -85,7 +86,12 @@ async function openDatabase(config: Config, options: AppOptions): Promise<OpenDa
     options.log.warn({ statement: name }, "statement varies under its name and is not prepared");
   const pool = { max: config.databasePoolSize, pipelinedConnections, onConnectionError, onVaryingStatement };
   if (config.databaseUrl !== undefined) {
-    const db = connect({ connection: config.databaseUrl, ...pool });
+    const { databaseUrl, databasePooler: pooler, databaseDirectUrl: direct } = config;
+    const db = connect({ connection: databaseUrl, pooler, direct, ...pool });
+    await checkPooler(db, pooler).catch(async (error: unknown) => {
+      await db.close();
+      throw error;
+    });
     return { db, close: () => db.close() };
   }
   const managed = await startManagedPostgres({
@@ -133,9 +139,9 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
 
 /** Brings an empty or older database up to date. */
 export async function prepareDatabase(db: Database, log: ProgramLog): Promise<void> {
-  const applied = await migrate(db.pool, migrationsFolder);
+  const applied = await migrate(db.direct, migrationsFolder);
   if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
-  await migrateJobs(db.pool, log);
+  await migrateJobs(db.direct, log);
 }
 
 /** Builds the program: opens the database, migrates it, wires modules and server. It does not listen yet. */

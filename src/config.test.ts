@@ -39,6 +39,10 @@ describe("readConfig without any variable", () => {
         strangerBodyBytesPerAddress: 4 * 1024 * 1024,
       },
       databaseUrl: undefined,
+      databasePooler: undefined,
+      databaseDirectUrl: undefined,
+      databaseReadUrl: undefined,
+      roles: { api: true, jobs: true },
       databasePoolSize: 16,
       publicUrl: "http://localhost:8001",
       logLevel: "info",
@@ -269,5 +273,40 @@ describe("evidence files", () => {
     const set = { WAYBILL_EVIDENCE_DIR: "some/where", WAYBILL_MAX_EVIDENCE_BYTES: "2048" };
     expect(readConfig(set).evidence).toEqual({ dir: resolve("some/where"), maxBytes: 2048, s3: undefined });
     expect(mistakesOf({ WAYBILL_MAX_EVIDENCE_BYTES: "10MB" })).toHaveLength(1);
+  });
+});
+
+describe("several servers", () => {
+  const database = "postgres://db.test/waybill";
+
+  it("have roles, each or both", () => {
+    const rolesOf = (roles: string) => readConfig({ DATABASE_URL: database, WAYBILL_ROLES: roles }).roles;
+    expect(rolesOf("api")).toEqual({ api: true, jobs: false });
+    expect(rolesOf("jobs")).toEqual({ api: false, jobs: true });
+    expect(rolesOf("jobs, api")).toEqual({ api: true, jobs: true });
+    expect(mistakesOf({ DATABASE_URL: database, WAYBILL_ROLES: "web" })).toEqual([
+      "WAYBILL_ROLES.0 must be api, jobs, or both with a comma between",
+    ]);
+  });
+
+  it("share a database that they have not brought along", () => {
+    expect(mistakesOf({ WAYBILL_ROLES: "api", DATABASE_READ_URL: database })).toEqual([
+      "DATABASE_URL must be set, because DATABASE_READ_URL is",
+      "WAYBILL_ROLES must be api,jobs without DATABASE_URL: a data directory has one server",
+    ]);
+    expect(mistakesOf({ WAYBILL_DATABASE_POOLER: "session" })).toEqual([
+      "DATABASE_URL must be set, because WAYBILL_DATABASE_POOLER is",
+    ]);
+  });
+
+  it("reach PostgreSQL itself for what no pooler of transactions can do", () => {
+    const pooled = { DATABASE_URL: database, WAYBILL_DATABASE_POOLER: "transaction" };
+    expect(mistakesOf(pooled)).toEqual([
+      "WAYBILL_DATABASE_DIRECT_URL must be set, because WAYBILL_DATABASE_POOLER is transaction",
+    ]);
+    expect(readConfig({ ...pooled, WAYBILL_DATABASE_DIRECT_URL: database })).toMatchObject({
+      databasePooler: "transaction",
+      databaseDirectUrl: database,
+    });
   });
 });

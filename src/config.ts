@@ -17,15 +17,14 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 
 import { intakeLimits, type IntakeLimits, limitVariables, whole } from "./config-limits.ts";
+import { serverMistakes, serversConfig, type ServersConfig, serverVariables, url } from "./config-servers.ts";
 import type { EvidenceSettings } from "./evidence/create.ts";
 import { parseUrl } from "./lib/url.ts";
 
 /** Everything that can be set from outside. Read once, here and nowhere else. */
-export interface Config {
+export interface Config extends ServersConfig {
   port: number;
   host: string;
-  /** URL of an external PostgreSQL; undefined for the managed one. */
-  databaseUrl: string | undefined;
   databasePoolSize: number;
   dataDir: string;
   /** Base of every URL the server hands out, without a trailing slash. May have a path prefix. */
@@ -94,13 +93,6 @@ export class ConfigError extends Error {
 }
 
 const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
-const url = (protocols: string[]) =>
-  z
-    .string()
-    .refine(
-      (text) => protocols.includes(parseUrl(text)?.protocol ?? ""),
-      `must be a URL starting with ${protocols.map((protocol) => `${protocol}//`).join(" or ")}`,
-    );
 
 const s3 = {
   WAYBILL_EVIDENCE_S3_ENDPOINT: url(["http:", "https:"]).optional(),
@@ -129,7 +121,6 @@ const shortestSecretKey = 32;
 const Environment = z.object({
   PORT: whole(0, 65_535).optional(),
   HOST: z.string().min(1).optional(),
-  DATABASE_URL: url(["postgres:", "postgresql:"]).optional(),
   WAYBILL_DATABASE_POOL: whole(6, 200).optional(),
   WAYBILL_DATA_DIR: z.string().min(1).optional(),
   WAYBILL_PUBLIC_URL: url(["http:", "https:"]).optional(),
@@ -158,6 +149,7 @@ const Environment = z.object({
   WAYBILL_KEPT_ANSWER_BYTES: whole(0, 9_999_999_999).optional(),
   ...s3,
   ...limitVariables,
+  ...serverVariables,
   XDG_DATA_HOME: z.string().optional(),
 });
 
@@ -273,7 +265,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       ),
     );
   const set = parsed.data;
-  const incomplete = [...s3Mistakes(set), ...smtpMistakes(set)];
+  const incomplete = [...serverMistakes(set), ...s3Mistakes(set), ...smtpMistakes(set)];
   if (incomplete.length > 0) throw new ConfigError(incomplete);
   const host = set.HOST ?? "127.0.0.1";
   const port = set.PORT ?? 8001;
@@ -281,7 +273,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   return {
     port,
     host,
-    databaseUrl: set.DATABASE_URL,
+    ...serversConfig(set),
     databasePoolSize: set.WAYBILL_DATABASE_POOL ?? 16,
     dataDir,
     publicUrl: (set.WAYBILL_PUBLIC_URL ?? `http://localhost:${port}`).replace(/\/+$/, ""),

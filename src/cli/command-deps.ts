@@ -22,7 +22,9 @@ const pool = { max: 2 };
 
 /** Connects to the database of a running server; undefined when its own PostgreSQL does not run. */
 async function findRunning(config: Config): Promise<Database | undefined> {
-  if (config.databaseUrl !== undefined) return connect({ connection: config.databaseUrl, ...pool });
+  const { databaseUrl, databaseDirectUrl: direct, databasePooler: pooler } = config;
+  if (direct !== undefined) return connect({ connection: direct, ...pool });
+  if (databaseUrl !== undefined) return connect({ connection: databaseUrl, pooler, ...pool });
   const connection = await findManagedPostgres(config.dataDir);
   return connection && connect({ connection, ...pool });
 }

@@ -8,6 +8,7 @@ import { demoCommand } from "../../demo/command.ts";
 import { devCommand } from "./dev.ts";
 import { serveCommand } from "./serve.ts";
 import { ManagedPostgresError } from "../db/managed/index.ts";
+import { PoolerError } from "../db/pooler.ts";
 import { ForeignSecretsError } from "../db/secret-key.ts";
 import { CliError, print } from "./output.ts";
 
@@ -31,7 +32,8 @@ function explain(error: unknown): string {
   if (
     error instanceof CliError ||
     error instanceof ManagedPostgresError ||
-    error instanceof ForeignSecretsError
+    error instanceof ForeignSecretsError ||
+    error instanceof PoolerError
   )
     return error.message;
   if (error instanceof AppError)

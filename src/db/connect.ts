@@ -5,6 +5,7 @@ import { createExecutor, type Executor, type Sent } from "./executor.ts";
 import { GatheringSocket } from "./gathering-socket.ts";
 import { createPipelinedConnections } from "./pipelined-connections.ts";
 import { runQuery } from "./run-query.ts";
+import { beginWithSettings, setForSession, startupOptions } from "./session-settings.ts";
 import type { Command, Sql } from "./sql.ts";
 import { createStatementBook } from "./statement-book.ts";
 
@@ -28,6 +29,8 @@ export interface Borrowed {
 /** Where connections for transactions come from. */
 export interface ConnectionSource {
   borrow(): Promise<Borrowed>;
+  /** What begins a transaction. */
+  readonly begin: string;
   /** See `ConnectOptions`. */
   readonly checkRows: boolean;
 }
@@ -40,6 +43,8 @@ export interface Database extends Executor, ConnectionSource {
    */
   sliced<T>(read: () => Promise<T>): Promise<T>;
   readonly pool: pg.Pool;
+  /** Connections that are their user's own, also when there is a pooler: for locks of sessions, and for listening. */
+  readonly direct: pg.Pool;
   close(): Promise<void>;
 }
 
@@ -64,6 +69,10 @@ types.setTypeParser(int8Oid, Number);
 export interface ConnectOptions {
   /** A URL, or the parameters of the managed server's socket. */
   connection: string | { host: string; port: number; user: string; database: string };
+  /** What a pooler there hands out a connection for; undefined when there is none. */
+  pooler?: "session" | "transaction" | undefined;
+  /** The same database without the pooler. Needed when that one hands out connections for a transaction. */
+  direct?: string | undefined;
   /** Connections kept at most. */
   max: number;
   /** How many of them pipelined queries share; without any, these take a connection each as all others do. */
@@ -79,19 +88,42 @@ export interface ConnectOptions {
   checkRows?: boolean;
 }
 
-/** Connects as every connection of the program does. */
-function clientConfig(connection: ConnectOptions["connection"]): pg.ClientConfig {
+/** Connects as every connection of the program does. Poolers refuse the settings of a start. */
+function clientConfig(connection: ConnectOptions["connection"], pooler: ConnectOptions["pooler"]) {
   return {
     ...(typeof connection === "string" ? { connectionString: connection } : connection),
     stream: () => new GatheringSocket(),
     types,
     application_name: "waybill",
-    options:
-      "-c timezone=UTC -c client_min_messages=warning -c statement_timeout=60000 -c idle_in_transaction_session_timeout=60000",
+    ...(pooler === undefined ? { options: startupOptions } : {}),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 10_000,
-  };
+  } satisfies pg.ClientConfig;
+}
+
+/** Connections for what cannot go through a pooler: each crew of background jobs listens on one, and asks on others. */
+const directConnections = 6;
+
+function openPool(config: pg.PoolConfig, onConnectionError: (error: Error) => void): pg.Pool {
+  const pool = new pg.Pool({ ...config, pipeline: true, idleTimeoutMillis: 60_000 });
+  pool.on("error", onConnectionError);
+  pool.on("connect", (opened) => opened.on("error", onConnectionError));
+  return pool;
+}
+
+/** Runs a statement in a transaction of its own, with all that belongs to it sent at once. */
+async function sendAlone(connection: Borrowed, begin: string, statement: Sent): Promise<pg.QueryResult> {
+  const plain = (text: string): Sent => ({ name: undefined, text, values: [] });
+  try {
+    const [begun, answered, ended] = await Promise.allSettled(
+      [plain(begin), statement, plain("commit")].map((sent) => connection.send(sent)),
+    );
+    for (const outcome of [begun, answered, ended]) if (outcome?.status === "rejected") throw outcome.reason;
+    return (answered as PromiseFulfilledResult<pg.QueryResult>).value;
+  } finally {
+    connection.release();
+  }
 }
 
 /**
@@ -99,39 +131,55 @@ function clientConfig(connection: ConnectOptions["connection"]): pg.ClientConfig
  * has them, so rows need no mapping.
  */
 export function connect(options: ConnectOptions): Database {
-  const { max, pipelinedConnections: count = 0, checkRows = false } = options;
-  const client = clientConfig(options.connection);
+  const { max, pooler, checkRows = false } = options;
+  const client = clientConfig(options.connection, pooler);
   const onConnectionError = (error: Error): void => options.onConnectionError?.(error);
+  // What a pooler does with many statements at a time on one connection is its own affair.
+  const count = pooler === undefined ? (options.pipelinedConnections ?? 0) : 0;
   const pipelined =
     count === 0 ? undefined : createPipelinedConnections({ client, count, onConnectionError });
-  const pool = new pg.Pool({ ...client, pipeline: true, max: max - count, idleTimeoutMillis: 60_000 });
-  pool.on("error", onConnectionError);
-  pool.on("connect", (opened) => opened.on("error", onConnectionError));
+  const onConnect = async (opened: pg.ClientBase): Promise<void> => void (await opened.query(setForSession));
+  const pool = openPool(
+    { ...client, max: max - count, ...(pooler === "session" ? { onConnect } : {}) },
+    onConnectionError,
+  );
+  const direct =
+    options.direct === undefined
+      ? pool
+      : openPool({ ...clientConfig(options.direct, undefined), max: directConnections }, onConnectionError);
+  const begin = pooler === "transaction" ? beginWithSettings : "begin";
   const nameFor = createStatementBook((name) => options.onVaryingStatement?.(name));
   const prepare = ({ name, text, values }: Sent): pg.QueryConfig<unknown[]> => {
     const prepared = name === undefined ? undefined : nameFor(name, text);
     return prepared === undefined ? { text, values } : { name: prepared, text, values };
   };
+  const borrow = async (): Promise<Borrowed> => {
+    const borrowed = await pool.connect();
+    return {
+      send: async (sent) => runQuery(borrowed, prepare(sent)),
+      release: () => borrowed.release(),
+    };
+  };
   const slices = new ConcurrencyLimit(Math.max(1, Math.floor(max / 8)));
   return {
     ...createExecutor({
-      send: async (sent, isPipelined) =>
-        isPipelined && pipelined !== undefined ? pipelined.run(prepare(sent)) : runQuery(pool, prepare(sent)),
+      send: async (sent, isPipelined) => {
+        if (pooler === "transaction") return sendAlone(await borrow(), begin, sent);
+        return isPipelined && pipelined !== undefined
+          ? pipelined.run(prepare(sent))
+          : runQuery(pool, prepare(sent));
+      },
       checkRows,
     }),
     checkRows,
-    borrow: async () => {
-      const borrowed = await pool.connect();
-      return {
-        send: async (sent) => runQuery(borrowed, prepare(sent)),
-        release: () => borrowed.release(),
-      };
-    },
+    borrow,
+    begin,
     sliced: (read) => slices.run(read),
     pool,
+    direct,
     close: async () => {
       await pipelined?.close();
-      if (!pool.ended) await pool.end();
+      for (const open of new Set([pool, direct])) if (!open.ended) await open.end();
     },
   };
 }

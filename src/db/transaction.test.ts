@@ -199,7 +199,7 @@ function sourceThat(answer: (statement: string) => Promise<{ rows: never[] }>): 
     fields: [],
     ...(await answer(text)),
   });
-  return { checkRows: false, borrow: async () => ({ send, release: () => {} }) };
+  return { checkRows: false, begin: "begin", borrow: async () => ({ send, release: () => {} }) };
 }
 
 describe("isConnectionFailure", () => {

@@ -65,7 +65,7 @@ async function attemptOnce<T>(
 ): Promise<T> {
   const connection = await db.borrow();
   try {
-    const session = openSession(connection);
+    const session = openSession(connection, db.begin);
     const sent: Promise<unknown>[] = [];
     const tx = transactionOn(session, sent, db.checkRows);
     const begun = session.begin();
@@ -100,14 +100,14 @@ interface Session {
 const plain = (text: string): Parameters<Send>[0] => ({ name: undefined, text, values: [] });
 
 /** Begins to use a connection for a transaction, on which statements do not wait for those sent before. */
-function openSession(connection: Borrowed): Session {
+function openSession(connection: Borrowed, begin: string): Session {
   let refusal: Error | undefined;
   let ended: Promise<unknown> | undefined;
   return {
     send: (statement) => (refusal === undefined ? connection.send(statement) : Promise.reject(refusal)),
     begin: async () => {
       try {
-        await connection.send(plain("begin"));
+        await connection.send(plain(begin));
       } catch (error) {
         // Whatever came next would be kept without the rest.
         refusal = error instanceof Error ? error : new Error(String(error));

@@ -71,7 +71,7 @@ async function begin(options: BackgroundOptions): Promise<JobRunner> {
     for (const { tasks, ...crew } of crews)
       runners.push(
         await keepUp(() =>
-          startJobs(db.pool, carefulTasks(tasks, { db, log, solitude }), { ...crew, log, presence }),
+          startJobs(db.direct, carefulTasks(tasks, { db, log, solitude }), { ...crew, log, presence }),
         ),
       );
   } catch (error) {

@@ -118,7 +118,7 @@ class LockedPresence implements Presence {
   }
 
   #connect(): Promise<pg.Client> {
-    const client = new pg.Client({ ...this.#options.db.pool.options, query_timeout: answerWithinMs });
+    const client = new pg.Client({ ...this.#options.db.direct.options, query_timeout: answerWithinMs });
     const connecting = this.#holdAll(client);
     // An error only precedes the end.
     client.on("error", () => {});

@@ -4,18 +4,10 @@ import { expect, inject, it } from "vitest";
 
 import { fingerprintOf } from "../support/artifacts.ts";
 import { uniqueName } from "../support/app.ts";
-import { createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
+import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startServer, withDataDir } from "../support/server-process.ts";
 import { ask, call, form, startSite } from "../support/site.ts";
-
-/** A database of the run's PostgreSQL as a URL. */
-function urlOf(database: string): string {
-  const connection = withDatabase(inject("postgres"), database);
-  if (typeof connection === "string") return connection;
-  const { host, port, user } = connection;
-  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
-}
 
 it(
   "tells within 30 seconds what another server was telling when it was killed, and nothing twice while that is only slow",
@@ -27,7 +19,7 @@ it(
     try {
       await withDataDir(async (dataDir) => {
         const environment = {
-          DATABASE_URL: urlOf(database),
+          DATABASE_URL: urlOf(inject("postgres"), database),
           WAYBILL_ALLOW_PRIVATE_TARGETS: "1",
           WAYBILL_SECRET_KEY: "a key that both servers have, 32 characters",
         };

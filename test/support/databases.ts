@@ -12,6 +12,14 @@ export function withDatabase(connection: Connection, database: string): Connecti
   return url.href;
 }
 
+/** A database of a server as a URL, as servers in a process of their own are told of it. */
+export function urlOf(server: Connection, database: string): string {
+  const connection = withDatabase(server, database);
+  if (typeof connection === "string") return connection;
+  const { host, port, user } = connection;
+  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
+}
+
 async function run(connection: Connection, statement: string): Promise<void> {
   const target = typeof connection === "string" ? { connectionString: connection } : connection;
   const client = new pg.Client(target);
