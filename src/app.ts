@@ -9,15 +9,19 @@ import { type Config, loadSecretKey, packageRoot } from "./config.ts";
 import { endpoints } from "./contract/index.ts";
 import { connect, type Database } from "./db/connect.ts";
 import { startManagedPostgres } from "./db/managed/index.ts";
+import { joinServers, type LiveServers } from "./db/live-servers.ts";
 import { migrate } from "./db/migrate.ts";
 import { checkPooler } from "./db/pooler.ts";
+import { createReplica, ForeignReplicaError, type Replica } from "./db/replica.ts";
 import { checkSecretKey } from "./db/secret-key.ts";
 import { signInFailures } from "./domain/sessions.ts";
 import { createEvidenceStore } from "./evidence/create.ts";
 import type { AnyHandler } from "./http/mount.ts";
+import type { Health } from "./http/health.ts";
 import { createReadiness } from "./http/readiness.ts";
 import { listenAddress } from "./http/listen-address.ts";
 import { createServer } from "./http/server.ts";
+import { showServers } from "./http/server-metrics.ts";
 import { readWebFiles } from "./http/web.ts";
 import { startBackground } from "./jobs/background.ts";
 import { showStoppedJobs } from "./jobs/metrics.ts";
@@ -124,6 +128,7 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
   return {
     config,
     db,
+    replica: undefined,
     clock: time,
     time,
     ids: options.ids ?? createIdSource(() => time.idMilliseconds()),
@@ -144,16 +149,37 @@ export async function prepareDatabase(db: Database, log: ProgramLog): Promise<vo
   await migrateJobs(db.direct, log);
 }
 
+/** Opens the replica that the configuration names, if any. It may be away. */
+function openReplica(config: Config, db: Database, { log }: AppOptions): Replica | undefined {
+  const { databaseReadUrl: connection, databasePoolSize: max } = config;
+  if (connection === undefined) return undefined;
+  const onConnectionError = (err: Error): void => log.warn({ err }, "connection to the replica lost");
+  return createReplica({
+    primary: db,
+    replica: connect({ connection, max, pipelinedConnections, onConnectionError }),
+    onAway: (err) => log.warn({ err }, "the replica is away, all reads go to the primary"),
+  });
+}
+
 /** Builds the program: opens the database, migrates it, wires modules and server. It does not listen yet. */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
   const { db, close } = await openDatabase(config, options);
+  const replica = openReplica(config, db, options);
+  const closeAll = async (): Promise<void> => {
+    await replica?.close();
+    await close();
+  };
   try {
     await prepareDatabase(db, options.log);
-    const deps = createDeps(config, db, options);
+    await replica?.requireKin().catch((err: unknown) => {
+      if (err instanceof ForeignReplicaError) throw err;
+      options.log.warn({ err }, "the replica is away, all reads go to the primary");
+    });
+    const deps = { ...createDeps(config, db, options), replica };
     await checkSecretKey(db, deps.secrets.fingerprint);
-    return await assembleApp(deps, close, options.log, options.tasks);
+    return await assembleApp(deps, closeAll, options.log, options.tasks);
   } catch (error) {
-    await close();
+    await closeAll();
     throw error;
   }
 }
@@ -172,6 +198,14 @@ async function closeServer(server: FastifyInstance): Promise<void> {
   }
 }
 
+/** Joins the servers that answer requests on this database. */
+function joinOthers({ db, log }: Deps): LiveServers {
+  return joinServers({
+    db,
+    onError: (err) => log.warn({ err }, "the servers on the database cannot be counted"),
+  });
+}
+
 /** Begins the background work of a server. */
 function startJobs(deps: Deps, moreTasks: TaskList): JobRunner {
   return startBackground({
@@ -188,6 +222,21 @@ function startJobs(deps: Deps, moreTasks: TaskList): JobRunner {
   });
 }
 
+type State = "starting" | "ready" | "stopping";
+
+/** Makes what says whether the server can do its work. */
+function createHealth(deps: Deps, state: () => State): Health {
+  const writeProblem = createReadiness(deps);
+  return {
+    problem: async () => {
+      if (state() !== "ready") return `The server is ${state()}`;
+      if (deps.time.refused !== undefined) return "The time is in doubt";
+      const answers = await deps.db.pool.query("select 1").catch(() => undefined);
+      return answers === undefined ? "The database is not available" : writeProblem();
+    },
+  };
+}
+
 /** Wires modules, jobs and server around an open, migrated database. */
 export async function assembleApp(
   deps: Deps,
@@ -195,6 +244,7 @@ export async function assembleApp(
   log: Logger,
   moreTasks: TaskList = {},
 ): Promise<App> {
+  const { roles, web } = deps.config;
   const keyUse = trackKeyUse(deps);
   showWaitingDeliveries(deps);
   showTime(deps);
@@ -202,8 +252,9 @@ export async function assembleApp(
   await deps.time.start();
   showStoppedJobs(deps);
   let jobs: JobRunner | undefined;
-  const writeProblem = createReadiness(deps);
-  let state: "starting" | "ready" | "stopping" = "starting";
+  let servers: LiveServers | undefined;
+  showServers(deps, () => servers?.count() ?? 1);
+  let state: State = "starting";
   const server = await createServer(deps, {
     log,
     mounted: {
@@ -213,16 +264,10 @@ export async function assembleApp(
       gates,
       keyUse,
     },
-    health: {
-      problem: async () => {
-        if (state !== "ready") return `The server is ${state}`;
-        if (deps.time.refused !== undefined) return "The time is in doubt";
-        const answers = await deps.db.pool.query("select 1").catch(() => undefined);
-        return answers === undefined ? "The database is not available" : writeProblem();
-      },
-    },
+    health: createHealth(deps, () => state),
     version: programVersion(),
-    web: deps.config.web === undefined ? undefined : readWebFiles(deps.config.web),
+    web: web === undefined || !roles.api ? undefined : readWebFiles(web),
+    servers: () => servers?.count() ?? 1,
   });
   return {
     deps,
@@ -231,8 +276,9 @@ export async function assembleApp(
       state = "ready";
       const { port, host } = deps.config;
       const address = await server.listen({ port, host: await listenAddress(host) });
+      if (roles.api && deps.config.databaseUrl !== undefined) servers = joinOthers(deps);
       // After that, so that no job can keep a server from starting.
-      jobs = startJobs(deps, moreTasks);
+      if (roles.jobs) jobs = startJobs(deps, moreTasks);
       return address;
     },
     stop: async () => {
@@ -240,6 +286,7 @@ export async function assembleApp(
       deps.time.stop();
       try {
         await closeServer(server);
+        await servers?.stop();
         await jobs?.stop();
         await deps.sandbox.close();
         await keyUse.stop();

@@ -9,6 +9,7 @@ import { devCommand } from "./dev.ts";
 import { serveCommand } from "./serve.ts";
 import { ManagedPostgresError } from "../db/managed/index.ts";
 import { PoolerError } from "../db/pooler.ts";
+import { ForeignReplicaError } from "../db/replica.ts";
 import { ForeignSecretsError } from "../db/secret-key.ts";
 import { CliError, print } from "./output.ts";
 
@@ -33,7 +34,8 @@ function explain(error: unknown): string {
     error instanceof CliError ||
     error instanceof ManagedPostgresError ||
     error instanceof ForeignSecretsError ||
-    error instanceof PoolerError
+    error instanceof PoolerError ||
+    error instanceof ForeignReplicaError
   )
     return error.message;
   if (error instanceof AppError)

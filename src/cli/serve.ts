@@ -78,7 +78,7 @@ async function serve(): Promise<void> {
       throw explainStart(error, config);
     });
     log.info({ address, public_url: config.publicUrl }, "waybill is ready");
-    await tellHowToSignIn(app.deps, address);
+    if (config.roles.api) await tellHowToSignIn(app.deps, address);
     const signal = await Promise.race([stopAsked, lost]);
     log.info({ signal }, "stopping");
   } finally {

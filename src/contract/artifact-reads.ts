@@ -130,6 +130,7 @@ export const artifactReadEndpoints = {
       "the flow's archived name.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: z.object({
       page: pageParameter().default(1),
       per_page: integerParameter({ min: 1, max: 500 }).default(15),

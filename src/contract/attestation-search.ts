@@ -114,6 +114,7 @@ export const attestationSearchEndpoints = {
       "`include=evidence` each tells of the file that came with it.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: SearchQuery,
     responses: {
       200: withCsv(
@@ -133,6 +134,7 @@ export const attestationSearchEndpoints = {
       "`commit_list` is required and may be repeated; `attestation_id` is ignored.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: CriteriaQuery,
     responses: { 200: json("Attestations by commit", AttestationsListForCommitsResponse) },
   }),
@@ -144,6 +146,7 @@ export const attestationSearchEndpoints = {
     description: "Newest first. The bounds are inclusive.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: z.object({ page: pageParameter().default(1), per_page: perPage, ...span, ...attestationIncludes }),
     responses: {
       200: withCsv(json("A page of attestations", AttestationsPaginatedResponse), "attestations", columns),

@@ -85,6 +85,7 @@ export const buildEndpoints = {
     description: `Newest first. ${windowDescription} \`per_page=0\` only counts. \`has_builds_ever\` looks at the same repos without the window.`,
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: z.object({
       page: pageParameter().default(1),
       per_page: integerParameter({ min: 0, max: 50 }).default(15),
@@ -100,6 +101,7 @@ export const buildEndpoints = {
     description: `For charts of how often builds are made. ${windowDescription}`,
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: z.object(filters),
     responses: { 200: json("The window and its builds", BuildStatisticsResponse) },
   }),

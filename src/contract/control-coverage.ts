@@ -52,6 +52,7 @@ export const controlCoverageEndpoints = {
       "or not. Sorted by name, archived environments left out. `search` is part of the name, in any case.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: ControlCoverageQuery,
     responses: { 200: json("The coverage", ControlCoverage) },
   }),

@@ -85,6 +85,7 @@ export const controlDecisionEndpoints = {
       "Sorted by time. The bounds are inclusive, `flow_id` may be repeated: any of the flows will do. Decisions that named the identifier before there was such a control are among them.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: ControlDecisionsQuery,
     responses: { 200: json("A page of decisions", ControlDecisionListResponse) },
   }),

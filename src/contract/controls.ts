@@ -117,6 +117,7 @@ export const controlEndpoints = {
       "Sorted by name. `search` is part of the name or the identifier, in any case. `tag` is `key` or `key:value`; any of several will do. `archived` lists the archived ones instead of the others.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: ControlsQuery,
     responses: { 200: json("A page of controls", ControlListResponse) },
   }),
@@ -142,6 +143,7 @@ export const controlEndpoints = {
       "Distinct pairs over all controls of the organization, archived ones included, sorted by key, then by value.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     responses: { 200: json("The tags", ControlTagChoicesResponse) },
   }),
   get_control: endpoint({

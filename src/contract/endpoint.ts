@@ -104,6 +104,8 @@ export interface Endpoint {
    * second old.
    */
   kept?: true;
+  /** Set for a read that may be answered from a replica, where there is one: lists, statistics, search. */
+  fromReplica?: boolean;
   /** Set for a read that shows a secret: nobody is to keep it, and it is not compressed. */
   showsSecret?: boolean;
   deprecated?: boolean;

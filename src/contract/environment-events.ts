@@ -188,6 +188,7 @@ export const environmentEventEndpoints = {
       "`X-Total-Pages` tell where the page stands; `Link` leads to others when there are any.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: EnvironmentEventsQuery,
     responses: { 200: json("The events", z.array(EnvironmentEvent)) },
   }),

@@ -149,6 +149,7 @@ export const environmentEndpoints = {
       "filters combine with AND. With `include=summary` each tells its id, its space, its silence and the counts of its latest snapshot.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: EnvironmentListQuery,
     responses: { 200: json("The environments", z.union([EnvironmentList, z.array(Environment)])) },
   }),

@@ -65,6 +65,7 @@ export const eventEndpoints = {
       "of the others.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: EventQuery,
     responses: {
       200: withCsv(json("A page of events, and how many there are", EventPage), "events", [

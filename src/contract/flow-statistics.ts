@@ -67,6 +67,7 @@ export const flowStatisticsEndpoints = {
       "days before its end unless said otherwise. Lists of trails find what is counted here by `state`, `failing` and `missing`.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: z.object({
       start_ts: timestampParameter().optional(),
       end_ts: timestampParameter().optional(),

@@ -127,6 +127,7 @@ export const flowEndpoints = {
       "adds the 20 newest trails of each.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: FlowsQuery,
     responses: { 200: json("The flows", z.union([z.array(FlowList), FlowListPage])) },
   }),

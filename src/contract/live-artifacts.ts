@@ -60,6 +60,7 @@ export const liveArtifactEndpoints = {
       "In physical environments, sorted by environment. The name may contain slashes. With `id` the name and `provider` do not matter; of several repos that fit, the newest is meant.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: z.object({
       provider: choiceParameter(repoProviders).optional(),
       id: textParameter().optional(),

@@ -60,6 +60,7 @@ export const overviewEndpoints = {
       "The lists have the same numbers: of environments by `state` and `stale`, of what runs.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     responses: { 200: json("The numbers", OrganizationOverview) },
   }),
 } satisfies Endpoints;

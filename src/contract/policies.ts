@@ -77,6 +77,7 @@ export const policyEndpoints = {
     description: "All of them, sorted by name.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     responses: { 200: json("The policies", z.array(PolicyResponse)) },
   }),
   put_policy: endpoint({

@@ -76,6 +76,7 @@ export const repoEndpoints = {
       "Sorted by name. `name` is exact and ignored when `repo_id` is given, `search` is part of the name in any case, `namespace` a beginning of the namespace with its levels separated by slashes. Several tags combine with OR.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: z.object({
       page: pageParameter().default(1),
       per_page: integerParameter({ min: 1, max: 50 }).default(15),
@@ -95,6 +96,7 @@ export const repoEndpoints = {
     description: "Distinct pairs over all repos of the organization, sorted by key, then by value.",
     access: { ...organizationReader, unknown: "not_found" },
     kept: true,
+    fromReplica: true,
     responses: { 200: json("The tags", RepoTagChoicesResponse) },
   }),
   list_repo_filter_options: endpoint({
@@ -105,6 +107,7 @@ export const repoEndpoints = {
     description: "Each list ignores its own filter and obeys the others.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: z.object(filters),
     responses: { 200: json("The values", RepoFilterOptionsResponse) },
   }),

@@ -156,6 +156,7 @@ export const runningEndpoints = {
       "non-compliant, compliant, unknown. Flows and repos go by their present names.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: RunningQuery,
     responses: { 200: withCsv(json("One page of what runs", RunningArtifacts), "running", columns) },
   }),

@@ -96,6 +96,7 @@ export const searchEndpoints = {
       "contains it; equally good ones take turns by kind. What is archived is left out, but for trails and artifacts.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: z.object({
       q: searchedText,
       kind: choiceParameter(searchKinds).optional(),
@@ -113,6 +114,7 @@ export const searchEndpoints = {
       "1000 fingerprints are counted, and the newest 100 artifacts shown, the oldest of them first, with their newest 1000 starts and exits.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     params: z.object({ search_value: z.string().regex(searchPattern) }),
     responses: { 200: json("What was found", SearchResult) },
   }),

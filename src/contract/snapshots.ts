@@ -183,6 +183,7 @@ export const snapshotEndpoints = {
       "changed. With any of these three, headers tell where the page stands, as for the event log.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: SnapshotListQuery,
     responses: { 200: json("The snapshots", z.array(SnapshotListItem)) },
   }),

@@ -49,6 +49,7 @@ export const tagEndpoints = {
       "key, or a key and the beginning of a value with a colon between them.",
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: z.object({ search: textParameter().optional() }),
     responses: { 200: json("The tags", TagChoices) },
   }),

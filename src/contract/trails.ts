@@ -314,6 +314,7 @@ export const trailEndpoints = {
       searchDescription,
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: TrailsQuery,
     responses: {
       200: withCsv(json("One page of trails", z.union([ListTrails, TrailMatrix])), "trails", trailColumns),
@@ -329,6 +330,7 @@ export const trailEndpoints = {
       searchDescription,
     access: organizationReader,
     kept: true,
+    fromReplica: true,
     query: z.object({ ...optionalPaging, ...trailSearch }),
     responses: {
       200: withCsv(

@@ -138,11 +138,12 @@ export function connect(options: ConnectOptions): Database {
   const count = pooler === undefined ? (options.pipelinedConnections ?? 0) : 0;
   const pipelined =
     count === 0 ? undefined : createPipelinedConnections({ client, count, onConnectionError });
-  const onConnect = async (opened: pg.ClientBase): Promise<void> => void (await opened.query(setForSession));
-  const pool = openPool(
-    { ...client, max: max - count, ...(pooler === "session" ? { onConnect } : {}) },
-    onConnectionError,
-  );
+  const pool = openPool({ ...client, max: max - count }, onConnectionError);
+  if (pooler === "session")
+    pool.on("connect", (opened) => {
+      // Before whatever the one asks who waits for the connection.
+      opened.query(setForSession).catch(onConnectionError);
+    });
   const direct =
     options.direct === undefined
       ? pool

@@ -25,6 +25,7 @@ import { AnswerKeeper } from "./keep.ts";
 import { KeptAnswer, KeptAnswers, showKeptAnswers } from "./kept-answers.ts";
 import { type AnyFile, notJsonField, readMultipart } from "./multipart.ts";
 import { pathOf } from "./path.ts";
+import { createSource, type Source } from "./replica-reads.ts";
 import { type AnswerSender, createSender } from "./send.ts";
 
 declare module "fastify" {
@@ -192,13 +193,14 @@ function keptCall(deps: Deps, endpoint: Endpoint, request: FastifyRequest): Kept
 interface Answering {
   sender: AnswerSender;
   keeper: AnswerKeeper;
+  sourceOf: Source;
 }
 
 function routeHandler(
   deps: Deps,
   mounted: Mounted,
   [operationId, endpoint]: readonly [string, Endpoint],
-  { sender, keeper }: Answering,
+  { sender, keeper, sourceOf }: Answering,
 ): RouteHandlerMethod {
   const handler = mounted.handlers[operationId] as (
     deps: Deps,
@@ -208,7 +210,8 @@ function routeHandler(
   return async (request, reply) => {
     const wantsCsv = csv !== undefined && prefersCsv(request.headers.accept);
     if (endpoint.kept === true && !wantsCsv) {
-      const make = async () => handler(deps, keptCall(deps, endpoint, request) as Call<Endpoint>);
+      const make = async () =>
+        handler(await sourceOf(endpoint, reply), keptCall(deps, endpoint, request) as Call<Endpoint>);
       const answer = await keeper.answer(request, make);
       return answer instanceof KeptAnswer
         ? sender.sendKept(request, reply, answer, endpoint)
@@ -239,7 +242,7 @@ function routeHandler(
         const headers = csvHeaders(csv.form, call.org);
         return await sender.sendLong(request, reply, { status: 200, headers, pieces }, endpoint);
       }
-      answer = await handler(deps, call);
+      answer = await handler(await sourceOf(endpoint, reply), call);
     } finally {
       await received.discard?.();
     }
@@ -290,7 +293,11 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
   const kept = new KeptAnswers(deps.config.keptAnswerBytes, deps.clock);
   showKeptAnswers(deps.metrics, kept);
   const keeper = new AnswerKeeper(kept);
-  const sender = createSender(app, deps, { program: version, keeper });
+  const answering = {
+    keeper,
+    sender: createSender(app, deps, { program: version, keeper }),
+    sourceOf: createSource(deps),
+  };
   app.decorateRequest("admission", null);
   for (const [operationId, endpoint] of Object.entries(mounted.endpoints)) {
     if (mounted.handlers[operationId] === undefined) throw new Error(`No handler for ${operationId}`);
@@ -326,7 +333,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
         request.admission = await admit(deps, gate, request, endpoint);
         await requireRightTime(deps, endpoint, reply);
       },
-      handler: routeHandler(deps, mounted, [operationId, endpoint], { sender, keeper }),
+      handler: routeHandler(deps, mounted, [operationId, endpoint], answering),
     });
   }
 }

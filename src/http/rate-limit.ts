@@ -7,10 +7,14 @@ import { readCookie, siteOf } from "../domain/sessions.ts";
 import { sha256 } from "../lib/hash.ts";
 import { readKey } from "../modules/kernel/access/service.ts";
 
-type Limits = Pick<Config, "publicUrl" | "rateLimitPerKey" | "rateLimitPerAddress">;
+type Limits = Pick<Config, "publicUrl" | "rateLimitPerKey" | "rateLimitPerAddress"> & {
+  /** How many servers share the limits. */
+  servers: () => number;
+};
 
 /**
- * Limits requests per minute for one key and for one address, counted in this process. Off where no limit is set.
+ * Limits requests per minute for one key and for one address. Each server counts its own and allows its share, so that together
+ * they allow what is set, as near as requests are spread evenly. Off where no limit is set.
  * Refusals are 429 with `Retry-After` in seconds (RFC 6585 section 4).
  */
 export async function registerRateLimits(app: FastifyInstance, limits: Limits): Promise<void> {
@@ -18,7 +22,8 @@ export async function registerRateLimits(app: FastifyInstance, limits: Limits): 
   await app.register(rateLimit, { global: false });
 
   const check = (max: number, keyOf: (request: FastifyRequest) => string) => {
-    const limiter = app.createRateLimit({ max, timeWindow: 60_000, keyGenerator: keyOf });
+    const share = (): number => Math.ceil(max / limits.servers());
+    const limiter = app.createRateLimit({ max: share, timeWindow: 60_000, keyGenerator: keyOf });
     return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       const result = await limiter(request);
       if (result.isAllowed || !result.isExceeded) return;

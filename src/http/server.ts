@@ -51,9 +51,25 @@ export interface ServerParts {
   version: string;
   /** The built web app; undefined when there is none to serve. */
   web: WebFiles | undefined;
+  /** How many servers answer requests on this database. */
+  servers: () => number;
 }
 
-/** Builds the HTTP server with everything it serves; it does not listen yet. */
+/** Serves what people and pipelines ask for. */
+async function registerApi(app: FastifyInstance, deps: Deps, parts: ServerParts): Promise<void> {
+  registerLargeBodies(app);
+  registerBodyParsers(app);
+  await app.register(multipart);
+  registerWebAssets(app, parts.web);
+  registerDocs(app, {
+    endpoints: parts.mounted.endpoints,
+    publicUrl: deps.config.publicUrl,
+    version: parts.version,
+  });
+  mountEndpoints(app, deps, parts.mounted, parts.version);
+}
+
+/** Builds the HTTP server with everything it serves, which for one that only works on jobs is little; it does not listen yet. */
 export async function createServer(deps: Deps, parts: ServerParts): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = parts.log;
   const prefix = prefixOf(deps.config.publicUrl);
@@ -97,22 +113,13 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
   });
   const intakeMetrics = createIntakeMetrics(deps.metrics.registry);
   registerConnectionLimits(app, deps.config.intake, intakeMetrics);
-  await registerRateLimits(app, deps.config);
+  await registerRateLimits(app, { ...deps.config, servers: parts.servers });
   registerNotFound(app, createPages({ files: parts.web, prefix }));
   registerMetrics(app, deps);
   cutOffStalledClients(app.server, deps);
   if (parts.web !== undefined) registerPageLinks(app, deps.config.publicUrl);
   registerIntake(app, deps.config.intake, intakeMetrics);
-  registerLargeBodies(app);
-  registerBodyParsers(app);
-  await app.register(multipart);
   registerHealth(app, parts.health);
-  registerWebAssets(app, parts.web);
-  registerDocs(app, {
-    endpoints: parts.mounted.endpoints,
-    publicUrl: deps.config.publicUrl,
-    version: parts.version,
-  });
-  mountEndpoints(app, deps, parts.mounted, parts.version);
+  if (deps.config.roles.api) await registerApi(app, deps, parts);
   return app;
 }

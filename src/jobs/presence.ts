@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 
 import type { Database } from "../db/connect.ts";
+import { noticeLoss } from "../db/session-settings.ts";
 import { render } from "../db/sql.ts";
 import type { Logger } from "../lib/log.ts";
 import {
@@ -46,10 +47,6 @@ const reconnectAfterMs = 500;
 
 /** A connection that does not answer for so long is given up. */
 const answerWithinMs = 10_000;
-
-/** PostgreSQL notices within some ten seconds that a machine went away, which closes no connection. */
-const noticeLoss =
-  "set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3";
 
 /** Looks between two searches for what workers of unknown origin left. */
 const looksPerSearch = 6;

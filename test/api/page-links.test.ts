@@ -38,6 +38,7 @@ beforeAll(async () => {
     health: { problem: async () => undefined },
     version: "0.0.0",
     web: { shell: "", assets: new Map(), pages: pagePaths },
+    servers: () => 1,
   });
 });
 afterAll(async () => {

@@ -46,11 +46,11 @@ async function refusal(environment: Record<string, string>): Promise<string> {
   });
 }
 
-/** Reports, reads and is told through a server, many at a time, so that connections change hands. */
-async function useServer(environment: Record<string, string>): Promise<void> {
+/** Reports, reads and is told through a server, many at a time, so that connections change hands. @returns how the server ended. */
+async function useServer(environment: Record<string, string>): Promise<number | null> {
   const receiver = await startReceiver();
   onTestFinished(() => receiver.stop());
-  await withDataDir(async (dataDir) => {
+  return withDataDir(async (dataDir) => {
     const site = await startSite(dataDir, { ...secret, WAYBILL_ALLOW_PRIVATE_TARGETS: "1", ...environment });
     const flow = uniqueName("web");
     await ask(site, "PUT", `/flows/${site.org}`, { name: flow, description: "" });
@@ -79,7 +79,7 @@ async function useServer(environment: Record<string, string>): Promise<void> {
     expect(statuses).toEqual(statuses.map(() => [201, 200, 200]));
     // Jobs are told of work over a connection of their own.
     await until(() => receiver.received.length === 60);
-    expect(await site.server.stop()).toBe(0);
+    return site.server.stop();
   });
 }
 
@@ -93,7 +93,7 @@ describe.skipIf(version === undefined)("a pooler", { timeout: 120_000 }, () => {
 
   it("of sessions works", async () => {
     const url = await pooled({ pool_mode: "session", default_pool_size: 60 });
-    await useServer({ DATABASE_URL: url, WAYBILL_DATABASE_POOLER: "session" });
+    expect(await useServer({ DATABASE_URL: url, WAYBILL_DATABASE_POOLER: "session" })).toBe(0);
   });
 
   it("of transactions works if it keeps prepared statements, and is refused with a sentence otherwise", async () => {
@@ -103,7 +103,7 @@ describe.skipIf(version === undefined)("a pooler", { timeout: 120_000 }, () => {
       WAYBILL_DATABASE_POOLER: "transaction",
       WAYBILL_DATABASE_DIRECT_URL: direct(),
     };
-    if (keeps) await useServer(environment);
+    if (keeps) expect(await useServer(environment)).toBe(0);
     else
       expect(await refusal(environment)).toMatch(/does not find prepared statements again.*1\.21 or newer/);
   });

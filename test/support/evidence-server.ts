@@ -67,6 +67,7 @@ export async function startUploadServer(deps: Deps): Promise<{ port: number; sto
       health: { problem: async () => undefined },
       web: undefined,
       version: "0.0.0",
+      servers: () => 1,
     },
   );
   const port = Number(new URL(await server.listen({ port: 0, host: "127.0.0.1" })).port);

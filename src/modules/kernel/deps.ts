@@ -1,5 +1,6 @@
 import type { Config } from "../../config.ts";
 import type { Database } from "../../db/connect.ts";
+import type { Replica } from "../../db/replica.ts";
 import type { EvidenceStore } from "../../evidence/store.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FailureLimit } from "../../lib/failure-limit.ts";
@@ -15,6 +16,8 @@ import type { Metrics } from "./metrics.ts";
 export interface Deps {
   config: Config;
   db: Database;
+  /** A replica of the database, for reads that say so in the contract; undefined when there is none. */
+  replica: Replica | undefined;
   /** Gives no time that is in doubt. */
   clock: Clock;
   /** The same, where it says whether anything may be recorded now. */

@@ -1,0 +1,169 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+import { sharedRuns } from "../lib/shared-runs.ts";
+import type { Database, Executor } from "./connect.ts";
+import { boolean, integer, text } from "./row.ts";
+import { query, raw } from "./sql.ts";
+import { sqlState, sqlStateOf } from "./sqlstate.ts";
+
+/** Thrown when what is called a replica is one of another database. */
+export class ForeignReplicaError extends Error {}
+
+/**
+ * How a replica stands to a question that was just asked: `current` when it has all that had been committed by then;
+ * `behind` when it has not, even after a short wait; `away` when it does not answer, or is a replica no more.
+ */
+export type ReplicaState = "current" | "behind" | "away";
+
+/** A read replica of the database: a standby, which follows it. */
+export interface Replica {
+  /** Reads from the replica, and what fails there from the primary. */
+  readonly db: Database;
+  /** Finds out whether the replica has all that was committed before this was called, and waits for it a little. */
+  state(): Promise<ReplicaState>;
+  /** Bytes of the log that it had not replayed when it was last looked at; undefined when that is not known. */
+  lag(): number | undefined;
+  /** @throws ForeignReplicaError when it follows another database. */
+  requireKin(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ReplicaOptions {
+  primary: Database;
+  replica: Database;
+  /** Called when it goes away, with why. */
+  onAway(error: unknown): void;
+}
+
+/** Longer than what is read there takes: then the primary is asked. */
+const readWithinMs = 5_000;
+
+const lookWithinMs = 250;
+const waitAtMostMs = 40;
+const restMs = 1_000;
+
+const position = { position: integer };
+const progress = { following: boolean, position: integer };
+
+/** Positions in the write-ahead log are bytes since its beginning. What was acknowledged is before the flushed one. */
+const flushed = raw("select (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::int8 as position");
+
+const replayed = raw(`select pg_is_in_recovery() as following,
+  coalesce(pg_last_wal_replay_lsn() - '0/0'::pg_lsn, 0)::int8 as position`);
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const silence = new AbortController();
+  const late = delay(ms, undefined, { signal: silence.signal, ref: false }).then((): never => {
+    throw new Error(`The replica did not answer within ${ms} ms`);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    silence.abort();
+    late.catch(() => {});
+  }
+}
+
+class Standby implements Replica {
+  readonly db: Database;
+  readonly #options: ReplicaOptions;
+  readonly #flushed: () => Promise<number>;
+  readonly #replayed: () => Promise<{ following: boolean; position: number }>;
+  #isKin = false;
+  #awayUntil = 0;
+  #behindUntil = 0;
+  #lag: number | undefined;
+
+  constructor(options: ReplicaOptions) {
+    const { primary, replica } = options;
+    this.db = {
+      ...primary,
+      all: (read) => this.#read((db) => db.all(read)),
+      first: (read) => this.#read((db) => db.first(read)),
+      one: (read) => this.#read((db) => db.one(read)),
+      sliced: (read) => replica.sliced(read),
+    };
+    this.#options = options;
+    const pipelined = { pipelined: true } as const;
+    this.#flushed = sharedRuns(
+      async () => (await primary.one(query("flushed-position", position, pipelined)`${flushed}`)).position,
+    );
+    this.#replayed = sharedRuns(() =>
+      replica.one(query("replayed-position", progress, pipelined)`${replayed}`),
+    );
+  }
+
+  async state(): Promise<ReplicaState> {
+    if (performance.now() < this.#awayUntil) return "away";
+    try {
+      // Begun by this question: what was acknowledged before it is part of that.
+      const wanted = this.#flushed();
+      wanted.catch(() => {});
+      if (!this.#isKin) await within(lookWithinMs, this.requireKin());
+      return await this.#reaches(await wanted);
+    } catch (error) {
+      this.#failed(error);
+      return "away";
+    }
+  }
+
+  async #read<T>(from: (db: Executor) => Promise<T>): Promise<T> {
+    const { primary, replica } = this.#options;
+    try {
+      return await within(readWithinMs, from(replica));
+    } catch (error) {
+      // What is replayed may take away the rows of a read there, which says nothing of the replica.
+      if (sqlStateOf(error) !== sqlState.serializationFailure) this.#failed(error);
+      return from(primary);
+    }
+  }
+
+  /** Takes note that it does not answer as it should: it is not asked again for a second. */
+  #failed(error: unknown): void {
+    if (performance.now() >= this.#awayUntil) this.#options.onAway(error);
+    this.#awayUntil = performance.now() + restMs;
+    // Whoever answers there next may be somebody else.
+    this.#isKin = false;
+    this.#lag = undefined;
+  }
+
+  lag(): number | undefined {
+    return this.#lag;
+  }
+
+  close(): Promise<void> {
+    return this.#options.replica.close();
+  }
+
+  async requireKin(): Promise<void> {
+    const identifier = query({ id: text })`select system_identifier::text as id from pg_control_system()`;
+    const { primary, replica } = this.#options;
+    const [ours, theirs] = await Promise.all([primary.one(identifier), replica.one(identifier)]);
+    if (ours.id !== theirs.id)
+      throw new ForeignReplicaError("DATABASE_READ_URL leads to no replica of the database at DATABASE_URL.");
+    this.#isKin = true;
+  }
+
+  /** Looks, and looks again for a while unless that was of no use a moment ago. */
+  async #reaches(wanted: number): Promise<ReplicaState> {
+    const began = performance.now();
+    for (let pause = 1; ; pause *= 2) {
+      const { following, position: reached } = await within(lookWithinMs, this.#replayed());
+      if (!following) throw new Error("The replica follows no primary any more");
+      this.#lag = Math.max(0, wanted - reached);
+      const now = performance.now();
+      if (reached >= wanted) return "current";
+      if (now < this.#behindUntil) return "behind";
+      if (now - began + pause > waitAtMostMs) {
+        this.#behindUntil = now + restMs;
+        return "behind";
+      }
+      await delay(pause);
+    }
+  }
+}
+
+/** Makes use of a replica that the database has. */
+export function createReplica(options: ReplicaOptions): Replica {
+  return new Standby(options);
+}
