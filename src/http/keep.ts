@@ -81,7 +81,9 @@ export class AnswerKeeper {
     const found = this.#given(key, this.#kept.find(key, state));
     if (found !== undefined) return found;
     const making = `${state} ${key}`;
-    return this.#given(key, await this.#making.get(making)) ?? this.#make({ key, state, making }, make);
+    const pending = this.#making.get(making);
+    const shared = pending === undefined ? undefined : this.#given(key, await pending);
+    return shared ?? this.#make({ key, state, making }, make);
   }
 
   /** Puts the body to an answer that has a version; undefined when it is not kept. */

@@ -50,6 +50,12 @@ export interface AnswerSender {
   ): Promise<FastifyReply>;
 }
 
+/** Calls this when nothing more is sent of an answer, which may be so already: then nobody would tell. */
+function whenGone({ raw }: FastifyReply, gone: () => void): void {
+  if (raw.destroyed) gone();
+  else raw.once("close", gone);
+}
+
 /** Makes a stream that is closed also when nobody has begun to read it. */
 function filePieces(stream: Readable): AsyncIterable<Piece> {
   return {
@@ -116,7 +122,7 @@ export function createSender(
     if (giveBack === undefined) throw overloaded();
     const writer = new ByteWriter(text.length);
     text.writeTo(writer);
-    reply.raw.once("close", giveBack);
+    whenGone(reply, giveBack);
     return whole.send(request, reply, head, writer.result(), () => writer.release());
   }
 
@@ -126,7 +132,7 @@ export function createSender(
     if (body.length > shortLength) {
       const giveBack = unsent.take(ownerOf(request), body.length);
       if (giveBack === undefined) throw overloaded();
-      reply.raw.once("close", giveBack);
+      whenGone(reply, giveBack);
     }
     const terms = termsOf(request, endpoint, headers["content-type"] ?? "");
     return whole.send(request, reply, { status: 200, headers, terms, forms }, body);

@@ -7,7 +7,7 @@ import { organizationKinds, principalKinds } from "../../../domain/principal.ts"
 import { type Role, roles } from "../../../domain/roles.ts";
 import { type Batcher, createBatcher } from "../../../lib/batcher.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
-import { KnownCallers } from "./known-callers.ts";
+import { KnownInState } from "../../../lib/known-in-state.ts";
 import { idleEndOf, lastsAt } from "./session-sql.ts";
 
 const caller = {
@@ -110,24 +110,31 @@ async function findState(db: Executor): Promise<string | null> {
   ).state;
 }
 
+/** Names what is asked for. Hashes have the same length, so that no two of these are alike. */
+function nameOf({ key, session, org }: Asked): string {
+  if (key !== null) return `k${key.toString("latin1")}${org ?? ""}`;
+  return session === null ? `n${org ?? ""}` : `s${session.toString("latin1")}${org ?? ""}`;
+}
+
 /** Looks up what several requests ask for, or finds that the database is as it was when that was known. */
 async function listKnownCallers(
   db: Executor,
-  known: KnownCallers<CallerRow>,
+  known: KnownInState<CallerRow>,
   asked: readonly Asked[],
 ): Promise<CallerRow[]> {
-  const recalled = known.recall(asked);
-  if (recalled !== undefined && (await findState(db)) === recalled.state) return recalled.rows;
+  const named = asked.map((one) => ({ name: nameOf(one), at: one.at }));
+  const recalled = known.recall(named);
+  if (recalled !== undefined && (await findState(db)) === recalled.state) return recalled.values;
   const sentAt = performance.now();
   const rows = await listCallers(db, asked);
-  known.note(asked, rows, sentAt);
+  known.note(named, rows, sentAt);
   return rows;
 }
 
 const lookups = new WeakMap<Executor, Batcher<Asked, CallerRow>>();
 
 function createLookup(db: Executor): Batcher<Asked, CallerRow> {
-  const known = new KnownCallers<CallerRow>();
+  const known = new KnownInState<CallerRow>();
   return createBatcher({
     maxItems: maxLookups,
     concurrency: 2,
