@@ -145,7 +145,7 @@ async function* collected(
 ): AsyncGenerator<Piece> {
   let parts: Buffer[] = [];
   let length = 0;
-  for await (const piece of pieces) {
+  for await (const piece of pieces)
     if (length > most) yield piece;
     else {
       const bytes = writtenOut(piece);
@@ -154,6 +154,5 @@ async function* collected(
       else parts = [];
       yield bytes;
     }
-  }
   if (length <= most) give(copyOf(Buffer.concat(parts)));
 }

@@ -3,28 +3,18 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Gauge } from "prom-client";
 
-import {
-  type Endpoint,
-  JsonPieces,
-  JsonText,
-  type Piece,
-  type Reply,
-  shortLength,
-} from "../contract/endpoint.ts";
-import { overloaded } from "../domain/errors.ts";
+import { type Endpoint, JsonPieces, JsonText, type Piece, type Reply } from "../contract/endpoint.ts";
 import { EventStream } from "../contract/event-stream.ts";
-import { ByteWriter } from "../lib/byte-writer.ts";
 import { isWide, widePieces } from "../lib/wide-json.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { Compression } from "./compression.ts";
-import { ownerOf } from "./owner.ts";
 import { type AnswerKeeper, jsonType, longText } from "./keep.ts";
 import type { KeptAnswer } from "./kept-answers.ts";
+import { ByteSender } from "./send-bytes.ts";
 import { EventSender } from "./send-events.ts";
 import { type LongAnswer, PieceSender, sendHead } from "./send-pieces.ts";
-import { type AnswerHead, WholeSender } from "./send-whole.ts";
+import { WholeSender } from "./send-whole.ts";
 import { termsOf } from "./terms.ts";
-import { UnsentBytes } from "./unsent-bytes.ts";
 
 /** Sends the answers of one server. */
 export interface AnswerSender {
@@ -48,12 +38,6 @@ export interface AnswerSender {
     answer: { status: number; headers: Record<string, string>; pieces: AsyncIterable<Piece> },
     endpoint: Endpoint,
   ): Promise<FastifyReply>;
-}
-
-/** Calls this when nothing more is sent of an answer, which may be so already: then nobody would tell. */
-function whenGone({ raw }: FastifyReply, gone: () => void): void {
-  if (raw.destroyed) gone();
-  else raw.once("close", gone);
 }
 
 /** Makes a stream that is closed also when nobody has begun to read it. */
@@ -111,32 +95,8 @@ export function createSender(
   const whole = new WholeSender(compression);
   const long = new PieceSender(waitMs, { whole, compression });
   showLongAnswers(deps, long);
-  const unsent = new UnsentBytes();
+  const bytes = new ByteSender(whole);
   const events = new EventSender(app, deps);
-
-  /** Sends it, as bytes if it is long: those are outside of the heap, where they are never moved, and used again. */
-  function sendText(request: FastifyRequest, reply: FastifyReply, head: AnswerHead, text: JsonText) {
-    const short = text.short();
-    if (short !== undefined) return whole.send(request, reply, head, short);
-    const giveBack = unsent.take(ownerOf(request), text.length);
-    if (giveBack === undefined) throw overloaded();
-    const writer = new ByteWriter(text.length);
-    text.writeTo(writer);
-    whenGone(reply, giveBack);
-    return whole.send(request, reply, head, writer.result(), () => writer.release());
-  }
-
-  /** Sends bytes that others get as well. They are counted for each, because they are in memory until all have got them. */
-  function sendKept(request: FastifyRequest, reply: FastifyReply, answer: KeptAnswer, endpoint: Endpoint) {
-    const { headers, body, forms } = answer;
-    if (body.length > shortLength) {
-      const giveBack = unsent.take(ownerOf(request), body.length);
-      if (giveBack === undefined) throw overloaded();
-      whenGone(reply, giveBack);
-    }
-    const terms = termsOf(request, endpoint, headers["content-type"] ?? "");
-    return whole.send(request, reply, { status: 200, headers, terms, forms }, body);
-  }
 
   function sendFile(request: FastifyRequest, reply: FastifyReply, file: Readable, answer: LongAnswer) {
     // Before anybody reads it a failure has nobody to be told to.
@@ -148,7 +108,7 @@ export function createSender(
   }
 
   return {
-    sendKept,
+    sendKept: (...answer) => bytes.kept(...answer),
     sendLong: (request, reply, answer, endpoint) =>
       long.send(request, reply, {
         ...answer,
@@ -177,7 +137,7 @@ export function createSender(
       }
       if (contentType !== undefined) return whole.send(request, reply, head, body);
       return body instanceof JsonText
-        ? sendText(request, reply, head, body)
+        ? bytes.text(request, reply, head, body)
         : whole.send(request, reply, head, JSON.stringify(body));
     },
   };

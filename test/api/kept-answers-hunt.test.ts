@@ -166,6 +166,7 @@ async function expectFresh(write: () => Promise<string>): Promise<void> {
 /** A transaction of the other program, which may stay open for some rounds. */
 class SlowWrite {
   isOpen = false;
+  ended = 0;
 
   async step(): Promise<string> {
     if (!this.isOpen) {
@@ -182,6 +183,7 @@ class SlowWrite {
     const end = randomInt(4) === 0 ? "rollback" : "commit";
     await writer.query(end);
     this.isOpen = false;
+    this.ended += 1;
     return `the ${end} of a transaction`;
   }
 }
@@ -202,6 +204,7 @@ describe("answers that are kept", () => {
         return name;
       });
     if (slow.isOpen) await writer.query("rollback");
+    expect(slow.ended).toBeGreaterThan(0);
   }, 120_000);
 
   it("are given again: what makes them is asked once", async () => {
