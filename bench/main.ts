@@ -19,6 +19,7 @@ import { describeMemoryAfterLoad, measureMemoryAtRest } from "./scenarios/memory
 import { processScenario } from "./scenarios/process.ts";
 import { ratiosScenario } from "./scenarios/ratios.ts";
 import { runtimeScenario } from "./scenarios/runtime.ts";
+import { measureServers, serversFilling, serversTable } from "./scenarios/servers.ts";
 import { measureStart } from "./scenarios/start.ts";
 import { snapshotViewsScenario, trailViewsScenario, viewsScenario } from "./scenarios/views.ts";
 
@@ -49,7 +50,10 @@ const parts: Part[] = [
 ];
 const partNames = parts.map(({ scenario }) => scenario.name);
 const onServer = ["memory", ...scenarios.map(({ name }) => name)];
-const names = ["start", ...onServer, "web", ...partNames];
+const names = ["start", ...onServer, "web", ...partNames, "servers"];
+
+const serversLegend =
+  "servers: many of them on one PostgreSQL, 64 connections in all. By the model each has a processor of its own, and PostgreSQL sixteen.";
 
 const legend =
   "bare/s: a node:http server that makes the same objects into text for every request, measured right after. " +
@@ -151,6 +155,15 @@ async function measurePart(part: Part, folder: string, options: Options, report:
   }
 }
 
+/** Measures several servers on one PostgreSQL. */
+async function measureSeveral(folder: string, options: Options, report: Report): Promise<void> {
+  const dataDir = await prepareData(folder, serversFilling, options.fresh);
+  console.log("Measuring servers");
+  const { figures, verdicts } = await measureServers(dataDir, options);
+  report.verdicts.push(...verdicts);
+  report.remarks.push(serversLegend, serversTable(figures));
+}
+
 async function bench(options: Options): Promise<void> {
   const folder = resolve(options.data);
   await mkdir(folder, { recursive: true });
@@ -162,9 +175,11 @@ async function bench(options: Options): Promise<void> {
     secondsEach: options.seconds,
     rounds: options.rounds,
   };
-  if (options.only.some((name) => !partNames.includes(name))) await measureLists(folder, options, report);
+  if (options.only.some((name) => name !== "servers" && !partNames.includes(name)))
+    await measureLists(folder, options, report);
   for (const part of parts.filter(({ scenario }) => options.only.includes(scenario.name)))
     await measurePart(part, folder, options, report);
+  if (options.only.includes("servers")) await measureSeveral(folder, options, report);
   console.log(`\n${asText(report)}`);
   if (options.out !== undefined) await writeFile(options.out, asMarkdown(report));
 }

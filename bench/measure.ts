@@ -16,7 +16,8 @@ interface Loaded extends LoadResult {
   cost: Cpu;
 }
 
-async function runLoad(job: LoadJob): Promise<LoadResult> {
+/** Loads an address from a process of its own. */
+export async function runLoad(job: LoadJob): Promise<LoadResult> {
   const child = startNode({ args: script("load.ts") });
   try {
     const ended = once(child, "exit").then(() => {

@@ -194,11 +194,16 @@ export async function cpuOfNode(pid: number): Promise<Cpu> {
   return { node: await cpuSecondsOf(pid), postgres: 0 };
 }
 
+/** Reads the processor time of all processes of the PostgreSQL of a data directory, in seconds. */
+export async function cpuOfPostgres(dataDir: string): Promise<number> {
+  const pids = await postgresPids(dataDir);
+  const seconds = await Promise.all(pids.map(cpuSecondsOf));
+  return seconds.reduce((sum, one) => sum + one, 0);
+}
+
 /** Reads the processor time of the server's process and of all of PostgreSQL's. */
 export async function cpuOfServer(server: Server): Promise<Cpu> {
-  const pids = await postgresPids(server.dataDir);
-  const seconds = await Promise.all(pids.map(cpuSecondsOf));
-  return { node: await cpuSecondsOf(server.pid), postgres: seconds.reduce((sum, one) => sum + one, 0) };
+  return { node: await cpuSecondsOf(server.pid), postgres: await cpuOfPostgres(server.dataDir) };
 }
 
 /** Reads the resident memory of the server's process, and the proportional share of all of PostgreSQL's. */

@@ -16,7 +16,7 @@ export interface ServersConfig {
 }
 
 /** What a server does. */
-export interface Roles {
+interface Roles {
   /** Answers requests. */
   api: boolean;
   /** Works on background jobs. */
