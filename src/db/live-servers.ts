@@ -14,7 +14,7 @@ export interface LiveServers {
 
 export interface LiveServersOptions {
   db: Pick<Database, "direct">;
-  /** Called when they cannot be counted for now: the last count stands. */
+  /** Called once when they cannot be counted for now: the last count stands. */
   onError(error: unknown): void;
   /** Milliseconds between two counts; 5 seconds when left out. */
   countEveryMs?: number;
@@ -45,21 +45,29 @@ export function joinServers({ db, onError, countEveryMs = 5_000 }: LiveServersOp
     const client = new pg.Client({ ...db.direct.options, query_timeout: answerWithinMs });
     // What follows fails then.
     client.on("error", () => {});
-    await client.connect();
-    await client.query(noticeLoss);
-    await client.query(render(join));
-    return client;
+    try {
+      await client.connect();
+      await client.query(noticeLoss);
+      await client.query(render(join));
+      return client;
+    } catch (error) {
+      void client.end().catch(() => {});
+      throw error;
+    }
   }
 
   async function keepCounting(): Promise<void> {
     let client: pg.Client | undefined;
+    let isFailing = false;
     while (!stopping.signal.aborted) {
       try {
         client ??= await enter();
         const { rows } = await client.query<{ servers: number }>(render(countHolders));
         servers = Math.max(1, rows[0]?.servers ?? 1);
+        isFailing = false;
       } catch (error) {
-        onError(error);
+        if (!isFailing) onError(error);
+        isFailing = true;
         void client?.end().catch(() => {});
         client = undefined;
       }

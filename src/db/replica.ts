@@ -70,6 +70,8 @@ class Standby implements Replica {
   readonly #flushed: () => Promise<number>;
   readonly #replayed: () => Promise<{ following: boolean; position: number }>;
   #isKin = false;
+  /** Since it was current last. */
+  #isAway = false;
   #awayUntil = 0;
   #behindUntil = 0;
   #lag: number | undefined;
@@ -89,7 +91,7 @@ class Standby implements Replica {
       async () => (await primary.one(query("flushed-position", position, pipelined)`${flushed}`)).position,
     );
     this.#replayed = sharedRuns(() =>
-      replica.one(query("replayed-position", progress, pipelined)`${replayed}`),
+      within(lookWithinMs, replica.one(query("replayed-position", progress, pipelined)`${replayed}`)),
     );
   }
 
@@ -120,7 +122,8 @@ class Standby implements Replica {
 
   /** Takes note that it does not answer as it should: it is not asked again for a second. */
   #failed(error: unknown): void {
-    if (performance.now() >= this.#awayUntil) this.#options.onAway(error);
+    if (!this.#isAway) this.#options.onAway(error);
+    this.#isAway = true;
     this.#awayUntil = performance.now() + restMs;
     // Whoever answers there next may be somebody else.
     this.#isKin = false;
@@ -148,11 +151,14 @@ class Standby implements Replica {
   async #reaches(wanted: number): Promise<ReplicaState> {
     const began = performance.now();
     for (let pause = 1; ; pause *= 2) {
-      const { following, position: reached } = await within(lookWithinMs, this.#replayed());
+      const { following, position: reached } = await this.#replayed();
       if (!following) throw new Error("The replica follows no primary any more");
       this.#lag = Math.max(0, wanted - reached);
       const now = performance.now();
-      if (reached >= wanted) return "current";
+      if (reached >= wanted) {
+        this.#isAway = false;
+        return "current";
+      }
       if (now < this.#behindUntil) return "behind";
       if (now - began + pause > waitAtMostMs) {
         this.#behindUntil = now + restMs;

@@ -18,16 +18,12 @@ function createCounter({ metrics, replica }: Deps): (state: ReplicaState) => voi
     registers: [metrics.registry],
   });
   for (const state of states) reads.inc({ replica: state }, 0);
-  metrics.registry.registerMetric(
-    new Gauge({
-      name: "waybill_replica_lag_bytes",
-      help: "Bytes of the log that the replica had not replayed when it was last looked at",
-      registers: [],
-      collect() {
-        this.set(replica?.lag() ?? Number.NaN);
-      },
-    }),
-  );
+  const lag: Gauge = new Gauge({
+    name: "waybill_replica_lag_bytes",
+    help: "Bytes of the log that the replica had not replayed when it was last looked at",
+    registers: [metrics.registry],
+    collect: () => lag.set(replica?.lag() ?? Number.NaN),
+  });
   return (state) => reads.inc({ replica: state });
 }
 
