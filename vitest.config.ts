@@ -2,7 +2,13 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "demo/**/*.test.ts", "web/**/*.test.ts", "test/**/*.test.ts"],
+    include: [
+      "src/**/*.test.ts",
+      "demo/**/*.test.ts",
+      "bench/**/*.test.ts",
+      "web/**/*.test.ts",
+      "test/**/*.test.ts",
+    ],
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/seed.ts"],
     pool: "forks",

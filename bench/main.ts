@@ -11,6 +11,7 @@ import { processFilling, processOrgs } from "./process-data.ts";
 import { type Server, startServer, stopAll } from "./processes.ts";
 import { asMarkdown, asText, type Report } from "./report.ts";
 import { runtimeFilling, runtimeOrgs } from "./runtime-data.ts";
+import { scaleCommand } from "./scale/command.ts";
 import type { Scenario } from "./scenario.ts";
 import { artifactsScenario } from "./scenarios/artifacts.ts";
 import { buildsScenario } from "./scenarios/builds.ts";
@@ -210,6 +211,8 @@ const command = new Command("bench")
     const chosen = [...given, ...only];
     return bench({ ...options, only: chosen.length === 0 ? names : chosen });
   });
+// Both have options of the same names.
+command.enablePositionalOptions().addCommand(scaleCommand());
 
 try {
   await command.parseAsync();
