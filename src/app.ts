@@ -24,7 +24,7 @@ import { createServer } from "./http/server.ts";
 import { showServers } from "./http/server-metrics.ts";
 import { readWebFiles } from "./http/web.ts";
 import { startBackground } from "./jobs/background.ts";
-import { showStoppedJobs } from "./jobs/metrics.ts";
+import { showPartitions, showStoppedJobs } from "./jobs/metrics.ts";
 import { inRightTime, runInRightTime } from "./jobs/right-time.ts";
 import { type JobRunner, migrateJobs } from "./jobs/runner.ts";
 import { deliveryTasks, jobTasks, schedule } from "./jobs/tasks.ts";
@@ -251,6 +251,7 @@ export async function assembleApp(
   timeDeliveriesBy(() => deps.time.idMilliseconds());
   await deps.time.start();
   showStoppedJobs(deps);
+  showPartitions(deps);
   let jobs: JobRunner | undefined;
   let servers: LiveServers | undefined;
   showServers(deps, () => servers?.count() ?? 1);

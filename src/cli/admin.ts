@@ -2,11 +2,13 @@ import { text } from "node:stream/consumers";
 
 import { Command } from "commander";
 
+import { partitionedTables } from "../domain/partitions.ts";
 import { type VerifyOptions, verifyEvidence } from "./admin-evidence.ts";
 import { createOrg, createUserCommand, setRole, switchUser } from "./admin-identity.ts";
 import { createKey, importKey, type KeyOptions } from "./admin-keys.ts";
 import { dropJob, listJobs, retryJob } from "./admin-jobs.ts";
 import { list, listed } from "./admin-lists.ts";
+import { partition, type PartitionOptions } from "./admin-partitions.ts";
 import { acceptTime, type RepairOptions, repairTimesCommand } from "./admin-time.ts";
 import { signInLink } from "./sign-in.ts";
 import { withDatabase, withRunningServer } from "./command-deps.ts";
@@ -133,6 +135,19 @@ function jobCommands(admin: Command): void {
     .action((job: string) => withDatabase((deps) => dropJob(deps, job)));
 }
 
+function partitionCommand(admin: Command): void {
+  admin
+    .command("partition <table>")
+    .description(
+      `divide a large table by months while the server runs, one of ${partitionedTables.join(", ")}; goes on where it was interrupted`,
+    )
+    .option("--abandon", "give up a copy that is under way")
+    .option("--remove-before <month>", "remove all its rows from before a month, such as 2026-03")
+    .action((table: string, options: PartitionOptions) =>
+      withRunningServer((deps) => partition(deps, table, options)),
+    );
+}
+
 /** Builds `waybill admin …`: what those who run the installation do beside the running server. */
 export function adminCommand(): Command {
   const admin = new Command("admin").description("manage the running server's users, organizations and keys");
@@ -143,6 +158,7 @@ export function adminCommand(): Command {
   evidenceCommands(admin);
   timeCommands(admin);
   jobCommands(admin);
+  partitionCommand(admin);
   admin
     .command("list <what>")
     .description(`show all ${listed.join(", ")}`)

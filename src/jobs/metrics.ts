@@ -2,6 +2,7 @@ import { Gauge } from "prom-client";
 
 import type { Deps } from "../modules/kernel/deps.ts";
 import { askedSoon } from "../modules/kernel/metrics.ts";
+import { type PartitionState, readPartitionStates } from "../modules/maintenance/partitions/service.ts";
 import { countStopped } from "./stopped-store.ts";
 
 /** Shows how many background jobs are tried no more, counted whenever somebody looks. Once for a program. */
@@ -17,4 +18,33 @@ export function showStoppedJobs(deps: Pick<Deps, "db" | "metrics">): void {
       gauge.set({ reason: "failed" }, count?.failed ?? Number.NaN);
     },
   });
+}
+
+const partitionFigures = [
+  {
+    name: "waybill_partition_strays",
+    help: "Rows of a partitioned table that no partition of a month was made for, counted up to 1000: there should be none",
+    valueOf: ({ strays }: PartitionState) => strays,
+  },
+  {
+    name: "waybill_partition_months_ahead",
+    help: "How many months from now on a partitioned table has partitions for",
+    valueOf: ({ ahead }: PartitionState) => ahead,
+  },
+];
+
+/** Shows whether partitioned tables have partitions for what comes, read whenever somebody looks. Once for a program. */
+export function showPartitions(deps: Pick<Deps, "db" | "clock" | "metrics">): void {
+  for (const { name, help, valueOf } of partitionFigures) {
+    const gauge: Gauge<"table"> = new Gauge({
+      name,
+      help,
+      labelNames: ["table"],
+      registers: [deps.metrics.registry],
+      collect: async () => {
+        const states = (await askedSoon(() => readPartitionStates(deps))) ?? [];
+        for (const state of states) gauge.set({ table: state.table }, valueOf(state));
+      },
+    });
+  }
 }

@@ -1,6 +1,7 @@
 import type { TaskList } from "graphile-worker";
 
 import type { Deps } from "../modules/kernel/deps.ts";
+import { keepPartitionsAhead, readPartitionStates } from "../modules/maintenance/partitions/service.ts";
 import { cleanEvidence } from "../modules/process/evidence/verify-service.ts";
 import {
   cleanDeliveries,
@@ -20,12 +21,21 @@ import { noticeSilence } from "../modules/runtime/silence/watch-service.ts";
 const cleanEvidenceTask = "clean_evidence";
 const cleanDeliveriesTask = "clean_notification_deliveries";
 const noticeSilenceTask = "notice_silence";
+const keepPartitionsTask = "keep_partitions";
 const cleanEvidenceMs = 60_000;
 
 /** What is queued by the clock: minute, hour, day, month, weekday in UTC, task. A missed run is made up for once. */
 export const schedule = `17 3 * * * ${cleanEvidenceTask} ?fill=1d&max=3
 23 3 * * * ${cleanDeliveriesTask} ?fill=1d&max=3
+41 3 * * * ${keepPartitionsTask} ?fill=1d&max=3
 * * * * * ${noticeSilenceTask} ?max=3&jobKey=${noticeSilenceTask}`;
+
+/** Makes partitions for the months to come, and warns of rows that belong to none. */
+async function keepPartitions(deps: Deps): Promise<void> {
+  for (const { table, strays } of await readPartitionStates(deps))
+    if (strays > 0) deps.log.warn({ table, strays }, "rows of a partitioned table belong to no month it has");
+  await keepPartitionsAhead(deps);
+}
 
 /** Jobs that wait for other people's servers, by the name they are queued under. */
 export function deliveryTasks(deps: Deps): TaskList {
@@ -37,6 +47,7 @@ export function jobTasks(deps: Deps): TaskList {
   return {
     [cleanEvidenceTask]: () => cleanEvidence(deps, cleanEvidenceMs),
     [cleanDeliveriesTask]: () => cleanDeliveries(deps),
+    [keepPartitionsTask]: () => keepPartitions(deps),
     [reevaluateTask]: (payload) => runReevaluation(deps, payload as ReevaluationJob),
     [noticeSilenceTask]: () => noticeSilence(deps),
     [processTask]: (payload, { job }) =>

@@ -10,6 +10,7 @@ import { tolerance } from "../../../lib/time-guard.ts";
 import { appendRecord } from "../../kernel/audit/service.ts";
 import { evaluateTrails } from "../../process/compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { requireNoCopies } from "../partitions/service.ts";
 import {
   countDamage,
   type DamagedSubject,
@@ -153,6 +154,7 @@ export function repairTimes(
 ): Promise<Damage> {
   return transaction(deps.db, async (tx) => {
     await lockRecords(tx);
+    await requireNoCopies(tx);
     const horizon = horizonOf(deps.clock.now(), after);
     const damage = await examine(tx, horizon);
     const latest = Math.max(horizon.now, ...damage.columns.map((row) => row.latest));

@@ -9,7 +9,7 @@ import type { Horizon } from "./damage-store.ts";
 export async function lockRecords(tx: Tx): Promise<void> {
   const tables = await tx.all(query({ name: text })`
     select relname as name from pg_class
-    where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'migrations'
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and relname <> 'migrations'
     order by relname = any(${writtenLast}::text[]), relname`);
   await tx.run(sql`set local statement_timeout = 0`);
   await tx.run(sql`set local idle_in_transaction_session_timeout = 0`);

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { sql } from "../../src/db/sql.ts";
+import { transaction } from "../../src/db/transaction.ts";
+import {
+  addMonths,
+  boundOf,
+  monthOf,
+  monthsAhead,
+  type PartitionedTable,
+  partitionedTables,
+  partitionOf,
+} from "../../src/domain/partitions.ts";
+import type { Actor } from "../../src/domain/principal.ts";
+import { findCopy } from "../../src/modules/maintenance/partitions/copy-store.ts";
+import {
+  abandonCopy,
+  isPartitioned,
+  keepPartitionsAhead,
+  partitionTable,
+  readPartitionStates,
+  removeBefore,
+} from "../../src/modules/maintenance/partitions/service.ts";
+import { repairTimes } from "../../src/modules/maintenance/time-repair/service.ts";
+import { attest } from "../support/attestations.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+
+let app: TestApp;
+let org: TestOrg;
+
+const actor: Actor = {
+  kind: "system",
+  id: null,
+  name: "test",
+  api_key_id: null,
+  action: "remove_partition",
+  request_id: "test",
+  request_digest: null,
+};
+
+async function report(trail: string, name: string): Promise<void> {
+  const place = { org: org.name, flow: "web", trail };
+  const { status } = await attest(org.member, place, "generic", {
+    attestation_name: name,
+    is_compliant: true,
+  });
+  expect(status).toBe(201);
+}
+
+/** What people read of the tables. */
+async function answers(): Promise<unknown[]> {
+  const paths = [
+    `/trails/${org.name}/web/one`,
+    `/attestations/${org.name}?per_page=50`,
+    `/attestations/${org.name}/web/trail/one/unit`,
+    `/audit-log/${org.name}?per_page=50`,
+    `/audit-log/${org.name}?action=post_generic_attestation`,
+  ];
+  const read = paths.map(async (path) => {
+    const { status, json } = await org.admin.get(path);
+    expect(status).toBe(200);
+    return json as unknown;
+  });
+  return Promise.all(read);
+}
+
+const noReport = (): void => {};
+
+beforeAll(async () => {
+  app = await startTestApp();
+  org = await app.org();
+  await report("one", "unit");
+  await report("one", "scan");
+  await report("two", "unit");
+  // Of two months ago.
+  const id = boundOf("attestations", addMonths(monthOf(app.clock.now()), -2)).replace(
+    /-0000-0000-/,
+    "-7000-8000-",
+  );
+  await app.deps.db.pool.query(
+    `insert into attestations select (jsonb_populate_record(a, jsonb_build_object('id', $1::text, 'name', 'ancient'))).*
+     from attestations a where name = 'scan'`,
+    [id],
+  );
+});
+afterAll(() => app.close());
+
+describe("dividing tables by months", () => {
+  it("leaves every answer as it was, and goes on taking reports", async () => {
+    const before = await answers();
+    for (const table of partitionedTables) expect(await partitionTable(app.deps, table, noReport)).toBe(true);
+    expect(await answers()).toEqual(before);
+    await report("one", "later");
+    const trail = (await org.admin.get(`/trails/${org.name}/web/one`)).json;
+    expect(JSON.stringify(trail)).toContain("later");
+    const { entries } = (await org.admin.get(`/audit-log/${org.name}?per_page=50`)).json;
+    const numbers = entries.map(({ seq }: { seq: number }) => seq);
+    expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => numbers.length - index));
+  });
+
+  it("does nothing the second time", async () => {
+    expect(await partitionTable(app.deps, "attestations", noReport)).toBe(false);
+  });
+
+  it("keeps names of indexes, triggers, and references", async () => {
+    const { rows } = await app.deps.db.pool.query(`
+      select array(select relname::text from pg_class where relname ~ '^(attest|trail_ev|audit).*_(former|copy)$') as left_over,
+        (select count(*)::int from pg_trigger where tgrelid = 'attestations'::regclass and not tgisinternal) as triggers,
+        (select count(*)::int from pg_constraint where conrelid = 'attestations'::regclass and contype = 'f') as refs,
+        to_regclass('attestations_trail_name') is not null and to_regclass('attestations_pkey') is not null as named`);
+    expect(rows).toEqual([{ left_over: [], triggers: 2, refs: 1, named: true }]);
+  });
+
+  it("refuses changes of records as before, in partitions, too", async () => {
+    const now = monthOf(app.clock.now());
+    for (const table of partitionedTables)
+      for (const name of [table, partitionOf(table, now)]) {
+        await expect(app.deps.db.pool.query(`delete from ${name}`)).rejects.toThrow("insert-only");
+        await expect(app.deps.db.pool.query(`update ${name} set org_id = org_id`)).rejects.toThrow(
+          "insert-only",
+        );
+      }
+    await expect(app.deps.db.pool.query("truncate audit_log")).rejects.toThrow("insert-only");
+  });
+
+  it("has partitions for the months to come, and makes more in time", async () => {
+    const fresh = partitionedTables.map((table) => ({ table, ahead: monthsAhead, strays: 0 }));
+    expect(await readPartitionStates(app.deps)).toEqual(fresh);
+    const later = { ...app.deps, clock: { now: () => app.clock.now() + 70 * 86_400 } };
+    expect((await readPartitionStates(later)).every(({ ahead }) => ahead < monthsAhead)).toBe(true);
+    await keepPartitionsAhead(later);
+    expect((await readPartitionStates(later)).every(({ ahead }) => ahead === monthsAhead)).toBe(true);
+    const metrics = await app.server.inject({ method: "GET", url: "/metrics" });
+    expect(metrics.body).toContain('waybill_partition_strays{table="audit_log"} 0');
+  });
+
+  it("shows rows that no month was made for", async () => {
+    await transaction(app.deps.db, (tx) =>
+      tx.run(sql`insert into trail_events (org_id, trail_id, id, occurred_at, type, data)
+        select org_id, trail_id, '00000001-0000-7000-8000-000000000000', occurred_at, type, data from trail_events limit 1`),
+    );
+    const [, events] = await readPartitionStates(app.deps);
+    expect(events).toMatchObject({ table: "trail_events", strays: 1 });
+  });
+
+  it("refuses to repair times while a table is being copied", async () => {
+    await app.deps.db.pool.query("insert into partition_copies (table_name) values ('attestations')");
+    await expect(repairTimes(app.deps, actor)).rejects.toThrow("is being partitioned");
+    await app.deps.db.pool.query("delete from partition_copies");
+    await repairTimes(app.deps, actor);
+  });
+});
+
+describe("a copy that is given up", () => {
+  let other: TestApp;
+  beforeAll(async () => void (other = await startTestApp()));
+  afterAll(() => other.close());
+
+  it("leaves the table as it was", async () => {
+    const owner = await other.org();
+    await owner.admin.post(`/service-accounts/${owner.name}`, { name: "a" });
+    const interrupted = partitionTable(other.deps, "audit_log", () => {
+      throw new Error("interrupted");
+    });
+    await expect(interrupted).rejects.toThrow("interrupted");
+    expect(await findCopy(other.deps.db, "audit_log")).toMatchObject({ is_switched: false });
+    await owner.admin.post(`/service-accounts/${owner.name}`, { name: "b" });
+    expect(await abandonCopy(other.deps, "audit_log")).toBe(true);
+    expect(await abandonCopy(other.deps, "audit_log")).toBe(false);
+    expect(await isPartitioned(other.deps, "audit_log")).toBe(false);
+    expect((await owner.admin.get(`/audit-log/${owner.name}`)).json.total_count).toBe(2);
+    expect(await partitionTable(other.deps, "audit_log", noReport)).toBe(true);
+    expect((await owner.admin.get(`/audit-log/${owner.name}`)).json.total_count).toBe(2);
+  });
+
+  it("is refused when rows were changed behind its back", async () => {
+    const interrupted = partitionTable(other.deps, "trail_events", () => {
+      throw new Error("interrupted");
+    });
+    await expect(interrupted).rejects.toThrow("interrupted");
+    await other.deps.db.pool.query(
+      `insert into trail_events_partitions (org_id, trail_id, id, occurred_at, type, data)
+       values (gen_random_uuid(), gen_random_uuid(), '01a20713-f474-7000-8247-630474d50000', now(), 'x', '{}')`,
+    );
+    await expect(partitionTable(other.deps, "trail_events", noReport)).rejects.toThrow("were changed");
+    expect(await abandonCopy(other.deps, "trail_events")).toBe(true);
+    expect(await partitionTable(other.deps, "trail_events", noReport)).toBe(true);
+  });
+});
+
+describe("removing months", () => {
+  const month = (ahead: number) => addMonths(monthOf(app.clock.now()), ahead);
+  const search = () => org.admin.get(`/attestations/${org.name}?per_page=50`);
+  const remove = (table: PartitionedTable, ahead: number) =>
+    removeBefore(app.deps, actor, table, month(ahead));
+
+  it("refuses what is still needed, what is not over, and tables that are not divided", async () => {
+    await expect(remove("attestations", 1)).rejects.toThrow("in the future");
+    const other = await startTestApp();
+    await expect(removeBefore(other.deps, actor, "attestations", month(0))).rejects.toThrow(
+      "not partitioned",
+    );
+    await other.close();
+  });
+
+  it("removes all rows of the months, and says so in the audit log", async () => {
+    // Reported to since, so all evidence of the trail is needed.
+    await expect(remove("attestations", 0)).rejects.toThrow("was reported to later");
+    expect((await search()).text).toContain("ancient");
+    await app.deps.db.pool.query("update trails set last_modified_at = created_at - interval '3 months'");
+    expect(await remove("attestations", 0)).toEqual([month(-2), month(-1)]);
+    expect(await remove("attestations", 0)).toEqual([]);
+    const left = await search();
+    expect(left.text).not.toContain("ancient");
+    expect(left.text).toContain("scan");
+    const log = (await org.admin.get(`/audit-log/${org.name}?action=remove_partition`)).json;
+    expect(log.entries).toMatchObject([{ resource_type: "partition", actor: "test" }]);
+    await report("one", "still");
+  });
+});
