@@ -69,7 +69,7 @@ it("counts everything that two servers report on the same trails at once", { tim
   try {
     await withDataDir(async (dataDir) => {
       const environment = {
-        DATABASE_URL: urlOf(database),
+        DATABASE_URL: urlOf(inject("postgres"), database),
         WAYBILL_SECRET_KEY: "a key that both servers have, 32 characters",
       };
       const site = await startSite(dataDir, environment);

@@ -125,7 +125,10 @@ function merged(search: SearchParameters, values: Sql, { column, key }: Indexed)
 const pages = {
   id: (search: SearchParameters) => matching(search, sql`a.id = ${search.id}::uuid`),
   flow: (search: SearchParameters) =>
-    merged(search, flowsNamed(search.org_id, sql`${search.flows}`), { column: sql`a.flow_id`, key: (id) => id }),
+    merged(search, flowsNamed(search.org_id, sql`${search.flows}`), {
+      column: sql`a.flow_id`,
+      key: (id) => id,
+    }),
   name: (search: SearchParameters) =>
     merged(search, sql`(select distinct unnest(${search.names}::text[]))`, numbered(sql`a.name`, search)),
   type: (search: SearchParameters) =>
