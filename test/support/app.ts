@@ -68,15 +68,6 @@ export function uniqueName(prefix: string): string {
   return `${prefix}-${process.pid.toString(36)}-${counter}-${randomBytes(3).toString("hex")}`;
 }
 
-/** Has all tests of this file run with tables that are divided by months. Call it before they are imported. */
-export function usePartitionedTables(): void {
-  process.env["WAYBILL_TEST_PARTITIONED"] = "1";
-}
-
-function wantsPartitions(): boolean {
-  return process.env["WAYBILL_TEST_PARTITIONED"] === "1";
-}
-
 /**
  * The whole program in this process, on a database of its own cloned from the run's template. It does not listen:
  * requests are injected. Call `close` in `afterAll`. With `doubted` the clock that tests move is the machine's, of which the
@@ -89,8 +80,7 @@ export async function startTestApp(
   const postgres = inject("postgres");
   const { beside } = options;
   const database = beside?.database ?? uniqueName("waybill_test").replaceAll("-", "_");
-  const template = inject(wantsPartitions() ? "partitionedTemplate" : "template");
-  if (beside === undefined) await createDatabase(postgres, database, template);
+  if (beside === undefined) await createDatabase(postgres, database, inject("template"));
   const evidenceDir = beside?.deps.config.evidence.dir ?? join(tmpdir(), uniqueName("waybill-evidence"));
   const config = readConfig({
     WAYBILL_LOG_LEVEL: "info",

@@ -8,10 +8,7 @@ import { prepareDatabase } from "../../src/app.ts";
 import { endpoints } from "../../src/contract/index.ts";
 import { startManagedPostgres } from "../../src/db/managed/index.ts";
 import { connect } from "../../src/db/connect.ts";
-import { partitionedTables } from "../../src/domain/partitions.ts";
-import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { partitionTable } from "../../src/modules/maintenance/partitions/service.ts";
 import { type Connection, dropDatabase, createDatabase, withDatabase } from "./databases.ts";
 
 import { offerSite } from "./web-site.ts";
@@ -22,8 +19,6 @@ declare module "vitest" {
     postgres: Connection;
     /** A migrated, empty database to clone. */
     template: string;
-    /** The same with tables divided by months. */
-    partitionedTemplate: string;
     /** Where tests note the operations they reached. */
     coverageFile: string;
     /** Tells where the run's site with the web app is, and starts it. */
@@ -66,13 +61,6 @@ async function uncoveredOperations(notes: string): Promise<string[]> {
   return Object.keys(endpoints).filter((id) => !reached.has(id));
 }
 
-/** Divides all tables that can be. */
-async function partitionAll(connection: Connection): Promise<void> {
-  const db = connect({ connection, max: 3 });
-  for (const table of partitionedTables) await partitionTable({ db, clock: systemClock }, table, () => {});
-  await db.close();
-}
-
 /** One PostgreSQL for the run, or the one `TEST_DATABASE_URL` names; one migrated database that test files clone. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { connection, stop } = await startPostgres();
@@ -81,14 +69,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const db = connect({ connection: withDatabase(connection, template), max: 3 });
   await prepareDatabase(db, silentLog);
   await db.close();
-  const partitionedTemplate = `${template}_partitioned`;
-  await createDatabase(connection, partitionedTemplate, template);
-  await partitionAll(withDatabase(connection, partitionedTemplate));
   const notes = await mkdtemp(join(tmpdir(), "waybill-coverage-"));
   project.provide("coverageFile", join(notes, "operations"));
   project.provide("postgres", connection);
   project.provide("template", template);
-  project.provide("partitionedTemplate", partitionedTemplate);
   const site = await offerSite();
   project.provide("webSite", site.address);
   return async () => {
@@ -96,7 +80,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await rm(notes, { recursive: true, force: true });
     await site.end();
     await dropDatabase(connection, template);
-    await dropDatabase(connection, partitionedTemplate);
     await stop();
     if (uncovered.length === 0) return;
     console.error(`No API test reached these operations: ${uncovered.join(", ")}`);
