@@ -4,9 +4,14 @@ function textOf({ text, name }: { text: string; name?: string }): string {
   return name === undefined ? text : `/* ${name} */ ${text}`;
 }
 
-/** Statements of the work, without those that begin and end transactions. The names of prepared ones come first. */
+/**
+ * Statements of the work, without those that begin and end transactions, and that which asks whether anything has changed. The names of prepared ones come
+ * first. Answers that are kept from before are not given again.
+ */
 export async function statementsOf(app: TestApp, work: () => Promise<unknown>): Promise<string[]> {
   const { pool } = app.deps.db;
+  // To have begun a transaction that writes is a change.
+  await pool.query("select pg_current_xact_id()");
   const texts: string[] = [];
   const watched = new Map<{ query: unknown }, unknown>();
   const watch = (client: { query: unknown }): void => {
@@ -26,5 +31,7 @@ export async function statementsOf(app: TestApp, work: () => Promise<unknown>): 
     pool.off("acquire", watch);
     for (const [client, own] of watched) client.query = own;
   }
-  return texts.filter((text) => !/^(?:begin|commit|start transaction|rollback)/i.test(text.trim()));
+  return texts.filter(
+    (text) => !/^(?:begin|commit|start transaction|rollback|\/\* state-of-rows)/i.test(text.trim()),
+  );
 }
