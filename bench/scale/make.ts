@@ -28,7 +28,7 @@ const settings = {
 const year = 365 * 86_400 * 1_000_000;
 
 /** Places epochs side by side over a year, the last one ending when reporting did; longer where a year is too short. */
-export function epochAt(number: number, epochs: number, { from, to }: { from: number; to: number }): Epoch {
+function epochAt(number: number, epochs: number, { from, to }: { from: number; to: number }): Epoch {
   const length = Math.max(Math.floor(year / epochs), to - from + 1000);
   return { number, start: to - (epochs - number) * length, stretch: (length - 1000) / (to - from) };
 }
