@@ -81,7 +81,8 @@ const snapshots = [
   "delete from environment_tallies where org_id = $1",
   `select add_to_tallies($1, array[sum(t[1]), sum(t[2]), sum(t[3]), sum(t[4]), sum(t[5]), sum(t[6]), sum(t[7]), sum(t[8]),
      sum(t[9])]::bigint[])
-   from (select environment_tally(e) as t from environments e where e.org_id = $1) tallied`,
+   from (select environment_sums(archived, state, type = 'logical', last_reported_at is not null, artifact_count,
+     failing_count, unproven_count, allowed_count) as t from environments where org_id = $1) tallied`,
   "drop table places, patterns, runs",
 ];
 
