@@ -158,11 +158,11 @@ begin
 end
 $$;
 
--- Errors name the table, not the shard.
+-- Errors name the table, not the shard or the month.
 create or replace function forbid_change() returns trigger
   language plpgsql as $$
 begin
-  raise exception 'table % is insert-only', regexp_replace(tg_table_name, '_[0-9]+$', '')
+  raise exception 'table % is insert-only', regexp_replace(tg_table_name, '(_[0-9]+)+$', '')
     using errcode = 'restrict_violation';
 end
 $$;
@@ -170,7 +170,7 @@ $$;
 create or replace function forbid_removal() returns trigger
   language plpgsql as $$
 begin
-  raise exception 'rows of table % are never removed', regexp_replace(tg_table_name, '_[0-9]+$', '')
+  raise exception 'rows of table % are never removed', regexp_replace(tg_table_name, '(_[0-9]+)+$', '')
     using errcode = 'restrict_violation';
 end
 $$;

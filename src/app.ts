@@ -9,8 +9,9 @@ import { type Config, loadSecretKey, packageRoot } from "./config.ts";
 import { endpoints } from "./contract/index.ts";
 import { connect, type Database } from "./db/connect.ts";
 import { startManagedPostgres } from "./db/managed/index.ts";
+import { distributeNew } from "./db/citus/distribute.ts";
 import { joinServers, type LiveServers } from "./db/live-servers.ts";
-import { migrate } from "./db/migrate.ts";
+import { migrate, withSchema } from "./db/migrate.ts";
 import { checkPooler } from "./db/pooler.ts";
 import { createReplica, ForeignReplicaError, type Replica } from "./db/replica.ts";
 import { checkSecretKey } from "./db/secret-key.ts";
@@ -146,6 +147,8 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
 export async function prepareDatabase(db: Database, log: ProgramLog): Promise<void> {
   const applied = await migrate(db.direct, migrationsFolder);
   if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
+  const { tables } = await withSchema(db.direct, distributeNew);
+  if (tables.length > 0) log.info({ tables }, "tables distributed");
   await migrateJobs(db.direct, log);
 }
 

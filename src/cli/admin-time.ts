@@ -1,3 +1,4 @@
+import { isDistributed } from "../db/citus/distribute.ts";
 import { mendQueueTimes } from "../jobs/right-time.ts";
 import { systemClock } from "../lib/clock.ts";
 import { describeSpan } from "../lib/time-doubt.ts";
@@ -86,6 +87,8 @@ export async function repairTimesCommand(
   { apply, after: text }: RepairOptions,
   wall = systemClock.now(),
 ): Promise<void> {
+  if (await isDistributed(deps.db.pool))
+    throw new CliError("Times cannot be repaired on Citus: restore a backup from before the clock was wrong");
   const after = readAfter(text);
   requireAgreement(wall, (await timeRecords(deps.db).exchange(undefined)).database);
   const damage =

@@ -4,6 +4,7 @@ import { Command } from "commander";
 
 import { partitionedTables } from "../domain/partitions.ts";
 import { type VerifyOptions, verifyEvidence } from "./admin-evidence.ts";
+import { distributeCommand } from "./admin-distribute.ts";
 import { createOrg, createUserCommand, setRole, switchUser } from "./admin-identity.ts";
 import { createKey, importKey, type KeyOptions } from "./admin-keys.ts";
 import { dropJob, listJobs, retryJob } from "./admin-jobs.ts";
@@ -159,6 +160,10 @@ export function adminCommand(): Command {
   timeCommands(admin);
   jobCommands(admin);
   partitionCommand(admin);
+  admin
+    .command("distribute")
+    .description("spread the database over the nodes of its Citus cluster, with all servers stopped")
+    .action(() => withDatabase(distributeCommand));
   admin
     .command("list <what>")
     .description(`show all ${listed.join(", ")}`)

@@ -86,6 +86,8 @@ export interface ConnectOptions {
   onVaryingStatement?: (name: string) => void;
   /** Compares each answer with the columns that its statement claims. For tests. */
   checkRows?: boolean;
+  /** Called with every statement of the program before it is sent; the query fails when this throws. For tests. */
+  onStatement?: (statement: Sent) => void;
 }
 
 /** Connects as every connection of the program does. Poolers refuse the settings of a start. */
@@ -150,7 +152,9 @@ export function connect(options: ConnectOptions): Database {
       : openPool({ ...clientConfig(options.direct, undefined), max: directConnections }, onConnectionError);
   const begin = pooler === "transaction" ? beginWithSettings : "begin";
   const nameFor = createStatementBook((name) => options.onVaryingStatement?.(name));
-  const prepare = ({ name, text, values }: Sent): pg.QueryConfig<unknown[]> => {
+  const prepare = (sent: Sent): pg.QueryConfig<unknown[]> => {
+    options.onStatement?.(sent);
+    const { name, text, values } = sent;
     const prepared = name === undefined ? undefined : nameFor(name, text);
     return prepared === undefined ? { text, values } : { name: prepared, text, values };
   };

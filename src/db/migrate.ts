@@ -27,6 +27,8 @@ async function readMigrations(directory: string): Promise<Migration[]> {
 async function applyOne(client: pg.PoolClient, migration: Migration): Promise<void> {
   await client.query("begin");
   try {
+    // On Citus tables that refer to each other are changed on one connection to each node; elsewhere it means nothing.
+    await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
     await client.query(migration.sql);
     await client.query("insert into migrations (name, checksum) values ($1, $2)", [
       migration.name,
@@ -39,6 +41,21 @@ async function applyOne(client: pg.PoolClient, migration: Migration): Promise<vo
   }
 }
 
+/** Does work on the schema while nobody else does, with as much time as it takes. */
+export async function withSchema<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    // Large tables take their time, and so do others who migrate.
+    await client.query("set statement_timeout = 0");
+    await client.query("select pg_advisory_lock($1)", [migrationLock]);
+    return await work(client);
+  } finally {
+    await client.query("select pg_advisory_unlock_all()").catch(() => {});
+    await client.query("reset statement_timeout").catch(() => {});
+    client.release();
+  }
+}
+
 /**
  * Brings the database up to date: applies, in order of name and each in its own transaction, the files of `directory`
  * that were not applied yet. Processes that start together wait for each other. A file that was changed after it was
@@ -47,33 +64,26 @@ async function applyOne(client: pg.PoolClient, migration: Migration): Promise<vo
  */
 export async function migrate(pool: pg.Pool, directory: string): Promise<string[]> {
   const migrations = await readMigrations(directory);
-  const client = await pool.connect();
-  try {
-    // Large tables take their time, and so do others who migrate.
-    await client.query("set statement_timeout = 0");
-    await client.query("select pg_advisory_lock($1)", [migrationLock]);
-    await client.query(
-      `create table if not exists migrations (
-         name text primary key, checksum text not null, applied_at timestamptz not null default now())`,
-    );
-    const applied = await client.query<{ name: string; checksum: string }>(
-      "select name, checksum from migrations",
-    );
-    const known = new Map(migrations.map((migration) => [migration.name, migration.checksum]));
-    for (const row of applied.rows) {
-      const checksum = known.get(row.name);
-      if (checksum === undefined)
-        throw new Error(`The database was written by a newer version: it has migration ${row.name}`);
-      if (checksum !== row.checksum)
-        throw new Error(`Migration ${row.name} was changed after it was applied`);
-    }
-    const done = new Set(applied.rows.map((row) => row.name));
-    const pending = migrations.filter((migration) => !done.has(migration.name));
-    for (const migration of pending) await applyOne(client, migration);
-    return pending.map((migration) => migration.name);
-  } finally {
-    await client.query("select pg_advisory_unlock_all()").catch(() => {});
-    await client.query("reset statement_timeout").catch(() => {});
-    client.release();
+  return withSchema(pool, (client) => applyPending(client, migrations));
+}
+
+async function applyPending(client: pg.PoolClient, migrations: readonly Migration[]): Promise<string[]> {
+  await client.query(
+    `create table if not exists migrations (
+       name text primary key, checksum text not null, applied_at timestamptz not null default now())`,
+  );
+  const applied = await client.query<{ name: string; checksum: string }>(
+    "select name, checksum from migrations",
+  );
+  const known = new Map(migrations.map((migration) => [migration.name, migration.checksum]));
+  for (const row of applied.rows) {
+    const checksum = known.get(row.name);
+    if (checksum === undefined)
+      throw new Error(`The database was written by a newer version: it has migration ${row.name}`);
+    if (checksum !== row.checksum) throw new Error(`Migration ${row.name} was changed after it was applied`);
   }
+  const done = new Set(applied.rows.map((row) => row.name));
+  const pending = migrations.filter((migration) => !done.has(migration.name));
+  for (const migration of pending) await applyOne(client, migration);
+  return pending.map((migration) => migration.name);
 }

@@ -1,11 +1,25 @@
 import pg from "pg";
 import { describe, expect, it } from "vitest";
 
-import { isConnectionFailure } from "./sqlstate.ts";
+import { isConnectionFailure, violates } from "./sqlstate.ts";
 
 function databaseError(code: string): Error {
   return Object.assign(new pg.DatabaseError("failed", 0, "error"), { code });
 }
+
+describe("violates", () => {
+  const broken = (code: string, message: string, constraint?: string): Error =>
+    Object.assign(new pg.DatabaseError(message, 0, "error"), { code, constraint });
+
+  it("goes by the constraint, or by what a message from a shard names", () => {
+    expect(violates(broken("23505", "…", "flows_name"), "flows_name")).toBe(true);
+    const message = 'duplicate key value violates unique constraint "flows_name_102034"';
+    expect(violates(broken("23505", message), "flows_name")).toBe(true);
+    expect(violates(broken("23505", message), "flows")).toBe(false);
+    expect(violates(broken("42P01", message), "flows_name")).toBe(false);
+    expect(violates(new Error(message), "flows_name")).toBe(false);
+  });
+});
 
 describe("isConnectionFailure", () => {
   it.each([

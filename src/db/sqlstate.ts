@@ -22,9 +22,17 @@ export function isReadOnly(error: unknown): boolean {
   return sqlStateOf(error) === sqlState.readOnlyTransaction;
 }
 
-/** Whether the statement broke this unique index or foreign key. */
+/** What Citus appends to names of what belongs to a shard. */
+const shardNumber = /_\d+$/;
+
+/** The name that a message about a constraint ends with: Citus passes on nothing but the message. */
+const namedInMessage = /"([^"]+)"$/;
+
+/** Whether the statement broke this unique index or foreign key, of the table or of a shard of it. */
 export function violates(error: unknown, constraint: string): boolean {
-  return error instanceof pg.DatabaseError && error.constraint === constraint;
+  if (!(error instanceof pg.DatabaseError) || error.code?.startsWith("23") !== true) return false;
+  const broken = error.constraint ?? namedInMessage.exec(error.message)?.[1]?.replace(shardNumber, "");
+  return broken === constraint;
 }
 
 /**

@@ -46,7 +46,7 @@ async function expectKept(): Promise<void> {
     `select coalesce(r.id, a.id) as id from running_artifacts r
     full join (
       select a.*, d.doc as document from snapshot_artifacts a
-      join environments e on e.id = a.environment_id and e.type <> 'logical'
+      join environments e on e.org_id = a.org_id and e.id = a.environment_id and e.type <> 'logical'
       left join snapshot_documents d on d.org_id = a.org_id and d.environment_id = a.environment_id and d.id = a.id
       where a.last_index is null
     ) a on a.org_id = r.org_id and a.environment_id = r.environment_id and a.id = r.id

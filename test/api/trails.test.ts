@@ -331,7 +331,7 @@ describe("PUT /trails/{org}/{flow}: update", () => {
 
   async function templateIds(): Promise<[string, string]> {
     const { rows } = await app.deps.db.pool.query(
-      "select t.template_id as trail, f.template_id as flow from trails t join flows f on f.id = t.flow_id where t.org_id = $1 order by t.id",
+      "select t.template_id as trail, f.template_id as flow from trails t join flows f on f.org_id = t.org_id and f.id = t.flow_id where t.org_id = $1 order by t.id",
       [org.id],
     );
     return [rows[0].trail, rows[0].flow];

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { text } from "../../src/db/row.ts";
+import { placements } from "../../src/db/citus/placement.ts";
+import { boolean, text } from "../../src/db/row.ts";
 import { query } from "../../src/db/sql.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { root, sourceFiles } from "./imports.ts";
@@ -31,6 +32,18 @@ function documented(): Map<string, string[]> {
     ]),
   );
 }
+
+test("each table has its place on Citus", async () => {
+  const rows = await app.deps.db.all(query({ name: text, in_organization: boolean })`
+    select relname as name, exists (
+      select from pg_attribute where attrelid = c.oid and attname = 'org_id' and attnotnull) as in_organization
+    from pg_class c
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+      and relname not like 'citus\_%'`);
+  expect([...placements.keys()].toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
+  const spread = rows.filter(({ name }) => placements.get(name) === "organization");
+  expect(spread.filter(({ in_organization }) => !in_organization)).toEqual([]);
+});
 
 test("the documentation names the writers of every table", async () => {
   const owners = documented();

@@ -23,6 +23,7 @@ import { createUser } from "../../src/modules/identity/users/service.ts";
 import { Client } from "./client.ts";
 import { createDatabase, dropDatabase, withDatabase } from "./databases.ts";
 import { TestClock } from "./clock.ts";
+import { requireOneOrganization } from "./tenant-scope.ts";
 
 /** An organization with a user, and a client with that user's key, for each role. */
 export interface TestOrg {
@@ -71,11 +72,12 @@ export function uniqueName(prefix: string): string {
 /**
  * The whole program in this process, on a database of its own cloned from the run's template. It does not listen:
  * requests are injected. Call `close` in `afterAll`. With `doubted` the clock that tests move is the machine's, of which the
- * program finds out for itself whether it is right. With `beside` it is another server on the database of that one, with its clock: close it first.
+ * program finds out for itself whether it is right. With `maintained` statements may be about all organizations at once. With
+ * `beside` it is another server on the database of that one, with its clock: close it first.
  */
 export async function startTestApp(
   environment: Record<string, string> = {},
-  options: { doubted?: boolean; beside?: TestApp } = {},
+  options: { doubted?: boolean; maintained?: boolean; beside?: TestApp } = {},
 ): Promise<TestApp> {
   const postgres = inject("postgres");
   const { beside } = options;
@@ -97,7 +99,12 @@ export async function startTestApp(
     throw new Error(`The statement named '${name}' does not always have the same text`);
   };
   const connection = withDatabase(postgres, database);
-  const db = connect({ connection, max: 8, pipelinedConnections: 2, onVaryingStatement, checkRows: true });
+  const checks = {
+    onVaryingStatement,
+    ...(options.maintained === true ? {} : { onStatement: requireOneOrganization }),
+    checkRows: true,
+  };
+  const db = connect({ connection, max: 8, pipelinedConnections: 2, ...checks });
   const clock = beside?.clock ?? new TestClock();
   const timeSources = { ...machineTime, wall: () => clock.now() };
   const deps = createDeps(config, db, { log, ...(options.doubted === true ? { timeSources } : { clock }) });

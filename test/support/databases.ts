@@ -20,24 +20,98 @@ export function urlOf(server: Connection, database: string): string {
   return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
 }
 
-async function run(connection: Connection, statement: string): Promise<void> {
+async function run<Row extends pg.QueryResultRow>(connection: Connection, statement: string): Promise<Row[]> {
   const target = typeof connection === "string" ? { connectionString: connection } : connection;
   const client = new pg.Client(target);
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query<Row>(statement)).rows;
   } finally {
     await client.end();
   }
 }
 
+interface Node {
+  nodename: string;
+  nodeport: number;
+}
+
+/** The coordinator comes first. */
+async function readNodes(connection: Connection): Promise<Node[]> {
+  const [{ is_cluster } = { is_cluster: false }] = await run<{ is_cluster: boolean }>(
+    connection,
+    "select to_regclass('pg_dist_node') is not null as is_cluster",
+  );
+  if (!is_cluster) return [];
+  return run(connection, "select nodename, nodeport from pg_dist_node where isactive order by groupid");
+}
+
+let nodes: Promise<Node[]> | undefined;
+
+/** Nodes of the run's Citus cluster, the coordinator first; none when its PostgreSQL is an ordinary one. */
+function listNodes(connection: Connection): Promise<Node[]> {
+  nodes ??= readNodes(connection);
+  return nodes;
+}
+
+/** Tells whether the run's PostgreSQL is the coordinator of a Citus cluster. */
+export async function isCluster(connection: Connection): Promise<boolean> {
+  return (await listNodes(connection)).length > 0;
+}
+
+/** Runs a statement on the server, or on each node of the cluster. */
+async function runOnAll(connection: Connection, statement: string): Promise<void> {
+  const all = await listNodes(connection);
+  if (all.length === 0 || typeof connection !== "string") {
+    await run(connection, statement);
+    return;
+  }
+  await Promise.all(
+    all.map(({ nodename, nodeport }) => {
+      const url = new URL(connection);
+      url.hostname = nodename;
+      url.port = String(nodeport);
+      return run(url.href, statement);
+    }),
+  );
+}
+
+/** Makes a database, on each node of a cluster: a clone has its shards and what Citus knows of them. */
 export async function createDatabase(connection: Connection, name: string, template?: string): Promise<void> {
-  await run(
+  await runOnAll(
     connection,
     `create database "${name}" ${template === undefined ? "" : `template "${template}"`}`,
   );
 }
 
 export async function dropDatabase(connection: Connection, name: string): Promise<void> {
-  await run(connection, `drop database if exists "${name}" with (force)`);
+  const drop = (): Promise<void> => runOnAll(connection, `drop database if exists "${name}" with (force)`);
+  // Nodes of a cluster connect to each other of themselves, also while one is being removed.
+  await ((await isCluster(connection)) ? drop().catch(drop) : drop());
+}
+
+/** Makes a new database one of the cluster. */
+export async function joinNodes(connection: Connection, name: string): Promise<void> {
+  const [coordinator, ...workers] = await listNodes(connection);
+  if (coordinator === undefined || typeof connection !== "string") return;
+  const at = ({ nodename, nodeport }: Node): string => `'${nodename}', ${nodeport}`;
+  const database = withDatabase(connection, name);
+  for (const { nodename, nodeport } of [coordinator, ...workers]) {
+    const url = new URL(database);
+    url.hostname = nodename;
+    url.port = String(nodeport);
+    await run(url.href, "create extension citus");
+  }
+  await run(database, `select citus_set_coordinator_host(${at(coordinator)})`);
+  for (const worker of workers) await run(database, `select citus_add_node(${at(worker)})`);
+}
+
+/** Lets a database be cloned, which it cannot be while anybody is connected: nodes of a cluster always are. */
+export async function sealTemplate(connection: Connection, name: string): Promise<void> {
+  if (!(await isCluster(connection))) return;
+  await runOnAll(connection, `alter database "${name}" allow_connections false`);
+  await runOnAll(
+    connection,
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+  );
 }

@@ -7,9 +7,19 @@ import type { TestProject } from "vitest/node";
 import { prepareDatabase } from "../../src/app.ts";
 import { endpoints } from "../../src/contract/index.ts";
 import { startManagedPostgres } from "../../src/db/managed/index.ts";
+import { distribute } from "../../src/db/citus/distribute.ts";
 import { connect } from "../../src/db/connect.ts";
+import { withSchema } from "../../src/db/migrate.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { type Connection, dropDatabase, createDatabase, withDatabase } from "./databases.ts";
+import {
+  type Connection,
+  createDatabase,
+  dropDatabase,
+  isCluster,
+  joinNodes,
+  sealTemplate,
+  withDatabase,
+} from "./databases.ts";
 
 import { offerSite } from "./web-site.ts";
 
@@ -19,6 +29,8 @@ declare module "vitest" {
     postgres: Connection;
     /** A migrated, empty database to clone. */
     template: string;
+    /** Whether that is a Citus cluster, over whose nodes the database is spread. */
+    cluster: boolean;
     /** Where tests note the operations they reached. */
     coverageFile: string;
     /** Tells where the run's site with the web app is, and starts it. */
@@ -66,12 +78,18 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const { connection, stop } = await startPostgres();
   const template = `waybill_template_${process.pid}`;
   await createDatabase(connection, template);
+  const onCluster = await isCluster(connection);
+  if (onCluster) await joinNodes(connection, template);
+  else console.log("The database is not distributed: TEST_DATABASE_URL names no Citus coordinator.");
   const db = connect({ connection: withDatabase(connection, template), max: 3 });
   await prepareDatabase(db, silentLog);
+  if (onCluster) await withSchema(db.pool, (client) => distribute(client, () => {}));
   await db.close();
+  await sealTemplate(connection, template);
   const notes = await mkdtemp(join(tmpdir(), "waybill-coverage-"));
   project.provide("coverageFile", join(notes, "operations"));
   project.provide("postgres", connection);
+  project.provide("cluster", onCluster);
   project.provide("template", template);
   const site = await offerSite();
   project.provide("webSite", site.address);

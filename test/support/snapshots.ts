@@ -72,7 +72,7 @@ export async function countEvents(app: TestApp, org: TestOrg): Promise<Record<st
   );
   expect(misnumbered).toEqual([]);
   const { rows } = await pool.query<{ name: string; count: number }>(
-    `select e.name, count(*)::int from snapshot_artifacts a join environments e on e.id = a.environment_id
+    `select e.name, count(*)::int from snapshot_artifacts a join environments e on e.org_id = a.org_id and e.id = a.environment_id
     where a.org_id = $1 and a.type <> 'unchanged' group by e.name`,
     [org.id],
   );

@@ -32,8 +32,11 @@ const invitation = {
 /** An open invitation. */
 export type InvitationRow = RowOf<typeof invitation>;
 
+/** Reckoned in UTC, which depends on no setting: Citus returns nothing else of a row that is deleted. */
+const endsAt = sql`(i.created_at at time zone 'UTC' + ${lifetime}) at time zone 'UTC'`;
+
 const shownColumns = sql`i.id, i.user_name as "user", coalesce(i.email, '') as email, i.role, i.invited_by_name as invited_by,
-  i.created_at, i.created_at + ${lifetime} as expires_at`;
+  i.created_at, ${endsAt} as expires_at`;
 
 export interface NewInvitation {
   id: string;

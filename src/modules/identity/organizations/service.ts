@@ -1,4 +1,5 @@
 import type { Tx } from "../../../db/connect.ts";
+import { lockName } from "../../../db/lock.ts";
 import { transaction } from "../../../db/transaction.ts";
 import { invalid, invalidInput } from "../../../domain/errors.ts";
 import { reservedNames } from "../../../domain/names.ts";
@@ -41,6 +42,14 @@ export interface OrganizationInput extends Partial<OrganizationSettings> {
 }
 
 /**
+ * Makes others who create users or organizations wait until the transaction ends. On Citus these are on every node, where
+ * whoever writes one keeps out all others: two who write several would wait for each other.
+ */
+export async function lockIdentities(tx: Tx): Promise<void> {
+  await lockName(tx, "users and organizations");
+}
+
+/**
  * Creates an organization whose owner is its admin. @returns its id.
  * @throws AppError invalid when the name is taken, by an organization or a user: both share their names; or is one that nobody may
  * have.
@@ -54,6 +63,7 @@ export async function createOrganization(
   requireUnreserved(input.name);
   const id = deps.ids.next();
   const created_at = deps.clock.now();
+  await lockIdentities(tx);
   const fresh = await insertOrganization(tx, { ...organization, id, owner_user_id: owner.id, created_at });
   if (!fresh) throw invalid(`The name '${input.name}' is already taken`);
   await addMember(deps, tx, { org_id: id, user_id: owner.id, user: owner.name, role: "admin", ...by });

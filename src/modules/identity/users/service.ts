@@ -10,7 +10,7 @@ import { issueKey, type IssuedKey, type KeyInput, revokeKey } from "../../kernel
 import { appendRecord, recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ChangedBy } from "../members/service.ts";
-import { createOrganization } from "../organizations/service.ts";
+import { createOrganization, lockIdentities } from "../organizations/service.ts";
 import {
   findDefaultOrganization,
   findOwnOrganization,
@@ -63,6 +63,7 @@ export async function createUser(
 ): Promise<CreatedUser> {
   const { name, email, display_name, by = { changed_by: name, source: "script" } } = input;
   if (email !== undefined && input.shares_email !== true) await requireFreeEmail(tx, email);
+  await lockIdentities(tx);
   const user_id = deps.ids.next();
   const fresh = await insertUser(tx, {
     id: user_id,

@@ -55,13 +55,13 @@ export function listActions(db: Executor, orgId: string, filter: ActionFilter): 
       case a.type when 'env' then array(
         select e.name from action_environments as s
         join environments as e on e.org_id = s.org_id and e.id = s.environment_id
-        where s.org_id = a.org_id and s.action_number = a.number order by s.position) end as environments,
+        where s.org_id = ${orgId} and s.action_number = a.number order by s.position) end as environments,
       case a.type when 'flow' then array(
         select f.name from action_flows as s join flows as f on f.org_id = s.org_id and f.id = s.flow_id
-        where s.org_id = a.org_id and s.action_number = a.number order by s.position) end as flows,
+        where s.org_id = ${orgId} and s.action_number = a.number order by s.position) end as flows,
       (select coalesce(json_agg(json_build_object('position', o.position,
           'last_success_at', epoch(o.last_success_at), 'last_failure_at', epoch(o.last_failure_at))), '[]')
-        from action_target_outcomes as o where o.org_id = a.org_id and o.action_number = a.number) as outcomes
+        from action_target_outcomes as o where o.org_id = ${orgId} and o.action_number = a.number) as outcomes
     from actions as a
     where a.org_id = ${orgId}
       and (${filter.type ?? null}::text is null or a.type = ${filter.type ?? null})

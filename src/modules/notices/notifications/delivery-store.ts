@@ -2,7 +2,7 @@ import { notificationStatuses } from "../../../contract/notifications.ts";
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { countRows } from "../../../db/count-rows.ts";
 import { bytes, integer, json, nullable, oneOf, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
-import { empty, moment, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { command, empty, moment, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { type OpenTarget, targetTypes } from "../../../domain/actions.ts";
 import type { OccurrenceRecord } from "../../../domain/notifications/occurrence.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
@@ -164,6 +164,6 @@ export function countWaiting(db: Executor): Promise<number> {
 
 /** Deletes settled deliveries of all organizations queued before a moment. @returns how many. */
 export function deleteOldDeliveries(tx: Tx, before: Timestamp): Promise<number> {
-  return tx.run(sql`
+  return tx.run(command("old-deliveries")`
     delete from notification_deliveries where status <> 'waiting' and created_at < ${moment(before)}`);
 }

@@ -35,7 +35,7 @@ const readArtifact = {
 export type ReadArtifactRow = RowOf<typeof readArtifact>;
 
 /** Reads the reports that `chosen` selects in full, newest first. */
-function inFull(chosen: Sql): Query<ReadArtifactRow> {
+function inFull(orgId: string, chosen: Sql): Query<ReadArtifactRow> {
   return query(readArtifact)`
     select a.id, a.flow_id, f.name as flow_name, f.tags as flow_tags, a.trail_id, t.name as trail_name,
       a.template_reference_name, a.fingerprint, a.filename, a.description, a.git_commit, a.git_commit_info,
@@ -45,9 +45,9 @@ function inFull(chosen: Sql): Query<ReadArtifactRow> {
       a.commit_url, a.build_url, a.repo_url, a.external_urls, a.annotations::text as annotations,
       a.user_data::text as user_data, a.created_at, a.created_by_name
     from (${chosen}) a
-    join flows f on f.org_id = a.org_id and f.id = a.flow_id
-    join trails t on t.org_id = a.org_id and t.id = a.trail_id
-    left join repos r on r.org_id = a.org_id and r.id = a.repo_id
+    join flows f on f.org_id = ${orgId} and f.id = a.flow_id
+    join trails t on t.org_id = ${orgId} and t.id = a.trail_id
+    left join repos r on r.org_id = ${orgId} and r.id = a.repo_id
     order by a.id desc`;
 }
 
@@ -92,7 +92,7 @@ export function findArtifact(
     select * from artifacts a
     where ${join(found, " and ")}
     order by a.id desc limit 1`;
-  return db.first(inFull(chosen));
+  return db.first(inFull(orgId, chosen));
 }
 
 /** Lists the newest report of each artifact built from this commit, or beginning of one; newest first. */
@@ -107,7 +107,7 @@ export function listArtifactsOfCommit(
       where ${onTrail(orgId, place)} and ${beginsWith(sql`a.git_commit`, commit)}
       order by a.fingerprint, a.id desc
     ) a order by a.id desc limit ${limit}`;
-  return db.all(inFull(chosen));
+  return db.all(inFull(orgId, chosen));
 }
 
 /** Which artifacts a list has; undefined matches all. Artifacts of archived flows are in it only if it is of their flow. */
@@ -150,7 +150,7 @@ export function listArtifacts(
       where newest.flow_id = a.flow_id and ${matches("newest", orgId, filter)}
       order by newest.id desc limit 1)
     order by a.id desc limit ${page.limit}::bigint offset ${page.offset}::bigint`;
-  return db.all(inFull(chosen));
+  return db.all(inFull(orgId, chosen));
 }
 
 const attestationEvidence = {
@@ -215,7 +215,7 @@ export function listHistory(
       where ${onTrail(orgId, place)} and a.artifact_fingerprint = any (${fingerprints}::text[])
       union
       select r.fingerprint, a.created_at, a.id, r.template_reference_name, a.name, a.type, a.is_override
-      from reports r join attestations a on a.org_id = r.org_id and a.trail_id = r.trail_id
+      from reports r join attestations a on a.org_id = ${orgId} and a.trail_id = r.trail_id
         and a.artifact_fingerprint is null and ${isMadeFor("a", "r")}
     ) e order by occurred_at, id`);
 }
@@ -250,7 +250,7 @@ export async function listStays(
       and e.type <> 'logical'
     left join lateral (
       select x.created_at, x.first_index from snapshot_artifacts x
-      where x.org_id = s.org_id and x.fingerprint = s.fingerprint and x.environment_id = s.environment_id
+      where x.org_id = ${orgId} and x.fingerprint = s.fingerprint and x.environment_id = s.environment_id
         and x.name = s.name and x.type = 'exited' and x.first_index > s.first_index
       order by x.first_index limit 1) exit on true
     where s.org_id = ${orgId} and s.fingerprint = any (${fingerprints}::text[]) and s.type like 'started-%'

@@ -124,7 +124,7 @@ export async function findLatestCommit(
         select c ->> 'branch' from jsonb_array_elements(a.commits_list) c where c ->> 'sha1' = a.git_commit limit 1
       )) as branch
       from artifacts a
-      where a.org_id = f.org_id and a.flow_id = f.id and a.git_commit is not null
+      where a.org_id = ${org} and a.flow_id = f.id and a.git_commit is not null
         and not starts_with(a.fingerprint, ${fingerprint})
       order by a.id desc limit 5000
     ) a

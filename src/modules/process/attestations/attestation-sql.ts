@@ -1,4 +1,4 @@
-import { param, type Sql, sql } from "../../../db/sql.ts";
+import { type Parameter, param, type Sql, sql } from "../../../db/sql.ts";
 import type { Org } from "../../../domain/principal.ts";
 import type { Links } from "../../../lib/links.ts";
 import { isMadeFor } from "../compliance/places-sql.ts";
@@ -39,15 +39,17 @@ const decisionMembers = sql`case when a.type = 'system:decision' and not a.is_ov
   then ${members(sql`json_build_object('control', a.control_identifier, 'control_version', a.control_version)`)} end`;
 
 /** What `a` attestations override: the latest report of the name in the same place before them, if there was one. */
-const overrideMembers = sql`case when a.is_override then '"overridden_attestation_id":' || coalesce((
+const overrideMembers = (
+  org: Parameter,
+): Sql => sql`case when a.is_override then '"overridden_attestation_id":' || coalesce((
     select to_json(wire_id(o.id))::text from attestations o
-    where o.org_id = a.org_id and o.trail_id = a.trail_id and o.name = a.name and o.id < a.id and not o.is_override
+    where o.org_id = ${org} and o.trail_id = a.trail_id and o.name = a.name and o.id < a.id and not o.is_override
       and case
         when a.artifact_fingerprint is null
         then o.artifact_fingerprint is null and (a.target_artifacts is null and o.target_artifacts is null
           or a.target_artifacts && o.target_artifacts and a.git_commit = o.git_commit)
         else a.artifact_fingerprint = o.artifact_fingerprint or o.artifact_fingerprint is null and exists (
-          select 1 from artifacts r where r.org_id = o.org_id and r.trail_id = o.trail_id
+          select 1 from artifacts r where r.org_id = ${org} and r.trail_id = o.trail_id
             and r.fingerprint = a.artifact_fingerprint and ${isMadeFor("o", "r")})
       end
     order by o.id desc limit 1), 'null') end`;
@@ -62,10 +64,10 @@ const evidenceMember = sql`'"evidence":' || case when e.sha256 is null then 'nul
  * as it was written: `jsonb` would not keep it.
  * @param self the path of the URL it is read by, after the name of its flow.
  */
-export function attestationObject(self: Sql, { org_name, api, web, evidence }: ReadParameters): Sql {
+export function attestationObject(self: Sql, { org_id, org_name, api, web, evidence }: ReadParameters): Sql {
   const link = (path: Sql): Sql =>
     sql`json_build_object('href', ${api}::text || '/attestations/' || ${org_name}::text || '/' || f.name || ${path})`;
-  return sql`'{' || concat_ws(',', ${members(sql`a.type_data`)}, ${decisionMembers}, ${overrideMembers},
+  return sql`'{' || concat_ws(',', ${members(sql`a.type_data`)}, ${decisionMembers}, ${overrideMembers(org_id)},
     case when ${evidence}::boolean then ${evidenceMember} end, ltrim(json_build_object(
     'schema_version', 2,
     'attestation_id', wire_id(a.id),
@@ -98,18 +100,19 @@ export function attestationObject(self: Sql, { org_name, api, web, evidence }: R
   )::text, '{'))`;
 }
 
-/** Join of the file that came with `a` attestations, if any, as `e`. */
-export const itsEvidence = sql`left join lateral (
+/** Joins the file that came with `a` attestations, if any, as `e`. */
+export const itsEvidence = (org: Parameter): Sql => sql`left join lateral (
   select file.sha256, file.filename, file.size, file.content_type, wire_id(file.org_id) || case when a.artifact_fingerprint is null then '/trail_attestation/'
     else '/artifact_attestation/' end || wire_id(file.id) || '/' || file.filename as path
-  from evidence file where file.org_id = a.org_id and file.id = a.evidence_id) e on true`;
+  from evidence file where file.org_id = ${org} and file.id = a.evidence_id) e on true`;
 
-/** Whether `a` was made for the artifact `r` of the same trail. */
-export const meantBy = sql`r.org_id = a.org_id and r.trail_id = a.trail_id and ${isMadeFor("a", "r")}`;
+/** Whether `a` was made for the artifact `r` of the same trail, both of the organization. */
+export const meantBy = (org: Parameter): Sql =>
+  sql`a.org_id = ${org} and r.org_id = ${org} and r.trail_id = a.trail_id and ${isMadeFor("a", "r")}`;
 
 /** Where `a` attestations are read by name: on the artifact they are for once that was reported, else on their trail. */
-export const selfPath = sql`case when a.artifact_fingerprint is not null
+export const selfPath = (org: Parameter): Sql => sql`case when a.artifact_fingerprint is not null
   then '/artifact/' || a.artifact_fingerprint || '/' || a.name
   else coalesce(case when a.target_artifacts is not null then (
-      select '/artifact/' || r.fingerprint || '/' || a.name from artifacts r where ${meantBy} order by r.id limit 1) end,
+      select '/artifact/' || r.fingerprint || '/' || a.name from artifacts r where ${meantBy(org)} order by r.id limit 1) end,
     '/trail/' || t.name || '/' || a.name) end`;

@@ -22,9 +22,9 @@ export async function findTrailAttestations(
     select coalesce((
       select '[' || string_agg(${attestationObject(sql`'/trail/' || t.name || '/' || a.name`, read)}, ',' order by a.id)
         || ']'
-      from attestations a ${itsEvidence}
-      where a.org_id = t.org_id and a.trail_id = t.id and a.name = ${at.name} and a.artifact_fingerprint is null
-        and (a.target_artifacts is null or not exists (select 1 from artifacts r where ${meantBy}))
+      from attestations a ${itsEvidence(read.org_id)}
+      where a.org_id = ${read.org_id} and a.trail_id = t.id and a.name = ${at.name} and a.artifact_fingerprint is null
+        and (a.target_artifacts is null or not exists (select 1 from artifacts r where ${meantBy(read.org_id)}))
     ), '[]') as body
     from flows f join trails t on t.org_id = f.org_id and t.flow_id = f.id and t.name = ${at.trail}
     where f.org_id = ${read.org_id} and f.id = ${flowIdNamed(read.org_id, param(at.flow))}`);
@@ -60,7 +60,7 @@ export async function findArtifactAttestations(
   )`
       select coalesce((
         select '[' || string_agg(${attestationObject(self, read)}, ',' order by a.id) || ']'
-        from attestations a join trails t on t.org_id = a.org_id and t.id = a.trail_id ${itsEvidence}
+        from attestations a join trails t on t.org_id = a.org_id and t.id = a.trail_id ${itsEvidence(read.org_id)}
         where a.org_id = ${read.org_id} and a.id in (
           select bound.id from (
             select a.id, a.flow_id from attestations a
@@ -70,7 +70,7 @@ export async function findArtifactAttestations(
           union
           select a.id from (
             select * from artifacts r where r.org_id = ${read.org_id} and ${isMeant(sql`r.fingerprint`)} offset 0) r
-          join attestations a on ${meantBy}
+          join attestations a on ${meantBy(read.org_id)}
           where r.flow_id = f.id and a.name = ${name} and a.artifact_fingerprint is null)
       ), '[]') as body
       from flows f

@@ -147,8 +147,8 @@ function narrowest(wanted: AttestationSearch): keyof typeof pages {
 }
 
 /** Joins of what the attestation object takes beside `a`. */
-const joined = sql`join flows f on f.org_id = a.org_id and f.id = a.flow_id
-  join trails t on t.org_id = a.org_id and t.id = a.trail_id ${itsEvidence}`;
+const joined = (org: Parameter): Sql => sql`join flows f on f.org_id = ${org} and f.id = a.flow_id
+  join trails t on t.org_id = ${org} and t.id = a.trail_id ${itsEvidence(org)}`;
 
 /** Lists attestations that match everything that is searched by, newest first: wire ids and JSON texts. At most 101. */
 export function searchAttestations(
@@ -161,8 +161,8 @@ export function searchAttestations(
   const by = narrowest(wanted);
   return db.all(query(`attestations-by-${by}`, { id: text, text })`
       with ${start(search)}, page as materialized (${pages[by](search)})
-      select wire_id(a.id) as id, ${attestationObject(selfPath, search)} as text
-      from page p join attestations a on a.org_id = ${search.org_id} and a.id = p.id ${joined}
+      select wire_id(a.id) as id, ${attestationObject(selfPath(search.org_id), search)} as text
+      from page p join attestations a on a.org_id = ${search.org_id} and a.id = p.id ${joined(search.org_id)}
       order by p.created_at desc, p.id desc`);
 }
 
@@ -198,8 +198,8 @@ export function listAttestationsOfCommits(
   const [flow, name, type] = [param(wanted.flow), param(wanted.name), param(wanted.type)];
   return db.all(query("attestations-of-commits", { sha: text, list: text })`
     select wanted.sha, coalesce('[' || (
-      select string_agg(${attestationObject(selfPath, read)}, ',' order by a.created_at, a.id)
-      from attestations a ${joined}
+      select string_agg(${attestationObject(selfPath(read.org_id), read)}, ',' order by a.created_at, a.id)
+      from attestations a ${joined(read.org_id)}
       where a.org_id = ${read.org_id} and a.git_commit = wanted.sha
         and (${flow}::text is null or a.flow_id in ${flowsNamed(read.org_id, sql`array[${flow}::text]`)})
         and (${name}::text is null or a.name = ${name}::text)
@@ -235,7 +235,7 @@ export function listFlowAttestations(
       limit ${limit}::bigint)
     select (select count(*) from attestations a where ${inFlow}) as total,
       coalesce('[' || (
-        select string_agg(${attestationObject(selfPath, read)}, ',' order by p.created_at desc, p.id desc)
-        from page p join attestations a on a.org_id = ${read.org_id} and a.id = p.id ${joined}
+        select string_agg(${attestationObject(selfPath(read.org_id), read)}, ',' order by p.created_at desc, p.id desc)
+        from page p join attestations a on a.org_id = ${read.org_id} and a.id = p.id ${joined(read.org_id)}
       ) || ']', '[]') as list`);
 }

@@ -47,13 +47,15 @@ export interface DecisionFilter {
   flow_ids?: string[] | undefined;
 }
 
-const shown = sql`wire_id(d.id) as decision_id, d.control_identifier as control, d.control_version, d.is_compliant,
+function shownOf(orgId: string): Sql {
+  return sql`wire_id(d.id) as decision_id, d.control_identifier as control, d.control_version, d.is_compliant,
   d.name as attestation_name, wire_id(d.flow_id) as flow_id, f.name as flow_name, t.name as trail_name,
   d.artifact_fingerprint, d.created_at, d.created_by_name as reported_by, (
     select r.filename from artifacts r
-    where r.org_id = d.org_id and r.trail_id = d.trail_id and r.fingerprint = d.artifact_fingerprint
+    where r.org_id = ${orgId} and r.trail_id = d.trail_id and r.fingerprint = d.artifact_fingerprint
     order by r.id desc limit 1
   ) as artifact_name`;
+}
 
 const places = sql`join flows f on f.org_id = d.org_id and f.id = d.flow_id
   join trails t on t.org_id = d.org_id and t.id = d.trail_id`;
@@ -77,7 +79,7 @@ export function listDecisions(
 ): Promise<DecisionRow[]> {
   const direction = raw(page.sort_direction);
   return db.all(query(decision)`
-    select ${shown} from (
+    select ${shownOf(orgId)} from (
       select * from attestations d where ${matching(orgId, filter.identifier, filter)}
       order by d.created_at ${direction}, d.id ${direction}
       limit ${page.limit}::bigint offset ${page.offset}::bigint
@@ -102,7 +104,7 @@ export function findDecision(
   id: string,
 ): Promise<DecisionDetailRow | undefined> {
   return db.first(query(decisionInFull)`
-    select ${shown}, d.description, d.origin_url, d.external_urls, d.annotations::text as annotations,
+    select ${shownOf(orgId)}, d.description, d.origin_url, d.external_urls, d.annotations::text as annotations,
       coalesce(d.user_data, '{}')::text as user_data
     from attestations d ${places}
     where d.org_id = ${orgId} and d.id = ${id} and d.control_identifier = ${identifier}`);

@@ -38,10 +38,10 @@ export interface Authorship {
 }
 
 /** Writes what appends to the history what the control in the common table expression `c` has become. */
-function historyEntry({ status, at, by }: Authorship): Sql {
+function historyEntry(orgId: string, { status, at, by }: Authorship): Sql {
   return sql`insert into control_versions (org_id, control_id, version, status, name, description, links, archived,
       created_at, created_by_name)
-    select c.org_id, c.id, c.version, ${status}, c.name, c.description, c.links, c.archived, ${moment(at)}, ${by}::text
+    select ${orgId}::uuid, c.id, c.version, ${status}, c.name, c.description, c.links, c.archived, ${moment(at)}, ${by}::text
     from c`;
 }
 
@@ -70,7 +70,7 @@ export function insertControl(
         ${jsonb(given.links)}, 1, ${moment(authorship.at)}, ${authorship.by})
       on conflict (org_id, identifier) do nothing
       returning *
-    ), entry as (${historyEntry(authorship)})
+    ), entry as (${historyEntry(orgId, authorship)})
     select ${shownControl} from c`);
 }
 
@@ -105,7 +105,7 @@ export function updateControl(
       where k.org_id = ${orgId} and k.identifier = ${identifier}
         and (${anew}::boolean or (k.name, k.description, k.links, k.archived) is distinct from (${next}))
       returning k.*
-    ), entry as (${historyEntry(authorship)})
+    ), entry as (${historyEntry(orgId, authorship)})
     select ${shownControl} from c`);
 }
 

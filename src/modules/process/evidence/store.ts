@@ -58,14 +58,14 @@ export function listContents(
   after: string,
   limit: number,
 ): Promise<{ sha256: string; size: number }[]> {
-  return db.all(query({ sha256: text, size: integer })`
+  return db.all(query("evidence-contents", { sha256: text, size: integer })`
     select sha256, min(size) as size from evidence where sha256 > ${after}
     group by sha256 order by sha256 limit ${limit}`);
 }
 
 /** Lists which of these contents any organization has. */
 export async function listReferred(db: Executor, sha256s: readonly string[]): Promise<string[]> {
-  const rows = await db.all(query({ sha256: text })`
+  const rows = await db.all(query("evidence-referred", { sha256: text })`
     select distinct sha256 from evidence where sha256 = any(${sha256s}::text[])`);
   return rows.map(({ sha256 }) => sha256);
 }

@@ -10,7 +10,7 @@ import {
 } from "../../../db/id-list.ts";
 import { integer, json, nullable, oneOf, type RowOf, text, timestamp } from "../../../db/row.ts";
 import { sliceSql } from "../../../db/slice-sql.ts";
-import { empty, join, param, type Query, query, sql } from "../../../db/sql.ts";
+import { empty, join, param, type Query, query, type Sql, sql } from "../../../db/sql.ts";
 import type { Org } from "../../../domain/principal.ts";
 import type { Tags } from "../../../domain/tags.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
@@ -43,19 +43,21 @@ const shownFlow = {
 
 export type ShownFlowRow = RowOf<typeof shownFlow>;
 
-/** What was said about the repo of `f`, else that of its latest artifact. */
-const repoUrl = sql`coalesce(f.repo_url, (
+/** Selects what was said about the repo of `f`, else that of its latest artifact. */
+function repoUrl(orgId: string): Sql {
+  return sql`coalesce(f.repo_url, (
     select coalesce(nullif(a.repo_url, ''), (
-      select r.url from repos r where r.org_id = a.org_id and r.id = a.repo_id))
+      select r.url from repos r where r.org_id = ${orgId} and r.id = a.repo_id))
     from artifacts a
-    where a.org_id = f.org_id and a.flow_id = f.id order by a.id desc limit 1
+    where a.org_id = ${orgId} and a.flow_id = f.id order by a.id desc limit 1
   ), '')`;
+}
 
 /** Reads the flow with this id, which must exist. */
 export function getShownFlow(db: Executor, orgId: string, id: string): Promise<ShownFlowRow> {
   return db.one(query(shownFlow)`
     select wire_id(f.id) as id, f.name, f.description, f.visibility, f.template, f.tags,
-      wire_id(f.space_id) as space_id, f.created_at, f.created_by_name as created_by, ${repoUrl} as repo_url
+      wire_id(f.space_id) as space_id, f.created_at, f.created_by_name as created_by, ${repoUrl(orgId)} as repo_url
     from flows f where f.org_id = ${orgId} and f.id = ${id}`);
 }
 

@@ -42,7 +42,7 @@ function conditions(orgId: string, filter: RepoListFilter): Sql {
 }
 
 /** Writes a repo as JSON, from `r`. Its own link names it by id: names need not be unique. */
-function repoJson(reposUrl: string): Sql {
+function repoJson(orgId: string, reposUrl: string): Sql {
   return sql`json_build_object(
     'id', wire_id(r.id), 'name', r.name, 'url', r.url, 'provider', r.provider, 'repo_id', r.repo_id,
     'description', r.description, 'vcs_instance', r.vcs_instance, 'namespace_path', r.namespace_path,
@@ -50,7 +50,7 @@ function repoJson(reposUrl: string): Sql {
     'last_modified_at', epoch(r.last_modified_at),
     'latest_activity', (
       select to_char(a.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from artifacts a
-      where a.org_id = r.org_id and a.repo_id = r.id order by a.id desc limit 1),
+      where a.org_id = ${orgId} and a.repo_id = r.id order by a.id desc limit 1),
     '_links', json_build_object('self', json_build_object(
       'href', ${reposUrl}::text || '/' || wire_id(r.id) || '?id=' || wire_id(r.id))))`;
 }
@@ -68,7 +68,7 @@ export function listRepos(
       select * from repos r where ${where} order by ${order} limit ${page.limit} offset ${page.offset}
     )
     select (select count(*) from repos r where ${where}) as total_count,
-      coalesce((select '[' || string_agg(${repoJson(page.repos_url)}::text, ',' order by ${order}) || ']'
+      coalesce((select '[' || string_agg(${repoJson(orgId, page.repos_url)}::text, ',' order by ${order}) || ']'
         from page r), '[]') as repos`);
 }
 
@@ -79,7 +79,7 @@ export async function getRepo(
   { id, repos_url }: { id: string; repos_url: string },
 ): Promise<string> {
   const { repo } = await db.one(query({ repo: text })`
-    select ${repoJson(repos_url)}::text as repo from repos r where r.org_id = ${orgId} and r.id = ${id}`);
+    select ${repoJson(orgId, repos_url)}::text as repo from repos r where r.org_id = ${orgId} and r.id = ${id}`);
   return repo;
 }
 

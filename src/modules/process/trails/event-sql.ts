@@ -1,4 +1,4 @@
-import { join, raw, type Sql, sql } from "../../../db/sql.ts";
+import { join, type Parameter, param, raw, type Sql, sql } from "../../../db/sql.ts";
 
 /** What is shown of a repo, or of a version of it, as the columns of `v`. */
 const repoColumns = sql`v.org_id, v.id, v.repo_id, v.name, v.url, v.provider, v.description, v.vcs_instance, v.namespace_path,
@@ -10,8 +10,10 @@ const repoInEvent = sql`json_build_object('inner_id', wire_id(r.id), 'org_id', w
   'vcs_instance', r.vcs_instance, 'namespace_path', r.namespace_path, 'additional_info', r.additional_info,
   'created_at', epoch(r.created_at), 'last_modified_at', epoch(r.last_modified_at), 'tags', r.tags)`;
 
-/** Who changed a trail, and where the report of that came from, as SQL. */
+/** Whose trail is changed, by whom, and where the report of that came from, as SQL. */
 interface TrailReport {
+  /** Id of the organization. */
+  org: Parameter;
   /** Id of the user, or null. */
   userId: Sql;
   /** Id of the repo, or null. */
@@ -34,15 +36,15 @@ const factsNow = sql`'git_commit_info', t.git_commit_info, 'description', t.desc
 export const begunAs = sql`coalesce(t.begun_as, json_build_object(${factsNow}))`;
 
 /** Selects the columns of who changed the trail `t`, and of the version that the repo has at this moment. */
-function reportColumns({ userId, repoId }: TrailReport): Sql {
+function reportColumns({ org, userId, repoId }: TrailReport): Sql {
   return sql`${userId}::uuid, ${repoId}::uuid,
-    (select r.version from repos r where r.org_id = t.org_id and r.id = ${repoId}::uuid)`;
+    (select r.version from repos r where r.org_id = ${org}::uuid and r.id = ${repoId}::uuid)`;
 }
 
 /** Selects `trailEventColumns` of the event that begins the trail `t`. All else of it is what the trail began as. */
-export function beganEvent(event: { id: Sql; at: Sql; userId: Sql }): Sql {
-  return sql`t.org_id, t.id, ${event.id}::uuid, ${event.at}, 'trail_reported',
-    ${reportColumns({ userId: event.userId, repoId: sql`t.repo_ids[1]` })}, cardinality(t.repo_ids), null::json`;
+export function beganEvent(event: { org: Parameter; id: Sql; at: Sql; userId: Sql }): Sql {
+  return sql`${event.org}::uuid, t.id, ${event.id}::uuid, ${event.at}, 'trail_reported',
+    ${reportColumns({ org: event.org, userId: event.userId, repoId: sql`t.repo_ids[1]` })}, cardinality(t.repo_ids), null::json`;
 }
 
 /**
@@ -50,7 +52,7 @@ export function beganEvent(event: { id: Sql; at: Sql; userId: Sql }): Sql {
  * @param event `changes`: names of what differs, as an array.
  */
 export function changedEvent(event: TrailReport & { id: Sql; at: Sql; changes: Sql }): Sql {
-  return sql`t.org_id, t.id, ${event.id}::uuid, ${event.at}, 'trail_updated', ${reportColumns(event)}, null::integer,
+  return sql`${event.org}::uuid, t.id, ${event.id}::uuid, ${event.at}, 'trail_updated', ${reportColumns(event)}, null::integer,
     json_build_object(${factsNow}, 'changes', ${event.changes})`;
 }
 
@@ -93,12 +95,15 @@ export const trailEventData = sql`case when e.data is not null then e.data when 
   when e.type = 'trail_updated' then ${changedData} else ${runningData} end`;
 
 /** The repo that the event `e` came from, as it was known then. */
-export const repoOfEvent = sql`case when e.data is not null then e.data -> 'repo_info' when e.repo_version is not null then (
-  select ${repoInEvent} from (
-    select ${repoColumns} from repos v where v.org_id = e.org_id and v.id = e.repo_id and v.version = e.repo_version
-    union all
-    select ${repoColumns} from repo_versions v
-    where v.org_id = e.org_id and v.id = e.repo_id and v.version = e.repo_version) r) end`;
+export function repoOfEvent(orgId: string): Sql {
+  const org = param(orgId);
+  return sql`case when e.data is not null then e.data -> 'repo_info' when e.repo_version is not null then (
+    select ${repoInEvent} from (
+      select ${repoColumns} from repos v where v.org_id = ${org}::uuid and v.id = e.repo_id and v.version = e.repo_version
+      union all
+      select ${repoColumns} from repo_versions v
+      where v.org_id = ${org}::uuid and v.id = e.repo_id and v.version = e.repo_version) r) end`;
+}
 
 /** Data of the event of an artifact `a`. */
 export const artifactData = sql`json_build_object('git_commit_info', a.git_commit_info, 'artifact_fingerprint', a.fingerprint,
@@ -113,19 +118,21 @@ export const attestationEventType = sql`case when a.artifact_fingerprint is not 
  * Builds the data of the event of an attestation `a` with its `target`. Artifacts are found by their fingerprint, of which
  * there are few.
  */
-export function attestationData(isAgain: Sql): Sql {
+export function attestationData(orgId: string, isAgain: Sql): Sql {
   return sql`(jsonb_build_object('git_commit_info', a.git_commit_info, 'attestation_type', a.type,
       'is_compliant', a.is_compliant, 'attestation_id', wire_id(a.id), 'template_reference_name', a.name,
       'is_reattestation', ${isAgain})
     || jsonb_strip_nulls(jsonb_build_object('artifact_fingerprint', a.artifact_fingerprint, 'artifact_name', (
         select r.filename from (
-          select * from artifacts where org_id = a.org_id and fingerprint = a.artifact_fingerprint offset 0) r
+          select * from artifacts where org_id = ${orgId} and fingerprint = a.artifact_fingerprint offset 0) r
         where r.trail_id = a.trail_id order by r.id < a.id desc, r.id desc limit 1),
       'target_artifact', a.target)))::json`;
 }
 
-/** The repo that the report `a`, of an artifact or an attestation, came from. */
-export const repoOfReport = sql`(select ${repoInEvent} from repos r where r.org_id = a.org_id and r.id = a.repo_id)`;
+/** Selects the repo that the report `a`, of an artifact or an attestation, came from. */
+export function repoOfReport(orgId: string): Sql {
+  return sql`(select ${repoInEvent} from repos r where r.org_id = ${orgId} and r.id = a.repo_id)`;
+}
 
 /**
  * Selects the attestations of a trail, each as often as it makes events: once, or once for each artifact that one without
@@ -148,15 +155,15 @@ export const isReattestation = sql`row_number() over (
 /** Selects everything that happened to a trail and was reported on it; to be ordered by `occurred_at, id, part`. */
 export function everyTrailEvent(orgId: string, trailId: string): Sql {
   return sql`
-    select e.occurred_at, e.id, 1::bigint as part, e.type, ${trailEventData} as data, ${repoOfEvent} as repo_info
+    select e.occurred_at, e.id, 1::bigint as part, e.type, ${trailEventData} as data, ${repoOfEvent(orgId)} as repo_info
     from trail_events e join trails t on t.org_id = ${orgId} and t.id = ${trailId}
     where e.org_id = ${orgId} and e.trail_id = ${trailId}
     union all
     select a.created_at as occurred_at, a.id, 1::bigint as part, 'artifact_creation_reported' as type,
-      ${artifactData} as data, ${repoOfReport} as repo_info
+      ${artifactData} as data, ${repoOfReport(orgId)} as repo_info
     from artifacts a where a.org_id = ${orgId} and a.trail_id = ${trailId}
     union all
     select a.created_at, a.id, coalesce(a.position, 1) as part,
-      ${attestationEventType} as type, ${attestationData(isReattestation)} as data, ${repoOfReport} as repo_info
+      ${attestationEventType} as type, ${attestationData(orgId, isReattestation)} as data, ${repoOfReport(orgId)} as repo_info
     from (${attestationsWithTargets(orgId, trailId)}) a`;
 }

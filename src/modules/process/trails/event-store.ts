@@ -86,14 +86,14 @@ export async function* listKeyedEvents(
 /** Selects the event that `asked` names. */
 function keyedEvent(orgId: string, trailId: string): Sql {
   return sql`
-    select e.occurred_at, e.type, ${trailEventData} as data, ${repoOfEvent} as repo_info
+    select e.occurred_at, e.type, ${trailEventData} as data, ${repoOfEvent(orgId)} as repo_info
     from trail_events e join trails t on t.org_id = ${orgId} and t.id = ${trailId}
     where asked.kind = 'e' and e.org_id = ${orgId} and e.trail_id = ${trailId} and e.id = asked.id
     union all
-    select a.created_at, 'artifact_creation_reported', ${artifactData}, ${repoOfReport} from artifacts a
+    select a.created_at, 'artifact_creation_reported', ${artifactData}, ${repoOfReport(orgId)} from artifacts a
     where asked.kind = 'a' and a.org_id = ${orgId} and a.id = asked.id
     union all
-    select a.created_at, ${attestationEventType}, ${attestationData(sql`asked.again`)}, ${repoOfReport}
+    select a.created_at, ${attestationEventType}, ${attestationData(orgId, sql`asked.again`)}, ${repoOfReport(orgId)}
     from (
       select a.*, a.target_artifacts[asked.part] as target from attestations a
       where asked.kind = 's' and a.org_id = ${orgId} and a.id = asked.id) a`;

@@ -57,10 +57,10 @@ const judgedTrails = sql`trails t join flows f on f.org_id = t.org_id and f.id =
 const fewReports = 500;
 
 /** Tests whether the trail `t` has at least that many rows in a table. */
-function hasMany(table: "artifacts" | "attestations"): Sql {
+function hasMany(orgId: string, table: "artifacts" | "attestations"): Sql {
   const few = constant(fewReports);
   return sql`(select count(*) from (
-    select from ${identifier(table)} where org_id = t.org_id and trail_id = t.id limit ${few}) counted
+    select from ${identifier(table)} where org_id = ${orgId} and trail_id = t.id limit ${few}) counted
   ) = ${few}`;
 }
 
@@ -80,7 +80,7 @@ export function findTrail(
   key: { flow_id: string; name: string },
 ): Promise<FoundTrail | undefined> {
   return db.first(query("find-trail", foundTrail)`
-    select ${columns}, ${hasMany("attestations")} or ${hasMany("artifacts")} as is_long from ${judgedTrails}
+    select ${columns}, ${hasMany(orgId, "attestations")} or ${hasMany(orgId, "artifacts")} as is_long from ${judgedTrails}
     where t.org_id = ${orgId} and t.flow_id = ${key.flow_id} and t.name = ${key.name}`);
 }
 

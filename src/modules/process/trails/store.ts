@@ -38,12 +38,13 @@ export interface NewTrail extends TrailKey, TrailFacts {
  */
 export async function insertTrail(tx: Tx, orgId: string, trail: NewTrail): Promise<boolean> {
   const at = moment(trail.created_at);
-  const event = { id: sql`${trail.event_id}`, at, userId: sql`${trail.creating_user_id}` };
+  const org = param(orgId);
+  const event = { org, id: sql`${trail.event_id}`, at, userId: sql`${trail.creating_user_id}` };
   const begun = await tx.first(query({ id: uuid })`
     with begun as (
       insert into trails as t (org_id, id, flow_id, name, description, git_commit_info, origin_url, external_urls,
         user_data, template, template_id, repo_ids, created_at, created_by_name, last_modified_at)
-      values (${orgId}, ${trail.id}, ${trail.flow_id}, ${trail.name}, ${trail.description},
+      values (${org}::uuid, ${trail.id}, ${trail.flow_id}, ${trail.name}, ${trail.description},
         ${jsonb(trail.git_commit_info)}, ${trail.origin_url}, ${jsonb(trail.external_urls)}, ${json(trail.user_data)},
         ${trail.template}, ${trail.template_id}, ${trail.repo_ids}, ${at}, ${trail.created_by_name}, ${at})
       on conflict (org_id, flow_id, name) do nothing
@@ -99,7 +100,9 @@ export async function updateTrail(
   update: TrailUpdate,
 ): Promise<void> {
   const at = moment(update.at);
+  const org = param(orgId);
   const event = {
+    org,
     id: sql`${update.event_id}`,
     at,
     userId: sql`${update.setting_user_id}`,
@@ -113,7 +116,7 @@ export async function updateTrail(
         origin_url = ${trail.origin_url}, external_urls = ${jsonb(trail.external_urls)},
         user_data = ${json(trail.user_data)}, template = ${trail.template}, template_id = ${trail.template_id},
         repo_ids = ${trail.repo_ids}, last_modified_at = greatest(last_modified_at, ${at}), begun_as = ${begunAs}
-      where org_id = ${orgId} and id = ${trail.id}
+      where org_id = ${org}::uuid and id = ${trail.id}
       returning ${columnsForEvents}
     )
     insert into trail_events (${trailEventColumns}) select ${changedEvent(event)} from updated t`);
@@ -155,7 +158,13 @@ export function upsertTrails(
   orgId: string,
   trails: readonly ReportedTrail[],
 ): Promise<UpsertedTrail[]> {
-  const event = { id: sql`i.event_id`, at: sql`to_timestamp(i.created_at)`, userId: sql`i.creating_user_id` };
+  const org = param(orgId);
+  const event = {
+    org,
+    id: sql`i.event_id`,
+    at: sql`to_timestamp(i.created_at)`,
+    userId: sql`i.creating_user_id`,
+  };
   return tx.all(query("upsert-trails", upsertedTrail)`
     with input as materialized (
       select * from json_to_recordset(${JSON.stringify(trails)}::json)
@@ -165,7 +174,7 @@ export function upsertTrails(
       select t.id, i.repo_ids, i.last_modified_at as at
       from (select * from input order by flow_id, name collate "C") i
       cross join lateral (
-        select t.id from trails t where t.org_id = ${orgId} and t.flow_id = i.flow_id and t.name = i.name
+        select t.id from trails t where t.org_id = ${org}::uuid and t.flow_id = i.flow_id and t.name = i.name
         limit 1 for no key update) t
     ), moved as (
       update trails t set last_modified_at = greatest(t.last_modified_at, to_timestamp(l.at)),
@@ -174,16 +183,16 @@ export function upsertTrails(
           where added.id <> all (t.repo_ids) order by added.position)
       from locked l
       -- The array says what the join says; with it the rows are looked up, however little is known about the table.
-      where t.org_id = ${orgId} and t.id = l.id and t.id = any (array(select id from locked))
+      where t.org_id = ${org}::uuid and t.id = l.id and t.id = any (array(select id from locked))
       returning t.id, t.flow_id, t.name
     ), begun as (
       insert into trails as t (org_id, id, flow_id, name, description, git_commit_info, template, template_id, repo_ids, created_at,
         created_by_name, last_modified_at)
-      select ${orgId}, i.id, i.flow_id, i.name, i.description, i.git_commit_info, f.template, f.template_id, i.repo_ids,
+      select ${org}::uuid, i.id, i.flow_id, i.name, i.description, i.git_commit_info, f.template, f.template_id, i.repo_ids,
         to_timestamp(i.created_at), i.created_by_name, to_timestamp(i.last_modified_at)
       from input i
       cross join lateral (
-        select template, template_id from flows where org_id = ${orgId} and id = i.flow_id limit 1) f
+        select template, template_id from flows where org_id = ${org}::uuid and id = i.flow_id limit 1) f
       where not exists (select from moved m where m.flow_id = i.flow_id and m.name = i.name)
       order by i.flow_id, i.name collate "C"
       on conflict (org_id, flow_id, name) do nothing

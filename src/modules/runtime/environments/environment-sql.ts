@@ -13,15 +13,21 @@ export interface EnvironmentScope {
   more?: Sql | undefined;
 }
 
+/** An organization in SQL. */
+export interface OrgSql {
+  id: Sql;
+  /** Its name as it stands in JSON, quotes included. */
+  name: Sql;
+}
+
 /**
  * Writes the JSON text of an environment as the wire has it (interface spec 2), keys in the published order. What is its
  * own stands ready in its row; what only logical or only archived ones have is looked up for those alone.
  * @param alias of the `environments` row.
- * @param org the organization's name as it stands in JSON, quotes included.
  * @param more see `EnvironmentScope`.
  */
-export function environmentJson(alias: string, org: Sql, more?: Sql): Sql {
-  return sql`${jsonHead(org)} || ${raw(alias)}.json || (${jsonTail(alias, { logical: true, more })})`;
+export function environmentJson(alias: string, org: OrgSql, more?: Sql): Sql {
+  return sql`${jsonHead(org)} || ${raw(alias)}.json || (${jsonTail(alias, org, { logical: true, more })})`;
 }
 
 /**
@@ -30,10 +36,10 @@ export function environmentJson(alias: string, org: Sql, more?: Sql): Sql {
  */
 export function environmentsJson(
   alias: string,
-  org: Sql,
+  org: OrgSql,
   from: { rows: Sql; order: Sql; scope: EnvironmentScope },
 ): Sql {
-  const ending = jsonTail(alias, from.scope);
+  const ending = jsonTail(alias, org, from.scope);
   // What is alike for all is made once and put between their texts.
   const [json, tail] = endsAlike(from.scope)
     ? [raw(`${alias}.json`), ending]
@@ -43,8 +49,8 @@ export function environmentsJson(
     from (select ${json} as json from ${from.rows} order by ${from.order}) as row)`;
 }
 
-function jsonHead(org: Sql): Sql {
-  return sql`('{"org":' || ${org} || ',')`;
+function jsonHead(org: OrgSql): Sql {
+  return sql`('{"org":' || ${org.name} || ',')`;
 }
 
 /** Says whether the JSON of all environments ends alike, so that of a row only its text is needed. */
@@ -52,32 +58,35 @@ export function endsAlike({ logical, archived, more }: EnvironmentScope): boolea
   return !logical && archived === false && more === undefined;
 }
 
-function jsonTail(e: string, { logical, archived, more }: EnvironmentScope): Sql {
+function jsonTail(e: string, org: OrgSql, { logical, archived, more }: EnvironmentScope): Sql {
   const members = logical
-    ? `case when ${e}.type = 'logical' then ${memberNames(e)} else 'null' end`
-    : "'null'";
-  const living = `',"archived_at":null,"archived_by":null'`;
-  const ended = `',"archived_at":' || epoch(${e}.archived_at)::text
-      || ',"archived_by":' || to_json(${archiver(e)})::text`;
+    ? sql`case when ${raw(e)}.type = 'logical' then ${memberNames(e, org)} else 'null' end`
+    : raw("'null'");
+  const living = raw(`',"archived_at":null,"archived_by":null'`);
+  const ended = sql`',"archived_at":' || epoch(${raw(e)}.archived_at)::text
+      || ',"archived_by":' || to_json(${archiver(e, org)})::text`;
   const known = archived === true ? ended : living;
-  const end = archived === undefined ? `case when ${e}.archived then ${ended} else ${living} end` : known;
-  const own = raw(`',"included_environments":' || ${members} || ${end}`);
+  const end =
+    archived === undefined ? sql`case when ${raw(e)}.archived then ${ended} else ${living} end` : known;
+  const own = sql`',"included_environments":' || ${members} || ${end}`;
   return sql`${own}${more === undefined ? empty : sql` || ${more}`} || '}'`;
 }
 
-function memberNames(e: string): string {
-  return `(select '[' || coalesce(string_agg(to_json(member.name)::text, ',' order by included.position), '') || ']'
+function memberNames(alias: string, org: OrgSql): Sql {
+  const e = raw(alias);
+  return sql`(select '[' || coalesce(string_agg(to_json(member.name)::text, ',' order by included.position), '') || ']'
       from environment_members included
       join environments member on member.org_id = included.org_id and member.id = included.member_id
-      where included.org_id = ${e}.org_id and included.logical_id = ${e}.id)`;
+      where included.org_id = ${org.id} and included.logical_id = ${e}.id)`;
 }
 
 /** Looks up the archiver's present display name; `Unknown` once they are deleted (S4). */
-function archiver(e: string): string {
-  return `coalesce(case ${e}.archived_by_kind
+function archiver(alias: string, org: OrgSql): Sql {
+  const e = raw(alias);
+  return sql`coalesce(case ${e}.archived_by_kind
       when 'user' then (select coalesce(nullif(u.display_name, ''), u.name) from users u
         where u.id = ${e}.archived_by_id and u.deleted_at is null)
       when 'service_account' then (select s.name from service_accounts s
-        where s.org_id = ${e}.org_id and s.id = ${e}.archived_by_id and s.archived_at is null)
+        where s.org_id = ${org.id} and s.id = ${e}.archived_by_id and s.archived_at is null)
       else ${e}.archived_by_name end, 'Unknown')`;
 }

@@ -14,14 +14,18 @@ export interface EnvironmentQuery extends EnvironmentFilter {
 }
 
 /** Says which environments may be in a list; part of the names of its statements. */
-export function scopeOf(query: EnvironmentQuery): EnvironmentScope & { archived: boolean } {
+export function scopeOf(org: Sql, query: EnvironmentQuery): EnvironmentScope & { archived: boolean } {
   const { archived, types } = query;
-  return { archived, logical: types === undefined || types.includes("logical"), more: moreOf("e", query) };
+  return {
+    archived,
+    logical: types === undefined || types.includes("logical"),
+    more: moreOf("e", org, query),
+  };
 }
 
 /** Writes what is told of each environment beside what always is; undefined for nothing. */
-export function moreOf(alias: string, { summary }: EnvironmentQuery): Sql | undefined {
-  return summary === undefined ? undefined : summaryJson(alias, summary.at);
+export function moreOf(alias: string, org: Sql, { summary }: EnvironmentQuery): Sql | undefined {
+  return summary === undefined ? undefined : summaryJson(alias, org, summary.at);
 }
 
 /** Writes the order: sort key, then name, then id; what has no sort key comes last both ways (S3). */
@@ -130,7 +134,7 @@ function orderedPage(filters: Filters, query: EnvironmentQuery, slice: SliceSql)
  */
 function firstPage(filters: Filters, query: EnvironmentQuery, limit: Sql): PagePlan {
   const columns = orderColumns("e", query);
-  const read = endsAlike(scopeOf(query)) ? sql`e.json, ${columns}` : raw("*");
+  const read = endsAlike(scopeOf(filters.org, query)) ? sql`e.json, ${columns}` : raw("*");
   const order = orderBy("e", query);
   return {
     rows: sql`(select ${read} from environments e where ${allConditions(filters)} order by ${order} limit ${largestPage}) as e`,

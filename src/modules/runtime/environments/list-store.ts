@@ -47,8 +47,8 @@ export function pageOfEnvironments(
 ): Query<EnvironmentPage> {
   const rows = sliceSql(page);
   const isFirst = rows.offset === undefined;
-  const scope = scopeOf(query);
   const filters = filtersOf(idOf(org), query);
+  const scope = scopeOf(filters.org, query);
   const plan = planPage(filters, query, rows);
   const occurring = `${scope.archived ? "past" : "live"}${scope.logical ? "-group" : ""}`;
   // The database tells names apart by their first 63 characters.
@@ -60,7 +60,7 @@ export function pageOfEnvironments(
   )`
     ${plan.with === undefined ? empty : sql`with recursive ${plan.with}`}
     select ${plan.total}::bigint as total,
-      ${environmentsJson("e", nameOf(org), { ...plan, scope })} as environments`;
+      ${environmentsJson("e", { id: filters.org, name: nameOf(org) }, { ...plan, scope })} as environments`;
 }
 
 /** Reads all that match, as texts of some of them each, with commas between these. */
@@ -81,7 +81,7 @@ export function allEnvironments(org: Org, query: EnvironmentQuery): SlicedList {
       with recursive ${filters.with} always as (select true)
       select ${idText("e.id", orderBy("e", query))} as ids from environments e where ${allConditions(filters)}`,
     slice: (ids) => select(query.summary === undefined ? "envs-slice" : "envs-more-slice", slice)`
-      select string_agg(${environmentJson("e", nameOf(org), moreOf("e", query))}, ',' order by e.place) as items, max(e.place) as last
+      select string_agg(${environmentJson("e", { id: orgId, name: nameOf(org) }, moreOf("e", orgId, query))}, ',' order by e.place) as items, max(e.place) as last
       from ${askedRows("environments", { org: orgId, ids, weight: sql`octet_length(r.json)` })} e
       where e.archived = ${query.archived}::boolean and ${lightEnough("e")}`,
   };

@@ -4,6 +4,7 @@ import { param, query, raw, sql } from "../../../db/sql.ts";
 import { environmentTypes } from "../../../domain/environments.ts";
 import type { Org } from "../../../domain/principal.ts";
 import { environmentJson } from "./environment-sql.ts";
+import { meantEnvironment } from "./names-sql.ts";
 import { summaryJson } from "./summary-sql.ts";
 
 /** What a name was found to mean. */
@@ -28,7 +29,7 @@ export function findEnvironment(
   const org = param(orgId);
   return db.first(query("find-environment", environmentRef)`
     select e.id, e.name, e.type, e.archived, found.by_name
-    from find_environment(${org}::uuid, ${name}::text) found
+    from ${meantEnvironment(org, param(name))} found
     join environments e on e.org_id = ${org}::uuid and e.id = found.id`);
 }
 
@@ -38,12 +39,13 @@ export async function findEnvironments(
   orgId: string,
   names: readonly string[],
 ): Promise<(EnvironmentRef | undefined)[]> {
+  const org = param(orgId);
   const rows = await db.all(query({ found: nullable(json<EnvironmentRef>()) })`
     select case when e.id is not null then json_build_object('id', e.id, 'name', e.name, 'type', e.type,
       'archived', e.archived, 'by_name', found.by_name) end as found
     from unnest(${names}::text[]) with ordinality as wanted (name, position)
-    left join lateral find_environment(${orgId}::uuid, wanted.name) found on true
-    left join environments e on e.org_id = ${orgId}::uuid and e.id = found.id
+    left join ${meantEnvironment(org, sql`wanted.name`)} found on true
+    left join environments e on e.org_id = ${org}::uuid and e.id = found.id
     order by wanted.position`);
   return rows.map(({ found }) => found ?? undefined);
 }
@@ -69,11 +71,12 @@ export function findEnvironmentReply(
   summary?: { at: number },
 ): Promise<EnvironmentReply | undefined> {
   const orgId = param(org.id);
-  const orgName = sql`${param(JSON.stringify(org.name))}::text`;
-  const more = summary === undefined ? undefined : summaryJson("e", summary.at);
+  const id = sql`${orgId}::uuid`;
+  const named = { id, name: sql`${param(JSON.stringify(org.name))}::text` };
+  const more = summary === undefined ? undefined : summaryJson("e", id, summary.at);
   return db.first(query(more === undefined ? "environment" : "environment-more", environmentReply)`
-    select e.archived, found.by_name, ${environmentJson("e", orgName, more)} as json
-    from find_environment(${orgId}::uuid, ${name}::text) found
+    select e.archived, found.by_name, ${environmentJson("e", named, more)} as json
+    from ${meantEnvironment(orgId, param(name))} found
     join environments e on e.org_id = ${orgId}::uuid and e.id = found.id`);
 }
 

@@ -10,7 +10,7 @@ import {
   timestamp,
   uuid,
 } from "../../../db/row.ts";
-import { moment, query, sql } from "../../../db/sql.ts";
+import { moment, param, query, sql } from "../../../db/sql.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { isSilent, silentFrom } from "../environments/silent-sql.ts";
 
@@ -94,13 +94,12 @@ export async function updateWatch(tx: Tx, at: Timestamp, breakSeconds: number): 
   await tx.run(sql`
     insert into silence_watch as w (looked_at, since) values (${moment(at)}, ${moment(at)})
     on conflict (one) do update set looked_at = greatest(w.looked_at, excluded.looked_at),
-      since = case when excluded.looked_at > w.looked_at + make_interval(secs => ${breakSeconds}::float8)
+      since = case when excluded.looked_at - w.looked_at > make_interval(secs => ${breakSeconds}::float8)
         then excluded.since else w.since end`);
 }
 
 /** An environment that was found silent. */
 const silentEnvironment = {
-  org_id: uuid,
   id: uuid,
   name: text,
   /** Its latest snapshot; null when there is none. */
@@ -109,27 +108,41 @@ const silentEnvironment = {
 };
 export type SilentRow = RowOf<typeof silentEnvironment>;
 
+/** Lists organizations with environments that have been silent for too long and of which it was not noted. */
+export async function listSilentOrganizations(db: Executor, at: Timestamp): Promise<string[]> {
+  const rows = await db.all(query("silent-organizations", { id: uuid })`
+    select distinct e.org_id as id from organizations o
+    join environments e on e.org_id = o.id and not e.archived and ${isSilent("e", at)}
+    where not exists (
+      select from environment_silences s where s.org_id = e.org_id and s.environment_id = e.id
+        and s.began_at = coalesce(e.last_reported_at, e.created_at))
+    order by 1`);
+  return rows.map(({ id }) => id);
+}
+
 /**
- * Notes the silence of environments that have been silent for too long and of which it was not noted, `limit` at most.
- * Those that are being reported on right now are left out: their rows are locked.
+ * Notes the silence of environments of an organization that have been silent for too long and of which it was not noted,
+ * `limit` at most. Those that are being reported on right now are left out: their rows are locked.
  */
-export function insertSilences(tx: Tx, at: Timestamp, limit: number): Promise<SilentRow[]> {
+export function insertSilences(
+  tx: Tx,
+  orgId: string,
+  { at, limit }: { at: Timestamp; limit: number },
+): Promise<SilentRow[]> {
+  const org = param(orgId);
   return tx.all(query(silentEnvironment)`
     with silent as materialized (
-      select e.org_id, e.id, e.name, e.state, r.snapshot_count, coalesce(e.last_reported_at, e.created_at) as began_at
-      from organizations o
-      join environments e on e.org_id = o.id and not e.archived and ${isSilent("e", at)}
-      left join environment_reports r on r.org_id = e.org_id and r.environment_id = e.id
-      where not exists (
-          select from environment_silences s where s.org_id = e.org_id and s.environment_id = e.id
+      select e.id, e.name, e.state, r.snapshot_count, coalesce(e.last_reported_at, e.created_at) as began_at
+      from environments e left join environment_reports r on r.org_id = e.org_id and r.environment_id = e.id
+      where e.org_id = ${org}::uuid and not e.archived and ${isSilent("e", at)} and not exists (
+          select from environment_silences s where s.org_id = ${org}::uuid and s.environment_id = e.id
             and s.began_at = coalesce(e.last_reported_at, e.created_at))
-      order by e.org_id, e.id limit ${limit}::bigint for no key update of e skip locked
+      order by e.id limit ${limit}::bigint for no key update of e skip locked
     ), noted as (
       insert into environment_silences (org_id, environment_id, began_at, noticed_at)
-      select org_id, id, began_at, ${moment(at)} from silent on conflict do nothing
-      returning org_id, environment_id
+      select ${org}::uuid, id, began_at, ${moment(at)} from silent on conflict do nothing
+      returning environment_id
     )
-    select s.org_id, s.id, s.name, s.snapshot_count, s.state
-    from noted join silent s on s.org_id = noted.org_id and s.id = noted.environment_id
-    order by s.org_id, s.id`);
+    select s.id, s.name, s.snapshot_count, s.state from noted join silent s on s.id = noted.environment_id
+    order by s.id`);
 }

@@ -2,10 +2,9 @@ import { transaction } from "../../../db/transaction.ts";
 import type { Occurrence } from "../../../domain/notifications/occurrence.ts";
 import { longestWatchPause } from "../../../domain/silence.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
-import { groupBy } from "../../../lib/group.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { notify } from "../../notices/notifications/service.ts";
-import { insertSilences, type SilentRow, updateWatch } from "./store.ts";
+import { insertSilences, listSilentOrganizations, type SilentRow, updateWatch } from "./store.ts";
 
 /** Environments noted in one transaction at most. */
 const batch = 200;
@@ -19,14 +18,14 @@ function occurrenceOf({ id, name, snapshot_count, state }: SilentRow, at: Timest
   };
 }
 
-async function tell(deps: Deps, at: Timestamp): Promise<number> {
+async function tell(deps: Deps, orgId: string, at: Timestamp): Promise<number> {
   return transaction(deps.db, async (tx) => {
-    const silent = await insertSilences(tx, at, batch);
-    for (const [org_id, rows] of groupBy(silent, (row) => row.org_id))
+    const silent = await insertSilences(tx, orgId, { at, limit: batch });
+    if (silent.length > 0)
       await notify(
         tx,
-        org_id,
-        rows.map((row) => occurrenceOf(row, at)),
+        orgId,
+        silent.map((row) => occurrenceOf(row, at)),
       );
     return silent.length;
   });
@@ -40,9 +39,11 @@ async function tell(deps: Deps, at: Timestamp): Promise<number> {
 export async function noticeSilence(deps: Deps): Promise<void> {
   const at = deps.clock.now();
   await transaction(deps.db, (tx) => updateWatch(tx, at, longestWatchPause));
-  let found: number;
-  do {
-    found = await tell(deps, at);
-    if (found > 0) deps.log.info({ found }, "environments fell silent");
-  } while (found === batch);
+  for (const org of await listSilentOrganizations(deps.db, at)) {
+    let found: number;
+    do {
+      found = await tell(deps, org, at);
+      if (found > 0) deps.log.info({ org, found }, "environments fell silent");
+    } while (found === batch);
+  }
 }

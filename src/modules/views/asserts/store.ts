@@ -6,6 +6,7 @@ import type { FlowFact } from "../../../domain/snapshot/provenance.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { countsForArtifact } from "../../process/compliance/places-sql.ts";
 import { flowIdNamed } from "../../process/flows/flow-name-sql.ts";
+import { meantEnvironment } from "../../runtime/environments/names-sql.ts";
 
 /** What a flow knows of an artifact, without its commits. */
 type AssertFactRow = Pick<
@@ -145,7 +146,7 @@ export function findEnvironmentCase(db: Executor, orgId: string, asked: AssertSu
           where l.org_id = ${org}::uuid and l.environment_id = e.id and l.fingerprint = ${fingerprint}::text
             and l.removed_at is null
         ))
-      from find_environment(${org}::uuid, ${name}::text) found
+      from ${meantEnvironment(org, param(name))} found
       join environments e on e.org_id = ${org}::uuid and e.id = found.id) as environment`);
 }
 

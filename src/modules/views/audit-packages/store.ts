@@ -73,11 +73,11 @@ export function listPackagedArtifacts(db: Executor, org: Org, how: Showing, scop
     columns: packagedArtifact,
     shown: sql`wire_id(a.id) as wire_id, a.template_reference_name, ${memberByLine(artifactObject(shared))} as json`,
     joins: sql`
-      join trails t on t.org_id = a.org_id and t.id = a.trail_id
-      join flows f on f.org_id = a.org_id and f.id = a.flow_id
+      join trails t on t.org_id = ${shared.org_id} and t.id = a.trail_id
+      join flows f on f.org_id = ${shared.org_id} and f.id = a.flow_id
       left join lateral (
         select v.status -> 'artifacts_statuses' -> a.template_reference_name as row
-        from trail_compliance v where v.org_id = a.org_id and v.trail_id = a.trail_id) c on true`,
+        from trail_compliance v where v.org_id = ${shared.org_id} and v.trail_id = a.trail_id) c on true`,
   });
 }
 
@@ -119,7 +119,7 @@ function isOfArtifact(org: Parameter, scope: { flow_id: string; fingerprint: str
       select a.id from attestations a
       where a.org_id = ${org} and a.artifact_fingerprint = ${fingerprint} and a.flow_id = ${flow}
       union
-      select a.id from artifacts r join attestations a on ${meantBy}
+      select a.id from artifacts r join attestations a on ${meantBy(org)}
       where r.org_id = ${org} and r.fingerprint = ${fingerprint} and r.flow_id = ${flow}
         and a.artifact_fingerprint is null)`;
 }
@@ -143,8 +143,8 @@ export function listPackagedAttestations(db: Executor, org: Org, how: Showing, s
       case when file.id is not null then json_build_object('id', file.id, 'sha256', file.sha256, 'size', file.size,
         'filename', file.filename, 'content_type', file.content_type) end as file`,
     joins: sql`
-      join trails t on t.org_id = a.org_id and t.id = a.trail_id
-      join flows f on f.org_id = a.org_id and f.id = a.flow_id ${itsEvidence}
-      left join evidence file on file.org_id = a.org_id and file.id = a.evidence_id`,
+      join trails t on t.org_id = ${shared.org_id} and t.id = a.trail_id
+      join flows f on f.org_id = ${shared.org_id} and f.id = a.flow_id ${itsEvidence(shared.org_id)}
+      left join evidence file on file.org_id = ${shared.org_id} and file.id = a.evidence_id`,
   });
 }

@@ -3,6 +3,7 @@ import { type Parameter, moment, param, query, raw, type Sql, sql } from "../../
 import type { Executor } from "../../../db/connect.ts";
 import type { TimeWindow } from "../../../domain/time-window.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
+import { meantEnvironment } from "../../runtime/environments/names-sql.ts";
 
 /**
  * Deployments are rows of `snapshot_artifacts`, which have an index in the order of each list. A page is read from it
@@ -288,7 +289,7 @@ export async function listPhysicalIds(
   const rows = await db.all(query("physical-environments", { id: uuid })`
     select distinct coalesce(m.member_id, e.id) as id
     from unnest(${names}::text[]) as wanted (name)
-    cross join lateral find_environment(${org}::uuid, wanted.name) found
+    cross join ${meantEnvironment(org, sql`wanted.name`)} found
     join environments e on e.org_id = ${org}::uuid and e.id = found.id and (not e.archived or found.by_name)
     left join environment_members m on m.org_id = ${org}::uuid and m.logical_id = e.id
     where e.type <> 'logical' or m.member_id is not null

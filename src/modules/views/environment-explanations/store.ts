@@ -94,12 +94,13 @@ export async function* listRecorded(
   environmentId: string,
   ids: readonly number[],
 ): AsyncGenerator<RecordedRow[]> {
+  const document = documentOfVersion(param(orgId));
   for (let from = 0; from < ids.length;) {
     const asked = ids.slice(from, from + slice.rows);
     const statement = query("explained-artifacts", recorded)`
     select name, fingerprint, compliant, doc, decisions_digest, flows from (
       select *, sum(octet_length(doc)) over (order by position) as bytes from (
-        select a.name, a.fingerprint, a.compliant, ${documentOfVersion} as doc, a.decisions_digest, a.flows, asked.position
+        select a.name, a.fingerprint, a.compliant, ${document} as doc, a.decisions_digest, a.flows, asked.position
         from unnest(${asked}::bigint[]) with ordinality as asked (id, position)
         cross join lateral (
           select * from snapshot_artifacts

@@ -77,7 +77,7 @@ function selectRows(orgId: string, chosen: Sql): Sql {
     cross join lateral (
       select * from snapshot_artifacts
       where org_id = ${org}::uuid and environment_id = chosen.environment_id and id = chosen.id limit 1) a
-    cross join lateral (select ${documentOfVersion} as text) document
+    cross join lateral (select ${documentOfVersion(org)} as text) document
     cross join lateral (
       select name, type from environments where org_id = ${org}::uuid and id = chosen.environment_id limit 1) e
     left join lateral (

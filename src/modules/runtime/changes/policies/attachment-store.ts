@@ -58,7 +58,7 @@ export async function updateShownPolicies(
     update environments e set last_modified_at = ${moment(at)}, policies = (
       select '[' || coalesce(string_agg(json_text(p.name), ',' order by p.name), '') || ']'
       from environment_policies a join policies p on p.org_id = a.org_id and p.id = a.policy_id
-      where a.org_id = e.org_id and a.environment_id = e.id)
+      where a.org_id = ${orgId} and a.environment_id = e.id)
     where e.org_id = ${orgId} and e.id = ${environmentId}`);
 }
 

@@ -37,7 +37,7 @@ export function listPast(
       from environments e
       left join lateral (
         select index from snapshots s
-        where s.org_id = e.org_id and s.environment_id = e.id and s.created_at <= ${moment(from)}
+        where s.org_id = ${orgId} and s.environment_id = e.id and s.created_at <= ${moment(from)}
         order by s.created_at desc, s.index desc limit 1
       ) as before on true
       join snapshots s on s.org_id = e.org_id and s.environment_id = e.id and s.index >= coalesce(before.index, 1)

@@ -1,6 +1,6 @@
 import type { Database, Executor } from "../../../../db/connect.ts";
 import { integer, nullable, type RowOf, text, uuid } from "../../../../db/row.ts";
-import { query, sql } from "../../../../db/sql.ts";
+import { query, type Sql, sql } from "../../../../db/sql.ts";
 
 /** A policy as the wire has it (contract environments 8.3), in three parts: keys in the published order. */
 const head = sql`json_build_object(
@@ -10,16 +10,18 @@ const head = sql`json_build_object(
 const version = sql`json_build_object('version', v.version, 'comment', v.comment, 'timestamp', epoch(v.created_at),
     'created_by', v.created_by_name, 'policy_yaml', v.text)::text`;
 
-const tail = sql`json_build_object(
+function tailOf(orgId: string): Sql {
+  return sql`json_build_object(
     'events', (
       select json_agg(json_build_object('type', h.type, 'timestamp', epoch(h.created_at),
         'user', h.created_by_name, 'data', h.data) order by h.id)
-      from policy_events h where h.org_id = p.org_id and h.policy_id = p.id),
+      from policy_events h where h.org_id = ${orgId} and h.policy_id = p.id),
     'consuming_envs', (
       select coalesce(json_agg(e.name order by e.name), '[]')
       from environment_policies a join environments e on e.org_id = a.org_id and e.id = a.environment_id
-      where a.org_id = p.org_id and a.policy_id = p.id and not e.archived)
+      where a.org_id = ${orgId} and a.policy_id = p.id and not e.archived)
   )::text`;
+}
 
 /** A policy that exists, and how long the texts of its versions are together. */
 const key = { id: uuid, bytes: integer };
@@ -48,7 +50,7 @@ const sliceBytes = 512 * 1024;
 export function getPolicyFrame(db: Database, orgId: string, id: string): Promise<PolicyFrame> {
   return db.sliced(() =>
     db.one(query(frame)`
-      select ${head} as head, ${tail} as tail from policies p where p.org_id = ${orgId} and p.id = ${id}`),
+      select ${head} as head, ${tailOf(orgId)} as tail from policies p where p.org_id = ${orgId} and p.id = ${id}`),
   );
 }
 
@@ -73,7 +75,7 @@ export async function readPolicies(db: Database, orgId: string, ids: readonly st
   const policies = query({ items: text })`
     select string_agg(left(${head}, -1) || ', "versions" : [' || (
       select string_agg(${version}, ',' order by v.version) from policy_versions v
-      where v.org_id = p.org_id and v.policy_id = p.id) || '], ' || substr(${tail}, 2), ',' order by p.name) as items
+      where v.org_id = ${orgId} and v.policy_id = p.id) || '], ' || substr(${tailOf(orgId)}, 2), ',' order by p.name) as items
     from policies p where p.org_id = ${orgId} and p.id = any(${ids}::uuid[])`;
   const { items } = await db.sliced(() => db.one(policies));
   return items;

@@ -125,11 +125,12 @@ export async function* listDocuments(
   orgId: string,
   key: SnapshotKey,
 ): AsyncGenerator<ArtifactDocument[]> {
+  const document = documentOfVersion(param(orgId));
   for (let from = 1; ;) {
     const statement = query("snapshot-documents", artifactDocument)`
       select doc, decisions_digest, type, was, now from (
         select *, sum(octet_length(doc)) over (order by position) as bytes from (
-          select ${documentOfVersion} as doc, a.decisions_digest,
+          select ${document} as doc, a.decisions_digest,
             case when a.first_index = s.index then a.type else 'unchanged' end as type,
             case when a.first_index = s.index then a.was else a.now end as was, a.now, shown.position
           ${artifactsFrom(orgId, key, from)} offset 0) one) shown

@@ -14,6 +14,7 @@ import {
 import { command, param, query, sql } from "../../../../db/sql.ts";
 import { environmentTypes } from "../../../../domain/environments.ts";
 import type { Timestamp } from "../../../../lib/clock.ts";
+import { meantEnvironment } from "../../environments/names-sql.ts";
 import { hasNews } from "./news-sql.ts";
 
 /** An environment, and how far its snapshots have come. */
@@ -65,24 +66,25 @@ export function lockReportedEnvironment(
   orgId: string,
   name: string,
 ): Promise<{ id: string; type: string; archived: boolean } | undefined> {
+  const org = param(orgId);
   return tx.first(query("lock-environment", { id: uuid, type: text, archived: boolean })`
     select e.id, e.type, e.archived from environments e
-    where e.org_id = ${orgId}::uuid and e.id = (
-      select id from find_environment(${orgId}::uuid, ${name}::text))
+    where e.org_id = ${org}::uuid and e.id = (select found.id from ${meantEnvironment(org, param(name))} found)
     for no key update`);
 }
 
 /** Reads what a report to an environment is compared with. Needs the environment's row locked. */
 export function getReportedRecord(tx: Tx, orgId: string, environmentId: string): Promise<ReportedRecord> {
+  const org = param(orgId);
   return tx.one(query("reported-record", reportedRecord)`
     select ${recordColumns}, e.created_at, e.last_reported_at, coalesce(r.report_gaps, '{}') as report_gaps,
       e.silence_limit, e.learned_limit, exists (
         select from environment_silences s
-        where s.org_id = e.org_id and s.environment_id = e.id and s.ended_at is null) as is_silent,
-      coalesce((select audit_seq from org_counters where org_id = e.org_id), 0) as audit_seq,
+        where s.org_id = ${org}::uuid and s.environment_id = e.id and s.ended_at is null) as is_silent,
+      coalesce((select audit_seq from org_counters where org_id = ${org}::uuid), 0) as audit_seq,
       ${hasNews(orgId)} as has_news, coalesce(r.is_stale, true) as is_stale
     from environments e left join environment_reports r on r.org_id = e.org_id and r.environment_id = e.id
-    where e.org_id = ${orgId}::uuid and e.id = ${environmentId}::uuid`);
+    where e.org_id = ${org}::uuid and e.id = ${environmentId}::uuid`);
 }
 
 /** Locks environments in order of their ids, and reads the records of the live ones: two statements. */
@@ -189,7 +191,7 @@ export function listMembers(
         select (counts ->> 'true')::integer + (counts ->> 'false')::integer + (counts ->> 'null')::integer
         from (
           select artifact_compliance_count as counts from snapshots
-          where org_id = em.org_id and environment_id = em.member_id and index = r.snapshot_count) latest
+          where org_id = ${orgId} and environment_id = em.member_id and index = r.snapshot_count) latest
       ), 0) as artifacts
     from environment_members em
     join environments e on e.org_id = em.org_id and e.id = em.member_id

@@ -1,0 +1,13 @@
+/**
+ * The statements on tables of organizations that are about several of them, by name, and why. On Citus each goes to every
+ * shard, and so costs more the larger the cluster: none of them belongs to a request about one organization. Every other
+ * statement names its organization, which tests hold it to. What the command `repair-times` runs is not among them: on Citus
+ * that is refused.
+ */
+export const acrossOrganizations: ReadonlyMap<string, string> = new Map([
+  ["audit-heads", "a server asks for all organizations that somebody listens to, in one statement"],
+  ["evidence-contents", "looks through stored files, which organizations share by content"],
+  ["evidence-referred", "a file goes when no organization has its content any more"],
+  ["old-deliveries", "once a day, whosever they are"],
+  ["silent-organizations", "once a minute; what is then noted goes organization by organization"],
+]);
