@@ -1,3 +1,4 @@
+import { isDistributed } from "../db/citus/distribute.ts";
 import { parseMonth, partitionedTables, type PartitionedTable, writeMonth } from "../domain/partitions.ts";
 import { abandonCopy, partitionTable, removeBefore } from "../modules/maintenance/partitions/service.ts";
 import { type CommandDeps, commandActor } from "./command-deps.ts";
@@ -38,9 +39,11 @@ function progress(): (rows: number) => void {
 
 /**
  * `waybill admin partition`: divides a table by months while the server runs, gives that up, or removes months.
- * @throws CliError for what is no table or no month.
+ * @throws CliError for what is no table or no month, and on Citus.
  */
 export async function partition(deps: CommandDeps, given: string, options: PartitionOptions): Promise<void> {
+  if (await isDistributed(deps.db.pool))
+    throw new CliError("Tables are not divided by months on Citus, which divides them by organization");
   const table = tableOf(given);
   if (options.removeBefore !== undefined) return remove(deps, table, options.removeBefore);
   if (options.abandon === true) {

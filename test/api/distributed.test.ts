@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
+import { partition } from "../../src/cli/admin-partitions.ts";
 import { repairTimesCommand } from "../../src/cli/admin-time.ts";
 import { distribute, distributeNew, isDistributed } from "../../src/db/citus/distribute.ts";
 import { placements } from "../../src/db/citus/placement.ts";
@@ -69,6 +70,10 @@ describe.runIf(inject("cluster"))("a distributed database", () => {
 
   it("refuses to repair times", async () => {
     await expect(repairTimesCommand(app.deps, {})).rejects.toThrow("Times cannot be repaired on Citus");
+  });
+
+  it("refuses to divide tables by months", async () => {
+    await expect(partition(app.deps, "attestations", {})).rejects.toThrow("not divided by months on Citus");
   });
 });
 

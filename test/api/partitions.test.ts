@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { sql } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
@@ -67,7 +67,7 @@ async function answers(): Promise<unknown[]> {
 const noReport = (): void => {};
 
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({}, { maintained: true });
   org = await app.org();
   await report("one", "unit");
   await report("one", "scan");
@@ -85,7 +85,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe("dividing tables by months", () => {
+describe.skipIf(inject("cluster"))("dividing tables by months", () => {
   it("leaves every answer as it was, and goes on taking reports", async () => {
     const before = await answers();
     for (const table of partitionedTables) expect(await partitionTable(app.deps, table, noReport)).toBe(true);
@@ -155,9 +155,9 @@ describe("dividing tables by months", () => {
   });
 });
 
-describe("a copy that is given up", () => {
+describe.skipIf(inject("cluster"))("a copy that is given up", () => {
   let other: TestApp;
-  beforeAll(async () => void (other = await startTestApp()));
+  beforeAll(async () => void (other = await startTestApp({}, { maintained: true })));
   afterAll(() => other.close());
 
   it("leaves the table as it was", async () => {
@@ -192,7 +192,7 @@ describe("a copy that is given up", () => {
   });
 });
 
-describe("removing months", () => {
+describe.skipIf(inject("cluster"))("removing months", () => {
   const month = (ahead: number) => addMonths(monthOf(app.clock.now()), ahead);
   const search = () => org.admin.get(`/attestations/${org.name}?per_page=50`);
   const remove = (table: PartitionedTable, ahead: number) =>
@@ -200,7 +200,7 @@ describe("removing months", () => {
 
   it("refuses what is still needed, what is not over, and tables that are not divided", async () => {
     await expect(remove("attestations", 1)).rejects.toThrow("in the future");
-    const other = await startTestApp();
+    const other = await startTestApp({}, { maintained: true });
     await expect(removeBefore(other.deps, actor, "attestations", month(0))).rejects.toThrow(
       "not partitioned",
     );

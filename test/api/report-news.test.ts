@@ -140,7 +140,7 @@ describe("an unchanged report", () => {
         "select id from flows where org_id = $1 and name = 'ci'",
         [org.id],
       );
-      await tx.run(sql`update flows set name = 'late' where id = ${rows[0]!.id}`);
+      await tx.run(sql`update flows set name = 'late' where org_id = ${org.id} and id = ${rows[0]!.id}`);
       wrote();
       await held;
       appendRecord(app.deps, tx, { org, actor }, { resource_type: "flow", resource: "ci" });

@@ -202,10 +202,10 @@ describe("GET /running/{org}", () => {
     const { pool } = app.deps.db;
     await pool.query("delete from running_artifacts where org_id = $1", [org.id]);
     // Then a version's document was in its row.
-    await pool.query(`alter table snapshot_artifacts disable trigger snapshot_artifacts_insert_only;
-      update snapshot_artifacts a set doc = d.doc from snapshot_documents d
-        where d.org_id = a.org_id and d.environment_id = a.environment_id and d.id = a.id;
-      alter table snapshot_artifacts enable trigger snapshot_artifacts_insert_only`);
+    await pool.query("alter table snapshot_artifacts disable trigger snapshot_artifacts_insert_only");
+    await pool.query(`update snapshot_artifacts a set doc = d.doc from snapshot_documents d
+      where d.org_id = a.org_id and d.environment_id = a.environment_id and d.id = a.id`);
+    await pool.query("alter table snapshot_artifacts enable trigger snapshot_artifacts_insert_only");
     const file = new URL("../../migrations/0042-running-artifacts.sql", import.meta.url);
     const migration = await readFile(file, "utf8");
     const filling = migration.slice(migration.indexOf("insert into"), migration.indexOf("create index"));

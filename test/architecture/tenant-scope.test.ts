@@ -16,6 +16,7 @@ describe("unboundTables", () => {
     "insert into flows (org_id, id) select $1::uuid, id from unnest($2::uuid[]) as id",
     "update flows f set name = t.name from trails t where f.org_id = $1 and t.org_id = f.org_id",
     "delete from flows using trails t where flows.org_id = $1 and t.org_id = $1",
+    "select store_attestations($1::uuid, $2)",
   ])("finds none in: %s", (text) => {
     expect(unboundTables(text)).toEqual([]);
   });
@@ -32,6 +33,7 @@ describe("unboundTables", () => {
       ["trails t"],
     ],
     ["select from find_environment($1, $2)", ["find_environment()"]],
+    ["select store_attestations(f.org_id, $2) from flows f where f.org_id = $1", ["store_attestations()"]],
     ["insert into flows (org_id, id) select c.org_id, c.id from c", ["inserts into flows"]],
     ["insert into flows (id) values ($1)", ["inserts into flows"]],
     ["update flows set name = $2 where id = $1", ["flows"]],

@@ -20,6 +20,10 @@ const kinds = ["SelectStmt", "InsertStmt", "UpdateStmt", "DeleteStmt"] as const;
 /** Functions of the schema that read or write tables: a statement that calls one hides which. */
 const hiding = /^(?:find_environment|turned_verdicts|recount_turns|add_to_\w+|add_turns_of)$/;
 
+/** Functions of the schema that write rows of the organization that is their first argument, and of no other. */
+const scoped =
+  /^(?:append_to_audit_log|move_trails|record_begun_trails|store_attestations|store_verdicts|write_attestations)$/;
+
 function isFields(tree: Tree): tree is Fields {
   return typeof tree === "object" && tree !== null && !Array.isArray(tree);
 }
@@ -157,9 +161,12 @@ export function unboundTables(text: string): string[] {
   const common = new Set([...nodesOf(tree, ["CommonTableExpr"])].map(([, { ctename }]) => String(ctename)));
   const tables = [...nodesOf(tree, kinds)].flatMap(([kind, node]) => unboundIn(kind, node, common));
   const functions = [...nodesOf(tree, ["FuncCall"])]
-    .map(([, { funcname }]) => String(fieldsOf(listOf(funcname).at(-1), "String")?.["sval"]))
-    .filter((name) => hiding.test(name))
-    .map((name) => `${name}()`);
+    .map(([, { funcname, args }]) => ({
+      name: String(fieldsOf(listOf(funcname).at(-1), "String")?.["sval"]),
+      isBound: isParameter(listOf(args)[0]),
+    }))
+    .filter(({ name, isBound }) => hiding.test(name) || (scoped.test(name) && !isBound))
+    .map(({ name }) => `${name}()`);
   return [...new Set([...tables, ...functions])];
 }
 

@@ -1,8 +1,8 @@
 /**
  * The statements on tables of organizations that are about several of them, by name, and why. On Citus each goes to every
  * shard, and so costs more the larger the cluster: none of them belongs to a request about one organization. Every other
- * statement names its organization, which tests hold it to. What the command `repair-times` runs is not among them: on Citus
- * that is refused.
+ * statement names its organization, which tests hold it to. What the commands `repair-times` and `partition` run is not among
+ * them: on Citus they are refused.
  */
 export const acrossOrganizations: ReadonlyMap<string, string> = new Map([
   ["audit-heads", "a server asks for all organizations that somebody listens to, in one statement"],

@@ -115,8 +115,10 @@ export async function updateTrail(
       set description = ${trail.description}, git_commit_info = ${jsonb(trail.git_commit_info)},
         origin_url = ${trail.origin_url}, external_urls = ${jsonb(trail.external_urls)},
         user_data = ${json(trail.user_data)}, template = ${trail.template}, template_id = ${trail.template_id},
-        repo_ids = ${trail.repo_ids}, last_modified_at = greatest(last_modified_at, ${at}), begun_as = ${begunAs}
-      where org_id = ${org}::uuid and id = ${trail.id}
+        repo_ids = ${trail.repo_ids}, last_modified_at = greatest(last_modified_at, ${at}), begun_as = was.begun_as
+      -- Apart, because Citus does not let an update compute it.
+      from (select ${begunAs} as begun_as from trails t where t.org_id = ${org}::uuid and t.id = ${trail.id}) was
+      where t.org_id = ${org}::uuid and t.id = ${trail.id}
       returning ${columnsForEvents}
     )
     insert into trail_events (${trailEventColumns}) select ${changedEvent(event)} from updated t`);
