@@ -44,7 +44,7 @@ async function writersOf(names: string[]): Promise<Map<string, string>> {
 }
 
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({}, { maintained: true });
   org = await app.org();
   root = await app.user({ instance_admin: true });
   other = await app.user();

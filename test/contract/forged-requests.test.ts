@@ -43,7 +43,7 @@ let other: TestUser;
 let cookie: string;
 
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({}, { maintained: true });
   org = await app.org();
   root = await app.user({ instance_admin: true });
   other = await app.user({ instance_admin: true });

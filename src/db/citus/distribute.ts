@@ -169,18 +169,26 @@ async function distributeTable(
   await client.query("select truncate_local_data_after_distributing_table($1::text::regclass)", [name]);
 }
 
+/** Functions that statements call by themselves, with the organization first: each call runs on the node that has it. */
+const delegated = new Set(["write_attestations"]);
+
 /** Gives workers the functions that statements and triggers call there. */
 async function distributeFunctions(client: pg.ClientBase): Promise<number> {
-  const functions = await rowsOf<{ signature: string }>(
+  const functions = await rowsOf<{ signature: string; name: string }>(
     client,
-    `select p.oid::regprocedure::text as signature from pg_proc p
+    `select p.oid::regprocedure::text as signature, p.proname as name from pg_proc p
      where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'
        and not exists (select from pg_depend d where d.objid = p.oid and d.classid = 'pg_proc'::regclass and d.deptype = 'e')
        and not exists (select from pg_dist_object o where o.objid = p.oid and o.classid = 'pg_proc'::regclass)
      order by p.oid`,
   );
-  for (const { signature } of functions)
-    await client.query("select create_distributed_function($1::text::regprocedure)", [signature]);
+  for (const { signature, name } of functions)
+    if (delegated.has(name))
+      await client.query(
+        "select create_distributed_function($1::text::regprocedure, '$1', colocate_with => $2)",
+        [signature, first],
+      );
+    else await client.query("select create_distributed_function($1::text::regprocedure)", [signature]);
   return functions.length;
 }
 

@@ -68,7 +68,7 @@ function shownTypes(org: Org, parts: { facts: Sql; which: Sql }): Sql {
           'type_schema', v.type_schema, 'evaluator', coalesce(v.evaluator, ${withoutRules}::jsonb), 'summary', v.summary
         ) order by v.version desc) as versions
       from attestation_type_versions as v
-      where v.org_id = t.org_id and v.type_id = t.id and ${parts.which}
+      where v.org_id = ${org.id} and v.type_id = t.id and ${parts.which}
     ) as v
     where t.org_id = ${org.id} and v.versions is not null`;
 }

@@ -57,8 +57,10 @@ function shownOf(orgId: string): Sql {
   ) as artifact_name`;
 }
 
-const places = sql`join flows f on f.org_id = d.org_id and f.id = d.flow_id
-  join trails t on t.org_id = d.org_id and t.id = d.trail_id`;
+function placesOf(orgId: string): Sql {
+  return sql`join flows f on f.org_id = ${orgId} and f.id = d.flow_id
+  join trails t on t.org_id = ${orgId} and t.id = d.trail_id`;
+}
 
 function matching(orgId: string, identifier: string, filter: DecisionFilter): Sql {
   const { is_compliant, from_timestamp, to_timestamp, flow_ids } = filter;
@@ -83,7 +85,7 @@ export function listDecisions(
       select * from attestations d where ${matching(orgId, filter.identifier, filter)}
       order by d.created_at ${direction}, d.id ${direction}
       limit ${page.limit}::bigint offset ${page.offset}::bigint
-    ) as d ${places}
+    ) as d ${placesOf(orgId)}
     order by d.created_at ${direction}, d.id ${direction}`);
 }
 
@@ -106,6 +108,6 @@ export function findDecision(
   return db.first(query(decisionInFull)`
     select ${shownOf(orgId)}, d.description, d.origin_url, d.external_urls, d.annotations::text as annotations,
       coalesce(d.user_data, '{}')::text as user_data
-    from attestations d ${places}
+    from attestations d ${placesOf(orgId)}
     where d.org_id = ${orgId} and d.id = ${id} and d.control_identifier = ${identifier}`);
 }
