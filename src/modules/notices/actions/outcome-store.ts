@@ -16,7 +16,7 @@ export async function putOutcome(tx: Tx, orgId: string, outcome: TargetOutcome):
   const { action_number, position, succeeded, at } = outcome;
   await tx.run(sql`
     insert into action_target_outcomes as o (org_id, action_number, position, last_success_at, last_failure_at)
-    select a.org_id, a.number, ${position}::integer, case when ${succeeded} then ${moment(at)} end,
+    select ${orgId}::uuid, a.number, ${position}::integer, case when ${succeeded} then ${moment(at)} end,
       case when not ${succeeded} then ${moment(at)} end
     from actions as a
     where a.org_id = ${orgId} and a.number = ${action_number} and jsonb_array_length(a.targets) > ${position}
