@@ -9,7 +9,7 @@ const refused = { message: "Invalid or missing credentials" };
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp();
+  app = await startTestApp({}, { maintained: true });
 });
 // What failed before is forgotten.
 beforeEach(() => app.clock.advance(61));

@@ -179,8 +179,11 @@ async function distributeFunctions(client: pg.ClientBase): Promise<number> {
     `select p.oid::regprocedure::text as signature, p.proname as name from pg_proc p
      where p.pronamespace = 'public'::regnamespace and p.prokind = 'f'
        and not exists (select from pg_depend d where d.objid = p.oid and d.classid = 'pg_proc'::regclass and d.deptype = 'e')
-       and not exists (select from pg_dist_object o where o.objid = p.oid and o.classid = 'pg_proc'::regclass)
+       and not exists (
+         select from pg_dist_object o where o.objid = p.oid and o.classid = 'pg_proc'::regclass
+           and (o.distribution_argument_index is not null or p.proname <> all ($1::text[])))
      order by p.oid`,
+    [[...delegated]],
   );
   for (const { signature, name } of functions)
     if (delegated.has(name))
