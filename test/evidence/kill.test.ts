@@ -49,7 +49,8 @@ async function writeAndKill(acknowledgements: number): Promise<string[]> {
 }
 
 async function referred(): Promise<string[]> {
-  const rows = await app.deps.db.all(query({ sha256: text })`select sha256 from evidence`);
+  const rows = await app.deps.db.all(query({ sha256: text })`
+    select sha256 from evidence where org_id = ${org.id}::uuid`);
   return rows.map((row) => row.sha256);
 }
 
