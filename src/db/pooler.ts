@@ -1,5 +1,6 @@
 import type pg from "pg";
 
+import { answerWithin } from "../lib/answer-within.ts";
 import type { Database } from "./connect.ts";
 import { beginWithSettings, selectInForce } from "./session-settings.ts";
 
@@ -25,16 +26,10 @@ const answerWithinMs = 10_000;
 const swaps = 20;
 
 /** Waits for an answer, which a pooler without a free connection never gives. */
-async function answered<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new PoolerError(narrow)), answerWithinMs);
+function answered<T>(answer: Promise<T>): Promise<T> {
+  return answerWithin(answerWithinMs, answer, () => {
+    throw new PoolerError(narrow);
   });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /**

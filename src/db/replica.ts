@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
+import { answerWithin } from "../lib/answer-within.ts";
 import { sharedRuns } from "../lib/shared-runs.ts";
 import type { Database, Executor } from "./connect.ts";
 import { boolean, integer, text } from "./row.ts";
@@ -51,17 +52,10 @@ const flushed = raw("select (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::int8 a
 const replayed = raw(`select pg_is_in_recovery() as following,
   coalesce(pg_last_wal_replay_lsn() - '0/0'::pg_lsn, 0)::int8 as position`);
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const silence = new AbortController();
-  const late = delay(ms, undefined, { signal: silence.signal, ref: false }).then((): never => {
+function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  return answerWithin(ms, work, () => {
     throw new Error(`The replica did not answer within ${ms} ms`);
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    silence.abort();
-    late.catch(() => {});
-  }
 }
 
 class Standby implements Replica {

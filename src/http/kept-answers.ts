@@ -1,9 +1,7 @@
-import { Gauge } from "prom-client";
-
 import type { Clock } from "../lib/clock.ts";
 import type { Encoding } from "../lib/compress.ts";
 import { TextCache } from "../lib/text-cache.ts";
-import type { Metrics } from "../modules/kernel/metrics.ts";
+import { type Metrics, showGauge } from "../modules/kernel/metrics.ts";
 
 const nothing = Buffer.alloc(0);
 
@@ -127,15 +125,10 @@ export class KeptAnswers {
 }
 
 /** Shows how much of memory kept answers take. */
-export function showKeptAnswers({ registry }: Metrics, kept: KeptAnswers): void {
-  registry.registerMetric(
-    new Gauge({
-      name: "waybill_http_kept_answer_bytes",
-      help: "Memory of answers that are kept to be given again while nothing has been written",
-      registers: [],
-      collect() {
-        this.set(kept.taken);
-      },
-    }),
-  );
+export function showKeptAnswers(metrics: Metrics, kept: KeptAnswers): void {
+  const figure = {
+    name: "waybill_http_kept_answer_bytes",
+    help: "Memory of answers that are kept to be given again while nothing has been written",
+  };
+  showGauge(metrics, figure, () => kept.taken);
 }

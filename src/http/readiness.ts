@@ -1,6 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
-
 import { probeWrite } from "../db/write-probe.ts";
+import { answerWithin } from "../lib/answer-within.ts";
 import { isDiskFull } from "../lib/shortage.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { shortageOf } from "./shortage.ts";
@@ -35,18 +34,14 @@ async function evidenceProblem({ evidence }: Needed): Promise<Problem> {
   }
 }
 
-async function tooLong(): Promise<Problem> {
-  await delay(patienceMs, undefined, { ref: false });
-  return "The database or the evidence storage does not answer";
-}
-
 /** Tries to write wherever the server writes. */
-async function writeProblem(deps: Needed): Promise<Problem> {
+function writeProblem(deps: Needed): Promise<Problem> {
   const both = Promise.all([databaseProblem(deps), evidenceProblem(deps)]);
-  return Promise.race([
+  return answerWithin(
+    patienceMs,
     both.then((problems) => problems.find((problem) => problem !== undefined)),
-    tooLong(),
-  ]);
+    () => "The database or the evidence storage does not answer",
+  );
 }
 
 /**

@@ -1,9 +1,10 @@
 import type { FastifyReply } from "fastify";
-import { Counter, Gauge } from "prom-client";
+import { Counter } from "prom-client";
 
 import type { Endpoint } from "../contract/endpoint.ts";
 import type { ReplicaState } from "../db/replica.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
+import { showGauge } from "../modules/kernel/metrics.ts";
 
 /** Chooses what a request is answered from: the primary, or a replica in its place. */
 export type Source = (endpoint: Endpoint, reply: FastifyReply) => Promise<Deps> | Deps;
@@ -18,12 +19,11 @@ function createCounter({ metrics, replica }: Deps): (state: ReplicaState) => voi
     registers: [metrics.registry],
   });
   for (const state of states) reads.inc({ replica: state }, 0);
-  const lag: Gauge = new Gauge({
+  const lag = {
     name: "waybill_replica_lag_bytes",
     help: "Bytes of the log that the replica had not replayed when it was last looked at",
-    registers: [metrics.registry],
-    collect: () => lag.set(replica?.lag() ?? Number.NaN),
-  });
+  };
+  showGauge(metrics, lag, () => replica?.lag() ?? Number.NaN);
   return (state) => reads.inc({ replica: state });
 }
 

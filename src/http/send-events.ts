@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Counter, Gauge } from "prom-client";
+import { Counter } from "prom-client";
 
 import type { EventStream, ServerEvent, Telling } from "../contract/event-stream.ts";
 import { AppError, overloaded } from "../domain/errors.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
+import { showGauge } from "../modules/kernel/metrics.ts";
 import { ownerOf } from "./owner.ts";
 
 /** Streams open at once: of all callers, of one key or session, of all without one, and of one address among these. */
@@ -70,16 +71,8 @@ export class EventSender {
     this.#deps = deps;
     const registers = [deps.metrics.registry];
     const open = this.#open;
-    deps.metrics.registry.registerMetric(
-      new Gauge({
-        name: "waybill_http_event_streams",
-        help: "Clients that listen to events",
-        registers: [],
-        collect() {
-          this.set(open.all);
-        },
-      }),
-    );
+    const figure = { name: "waybill_http_event_streams", help: "Clients that listen to events" };
+    showGauge(deps.metrics, figure, () => open.all);
     this.#told = new Counter({ name: "waybill_http_events_total", help: "Events that were told", registers });
     this.#cutOff = new Counter({
       name: "waybill_http_event_streams_cut_off_total",

@@ -1,12 +1,12 @@
 import { Readable } from "node:stream";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Gauge } from "prom-client";
 
 import { type Endpoint, JsonPieces, JsonText, type Piece, type Reply } from "../contract/endpoint.ts";
 import { EventStream } from "../contract/event-stream.ts";
 import { isWide, widePieces } from "../lib/wide-json.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
+import { showGauge } from "../modules/kernel/metrics.ts";
 import { Compression } from "./compression.ts";
 import { type AnswerKeeper, jsonType, longText } from "./keep.ts";
 import type { KeptAnswer } from "./kept-answers.ts";
@@ -67,16 +67,14 @@ function piecesOf(body: unknown): AsyncIterable<Piece> | undefined {
 
 function showLongAnswers({ metrics }: Pick<Deps, "metrics">, long: PieceSender): void {
   for (const which of ["active", "waiting"] as const)
-    metrics.registry.registerMetric(
-      new Gauge({
+    showGauge(
+      metrics,
+      {
         name: `waybill_http_long_answers_${which}`,
         help:
           which === "active" ? "Long answers that are being sent" : "Long answers that wait for their turn",
-        registers: [],
-        collect() {
-          this.set(long.state[which]);
-        },
-      }),
+      },
+      () => long.state[which],
     );
 }
 

@@ -35,6 +35,10 @@ const partitionFigures = [
 
 /** Shows whether partitioned tables have partitions for what comes, read whenever somebody looks. Once for a program. */
 export function showPartitions(deps: Pick<Deps, "db" | "clock" | "metrics">): void {
+  let reading: Promise<PartitionState[] | undefined> | undefined;
+  // Both figures are asked for at a time, and share an answer.
+  const read = (): Promise<PartitionState[] | undefined> =>
+    (reading ??= askedSoon(() => readPartitionStates(deps)).finally(() => (reading = undefined)));
   for (const { name, help, valueOf } of partitionFigures) {
     const gauge: Gauge<"table"> = new Gauge({
       name,
@@ -42,7 +46,7 @@ export function showPartitions(deps: Pick<Deps, "db" | "clock" | "metrics">): vo
       labelNames: ["table"],
       registers: [deps.metrics.registry],
       collect: async () => {
-        const states = (await askedSoon(() => readPartitionStates(deps))) ?? [];
+        const states = (await read()) ?? [];
         for (const state of states) gauge.set({ table: state.table }, valueOf(state));
       },
     });

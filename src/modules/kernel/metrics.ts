@@ -1,8 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
-
-import { Counter, Registry } from "prom-client";
+import { Counter, Gauge, Registry } from "prom-client";
 
 import type { OpenTarget } from "../../domain/actions.ts";
+import { answerWithin } from "../../lib/answer-within.ts";
 
 /**
  * How an attempt at a delivery ended: the target took it, it is to be tried again, or it was the last one.
@@ -31,16 +30,25 @@ const patienceMs = 1000;
 
 /** Asks for a figure. @returns undefined when there is no answer within a second, or an error. */
 export async function askedSoon<T>(ask: () => Promise<T>): Promise<T | undefined> {
-  const silence = new AbortController();
-  const unknown = delay(patienceMs, undefined, { signal: silence.signal, ref: false });
   try {
-    return await Promise.race([ask(), unknown]);
+    return await answerWithin(patienceMs, ask(), () => undefined);
   } catch {
     return undefined;
-  } finally {
-    silence.abort();
-    unknown.catch(() => {});
   }
+}
+
+/** Shows a figure that is read whenever somebody looks. Once for a program, for each name. */
+export function showGauge(
+  { registry }: Pick<Metrics, "registry">,
+  { name, help }: { name: string; help: string },
+  read: () => number | Promise<number>,
+): void {
+  const gauge: Gauge = new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect: async () => gauge.set(await read()),
+  });
 }
 
 /** Makes the figures of one program, all of them zero. */
