@@ -68,8 +68,9 @@ function listCallers(db: Executor, asked: readonly Asked[]): Promise<CallerRow[]
       coalesce(m.role, case when s.org_id = o.id then s.privilege end) as role,
       case when k.is_former then to_timestamp(asked.at) else least(k.expires_at, ${idleEndOf("w")}) end as ends_at,
       (select ${stateOfRows}) as state
-    from unnest(${asked.map(({ key }) => key)}::bytea[], ${asked.map(({ session }) => session)}::bytea[],
-      ${asked.map(({ org }) => org)}::text[], ${asked.map(({ at }) => at)}::float8[])
+    -- Not the parameters themselves: their length would count in the plan, which would be made each time.
+    from unnest((select ${asked.map(({ key }) => key)}::bytea[]), (select ${asked.map(({ session }) => session)}::bytea[]),
+      (select ${asked.map(({ org }) => org)}::text[]), (select ${asked.map(({ at }) => at)}::float8[]))
       with ordinality as asked (key_hash, token_hash, org, at, position)
     left join lateral (
       select w.id, w.api_key_id, w.user_id, w.created_at, w.last_used_at, w.ends_at from sessions w
