@@ -70,6 +70,63 @@ describe("createBatcher", () => {
     expect(log.slice(6)).toEqual(["end 1", "begin 4", "prepared 4", "end 2", "end 3", "end 4"]);
   });
 
+  it("lets few wait until they are as many as are being written, or nothing is", async () => {
+    const batches: number[][] = [];
+    const ends: (() => void)[] = [];
+    const batcher = createBatcher<number, number>({
+      maxItems: 10,
+      limits: unlimited,
+      concurrency: 1,
+      write: async (items, prepared) => {
+        batches.push(items);
+        prepared();
+        await new Promise<void>((end) => ends.push(end));
+        return items;
+      },
+    });
+    const submitted = [1, 2, 3].map((item) => batcher.submit(item));
+    const begins = async (item: number): Promise<void> => {
+      submitted.push(batcher.submit(item));
+      await turn();
+      await turn();
+    };
+    await begins(4);
+    for (const item of [5, 6, 7]) await begins(item);
+    expect(batches).toEqual([[1, 2, 3, 4]]);
+    await begins(8);
+    await begins(9);
+    expect(batches).toEqual([
+      [1, 2, 3, 4],
+      [5, 6, 7, 8],
+    ]);
+    for (const end of ends) end();
+    await turn();
+    await turn();
+    expect(batches).toEqual([[1, 2, 3, 4], [5, 6, 7, 8], [9]]);
+    ends.at(-1)?.();
+    expect(await Promise.all(submitted)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it("lets nothing wait for a batch that takes long", async () => {
+    const ends: (() => void)[] = [];
+    const batcher = createBatcher<number, number>({
+      maxItems: 10,
+      limits: unlimited,
+      concurrency: 1,
+      write: async (items, prepared) => {
+        prepared();
+        if (items.length > 1) await new Promise<void>((end) => ends.push(end));
+        return items;
+      },
+    });
+    const long = Promise.all([1, 2, 3].map((item) => batcher.submit(item)));
+    await turn();
+    expect(await batcher.submit(4)).toBe(4);
+    expect(ends).toHaveLength(1);
+    ends[0]?.();
+    expect(await long).toEqual([1, 2, 3]);
+  });
+
   it("lets what writes the same wait for the batch that does, and nothing else", async () => {
     const batches: string[][] = [];
     const batcher = createBatcher<string, string>({

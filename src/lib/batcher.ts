@@ -1,6 +1,6 @@
 /**
  * Gathers calls that arrive while an earlier batch is being written and hands them over together, so that many durable
- * writes share one transaction. Order is kept. Nothing waits for a timer: a lone call goes at once.
+ * writes share one transaction. Order is kept. A lone call goes at once; a few wait for a moment while many are being written.
  */
 export interface Batcher<In, Out> {
   submit(item: In): Promise<Out>;
@@ -9,8 +9,8 @@ export interface Batcher<In, Out> {
 interface BatchOptions<In, Out> {
   /**
    * Writes all items, or none. Answers one result an item, in order.
-   * @param prepared to be called, if at all, when it only waits for what it has sent: the next batch begins then, unless
-   * two others before it still wait.
+   * @param prepared to be called, if at all, when it only waits for what it has sent: the next batch begins then, if it is
+   * large enough (`patienceMs`), unless two others before it still wait.
    */
   write(items: In[], prepared: () => void): Promise<Out[]>;
   maxItems: number;
@@ -54,6 +54,12 @@ interface Waiting<In, Out> {
 /** Batches that wait for what they have sent, beyond those that are being prepared. */
 const waitingBatches = 2;
 
+/**
+ * So long does a batch wait until it has as many items as are being written, in milliseconds. Most of what a batch costs is the
+ * same for few items as for many, and who calls again when answered would otherwise call in ever smaller groups.
+ */
+const patienceMs = 50;
+
 class BatchQueue<In, Out> implements Batcher<In, Out> {
   readonly #options: BatchOptions<In, Out>;
   #queue: Waiting<In, Out>[] = [];
@@ -63,7 +69,13 @@ class BatchQueue<In, Out> implements Batcher<In, Out> {
   /** Batches that are being written, and those of them that are not prepared yet. */
   #running = 0;
   #unprepared = 0;
+  /** Items that are being written. */
+  #itemsRunning = 0;
+  /** When the latest batch began, as `performance.now()` says. */
+  #lastBegun = -Infinity;
   #isScheduled = false;
+  /** Whether a timer will look again at what waits. */
+  #isTimed = false;
 
   constructor(options: BatchOptions<In, Out>) {
     this.#options = options;
@@ -92,13 +104,33 @@ class BatchQueue<In, Out> implements Batcher<In, Out> {
   }
 
   #beginBatches(): void {
-    const { concurrency } = this.#options;
     this.#isScheduled = false;
-    while (this.#unprepared < concurrency && this.#running < concurrency + waitingBatches) {
+    while (this.#mayBegin()) {
+      if (this.#isWorthWaiting()) return;
       const batch = this.#takeBatch();
       if (batch.length === 0) return;
       this.#begin(batch);
     }
+  }
+
+  #mayBegin(): boolean {
+    const { concurrency } = this.#options;
+    return this.#unprepared < concurrency && this.#running < concurrency + waitingBatches;
+  }
+
+  /** Says whether to wait until there are more items, or none are being written; then it is looked at again in time. */
+  #isWorthWaiting(): boolean {
+    const enough = Math.min(this.#itemsRunning, this.#options.maxItems);
+    if (this.#queue.length === 0 || this.#queue.length >= enough) return false;
+    const left = this.#lastBegun + patienceMs - performance.now();
+    if (left <= 0) return false;
+    if (!this.#isTimed)
+      setTimeout(() => {
+        this.#isTimed = false;
+        this.#schedule();
+      }, left).unref();
+    this.#isTimed = true;
+    return true;
   }
 
   /** Takes as many as may be written at once, and always one, of those whose subject is free. */
@@ -136,8 +168,11 @@ class BatchQueue<In, Out> implements Batcher<In, Out> {
     };
     this.#running += 1;
     this.#unprepared += 1;
+    this.#itemsRunning += batch.length;
+    this.#lastBegun = performance.now();
     void this.#write(batch, prepared).finally(() => {
       this.#running -= 1;
+      this.#itemsRunning -= batch.length;
       for (const subject of subjects) this.#busy.delete(subject);
       prepared();
     });
