@@ -44,7 +44,8 @@ async function store(deps: Deps, call: ReportCall, kind: KindOfAttestation): Pro
   const { org, actor, params, body, bodyBytes } = call;
   const attachment = call.files?.attachment_file;
   await reportAttestation(deps, org, {
-    ...params,
+    flow_name: params.flow_name,
+    trail_name: params.trail_name,
     common: commonOf(body),
     kind,
     attachment,
