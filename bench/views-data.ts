@@ -22,10 +22,11 @@ const places = [
      where org_id = $1 and type <> 'logical' and not archived and last_reported_at is not null) e
    where not exists (select from environment_reports r where r.org_id = e.org_id and r.environment_id = e.id)`,
   `create temp table patterns as
-   select a.*, (select d.doc from snapshot_documents d where d.org_id = a.org_id and d.environment_id = a.environment_id
-       and d.id = a.id) as document,
+   select a.*, d.doc as document, d.flows as known,
      row_number() over (order by a.environment_id, a.id)::integer - 1 as place, count(*) over ()::integer as many
-   from snapshot_artifacts a where a.org_id = $1 and a.last_index is null`,
+   from snapshot_artifacts a
+   join snapshot_documents d on d.org_id = a.org_id and d.environment_id = a.environment_id and d.id = a.id
+   where a.org_id = $1 and a.last_index is null`,
   "analyze places, patterns",
 ];
 
@@ -38,14 +39,17 @@ const running = [
      case when part > 1 then true else l.first_verdict <> (l.snapshots = 2) end as compliant
    from places l cross join generate_series(1, 3) part join patterns p on p.place = (l.n * 7 + part) % p.many`,
   `insert into snapshot_artifacts (org_id, environment_id, id, first_index, created_at, name, fingerprint, type, event_number,
-     was, now, compliant, running, flows, provenance, repo_ids, findings, digest, facts, follows, doc, decisions_digest)
+     was, now, compliant, running, flow_ids, provenance, repo_ids, digest, facts, follows, decisions_digest)
    select r.org_id, r.environment_id, r.id, 1, r.first_at, r.name, r.fingerprint, p.type, r.id, 0, 1, r.compliant, p.running,
-     p.flows, p.provenance, p.repo_ids, p.findings, p.digest, p.facts, p.follows, p.document, p.decisions_digest
+     p.flow_ids, p.provenance, p.repo_ids, p.digest, p.facts, p.follows, p.decisions_digest
+   from runs r join patterns p on p.place = r.place order by r.environment_id, r.id`,
+  `insert into snapshot_documents (org_id, environment_id, id, doc, flows)
+   select r.org_id, r.environment_id, r.id, p.document, p.known
    from runs r join patterns p on p.place = r.place order by r.environment_id, r.id`,
   `insert into running_artifacts (org_id, environment_id, id, name_start, fingerprint, verdict, allow_listed, flow_ids, repo_id,
      started_at)
    select r.org_id, r.environment_id, r.id, lower(left(r.name, 200)), r.fingerprint, case when r.compliant then 1 else 0 end,
-     false, array(select (flow ->> 'flow_id')::uuid from json_array_elements(p.flows) flow), p.repo_ids[1], r.first_at
+     false, p.flow_ids, p.repo_ids[1], r.first_at
    from runs r join patterns p on p.place = r.place`,
 ];
 

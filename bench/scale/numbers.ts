@@ -48,6 +48,7 @@ const steps: Readonly<Record<string, Readonly<Record<string, Step>>>> = {
     event_number: events,
     repeats: rows,
   },
+  snapshot_documents: { id: rows },
   environment_lineage: { started_index: snapshots },
   running_artifacts: { id: rows },
 };

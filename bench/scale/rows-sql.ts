@@ -15,6 +15,7 @@ export const repeatedTables = [
   "search_words",
   "snapshots",
   "snapshot_artifacts",
+  "snapshot_documents",
 ] as const;
 
 /** Tables that tell of what is there now: rows of the last epoch. */

@@ -380,11 +380,11 @@ describe("a long log", () => {
     );
     await pool.query(
       `insert into snapshot_artifacts (org_id, id, environment_id, first_index, last_index, created_at, name, fingerprint,
-        type, event_number, was, now, compliant, running, flows, provenance, repo_ids, findings, digest, facts, follows,
-        doc, decisions_digest)
+        type, event_number, was, now, compliant, running, flow_ids, provenance, repo_ids, digest, facts, follows,
+        decisions_digest, repeats)
       select a.org_id, n, a.environment_id, n, n, a.created_at + make_interval(secs => n), a.name, a.fingerprint,
-        'started-unknown', n, 0, 1, a.compliant, a.running, a.flows, a.provenance, a.repo_ids, a.findings, a.digest,
-        a.facts, a.follows, a.doc, a.decisions_digest
+        'started-unknown', n, 0, 1, a.compliant, a.running, a.flow_ids, a.provenance, a.repo_ids, a.digest,
+        a.facts, a.follows, a.decisions_digest, a.id
       from snapshot_artifacts a, generate_series(2, 10000) n where a.org_id = $1`,
       [org.id],
     );

@@ -241,9 +241,10 @@ async function recordOf(org: TestOrg, environment: string): Promise<Record<strin
   const tables = {
     snapshots:
       "index, compliant, type, cause, artifact_compliance_count, applied_policies, artifacts from snapshots order by index",
-    snapshot_artifacts: `id, first_index, last_index, name, fingerprint, type, was, now, compliant, running, flows, provenance,
-      repo_ids, findings, digest, follows, repeats, decisions_digest, event_number from snapshot_artifacts order by id`,
-    snapshot_documents: "id, doc from snapshot_documents order by id",
+    snapshot_artifacts: `id, first_index, last_index, name, fingerprint, type, was, now, compliant, running, flow_ids, provenance,
+      repo_ids, digest, follows, repeats, decisions_digest, event_number from snapshot_artifacts order by id`,
+    snapshot_documents: "id, doc, flows from snapshot_documents order by id",
+    snapshot_decisions: "digest, decisions, findings from snapshot_decisions order by digest",
     environment_lineage: `flow_id, template_reference_name, fingerprint, started_index, name, trail_name, git_commit,
       compliance_state from environment_lineage order by 1, 2, 3`,
   };
@@ -284,8 +285,11 @@ it("reports lead to the same record whether or not they rely on what was judged 
 /** What snapshots are made for, of what runs now. */
 async function verdictsOf(org: TestOrg, environment: string): Promise<Record<string, unknown>[]> {
   const { rows } = await app.deps.db.pool.query<Record<string, unknown>>(
-    `select name, compliant, findings, array(select unnest(provenance) order by 1)::text as provenance
-    from snapshot_artifacts
+    `select name, compliant, (
+      select d.findings from snapshot_decisions d
+      where d.org_id = a.org_id and d.environment_id = a.environment_id and d.digest = a.decisions_digest) as findings,
+      array(select unnest(provenance) order by 1)::text as provenance
+    from snapshot_artifacts a
     where last_index is null and org_id = $1
       and environment_id = (select id from environments where org_id = $1 and name = $2)
     order by name`,

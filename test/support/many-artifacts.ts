@@ -38,19 +38,26 @@ export async function withArtifacts(
   const columns = await pool.query<{ names: string }>(
     `select string_agg(quote_ident(attname), ', ') as names from pg_attribute
     where attrelid = 'snapshot_artifacts'::regclass and attnum > 0 and not attisdropped
-      and attname not in ('id', 'first_index', 'event_number', 'fingerprint', 'doc')`,
+      and attname not in ('id', 'first_index', 'event_number', 'fingerprint', 'doc', 'flows')`,
   );
   const { names } = columns.rows[0]!;
   await pool.query(
-    `insert into snapshot_artifacts (id, first_index, event_number, fingerprint, doc, ${names})
-    select id + n, 2, event_number + n, other, (
-      select replace(d.doc, a.fingerprint, other) from snapshot_documents d
-      where d.org_id = a.org_id and d.environment_id = a.environment_id and d.id = a.id), ${names}
+    `insert into snapshot_artifacts (id, first_index, event_number, fingerprint, ${names})
+    select id + n, 2, event_number + n, other, ${names}
     from snapshot_artifacts a
     cross join generate_series(1, $2::int) as n
     cross join lateral (select encode(sha256(n::text::bytea), 'hex') as other) d
     where org_id = $1`,
     [org.id, artifacts],
+  );
+  await pool.query(
+    `insert into snapshot_documents (org_id, environment_id, id, doc, flows)
+    select a.org_id, a.environment_id, a.id, replace(d.doc, first.fingerprint, a.fingerprint), d.flows
+    from snapshot_documents d
+    join snapshot_artifacts first on first.org_id = d.org_id and first.environment_id = d.environment_id and first.id = d.id
+    join snapshot_artifacts a on a.org_id = d.org_id and a.environment_id = d.environment_id and a.id > d.id
+    where d.org_id = $1`,
+    [org.id],
   );
   await pool.query(
     `insert into snapshots (org_id, environment_id, index, created_at, compliant, type, cause, event_count,

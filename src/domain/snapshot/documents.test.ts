@@ -4,6 +4,7 @@ import { ByteWriter } from "../../lib/byte-writer.ts";
 import { type ArtifactDocument, flowsIn, isTrusted, takeApart, writeDocument } from "./documents.ts";
 import { addressMark, annotationMark, flowMark } from "./print.ts";
 
+const stored = { fingerprint: "", flows: null };
 const address = "https://h.test/$&";
 
 function printed(document: ArtifactDocument): unknown {
@@ -17,12 +18,12 @@ describe("documents", () => {
     const decided = `${flowMark}${flowMark}`;
     const doc = `{"d":${decided},"a":${annotationMark},"links":["${addressMark}/x","${addressMark}/y"]}`;
     const links = ["https://h.test/$&/x", "https://h.test/$&/y"];
-    expect(printed({ doc, decisions_digest: "none", type: "unchanged", was: 2, now: 2 })).toEqual({
+    expect(printed({ ...stored, doc, decisions_digest: "none", type: "unchanged", was: 2, now: 2 })).toEqual({
       d: [],
       a: { type: "unchanged", was: 2, now: 2 },
       links,
     });
-    expect(printed({ doc, decisions_digest: "none", type: "exited", was: 1, now: 0 })).toEqual({
+    expect(printed({ ...stored, doc, decisions_digest: "none", type: "exited", was: 1, now: 0 })).toEqual({
       d: [],
       a: { type: "exited", was: 1, now: 0 },
       links,

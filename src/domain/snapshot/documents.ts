@@ -1,10 +1,14 @@
 import type { ByteWriter } from "../../lib/byte-writer.ts";
 import type { Annotation } from "./annotate.ts";
-import { addressMark, annotationMark, flowMark } from "./print.ts";
+import { addressMark, annotationMark, flowMark, flowsMark, printFlows } from "./print.ts";
+import type { SnapshotFlow } from "./provenance.ts";
 
 /** A stored document with the annotation it has in a snapshot. */
 export interface ArtifactDocument extends Annotation {
   doc: string;
+  fingerprint: string;
+  /** What flows knew of it, as JSON text, where the document leaves that out. */
+  flows: string | null;
   /** Of what policies decided. */
   decisions_digest: string;
 }
@@ -59,6 +63,17 @@ export function isTrusted(doc: string): boolean {
   return doc.includes(trustedMember);
 }
 
+/** Completes what comes after the annotation by what flows knew. */
+function withFlows(
+  rest: string,
+  { flows, fingerprint }: Pick<ArtifactDocument, "flows" | "fingerprint">,
+): string {
+  const at = rest.indexOf(flowsMark);
+  if (at < 0) return rest;
+  const printed = printFlows(JSON.parse(flows ?? "[]") as SnapshotFlow[], fingerprint);
+  return rest.slice(0, at) + printed + rest.slice(at + 1);
+}
+
 /**
  * Writes a document. Documents are long and many: what they have in common is written from bytes made once, and hardly
  * anything is looked at one character at a time.
@@ -66,17 +81,17 @@ export function isTrusted(doc: string): boolean {
  */
 export function writeDocument(
   writer: ByteWriter,
-  { doc, type, was, now }: ArtifactDocument,
+  document: ArtifactDocument,
   decisions: DecisionTexts,
   address: string,
 ): void {
+  const { doc, type, was, now } = document;
   const [first, last] = [doc.indexOf(flowMark), doc.lastIndexOf(flowMark)];
   const annotated = doc.indexOf(annotationMark, last);
   writer.text(doc.slice(0, first));
   writeDecisions(writer, decisions, doc.slice(first + 1, last));
   const annotation = `{"type":"${type}","was":${was},"now":${now}}`;
-  const linked = doc
-    .slice(annotated + 1)
+  const linked = withFlows(doc.slice(annotated + 1), document)
     .split(addressMark)
     .join(address);
   writer.text(doc.slice(last + 1, annotated) + annotation + linked);

@@ -19,6 +19,12 @@ export const annotationMark = "\u0002";
  */
 export const flowMark = "\u0003";
 
+/**
+ * Stands for all that a stored document says of flows, which is written when it is shown: flows are stored beside it. Only
+ * where they are few, so that nobody waits for that.
+ */
+export const flowsMark = "\u0004";
+
 function text(value: unknown): string {
   return JSON.stringify(value);
 }
@@ -124,16 +130,25 @@ function* shareable(decisions: readonly PolicyDecision[], places: readonly strin
   return `[${printed.join(",")}]`;
 }
 
-/** Flows that are printed before somebody else may do something. */
-const flowsInOneGo = 100;
+/** Flows that are printed before somebody else may do something, and that documents leave out. */
+const fewFlows = 20;
 
-function* printFlows(flows: readonly SnapshotFlow[], fingerprint: string): Steps<string> {
+/**
+ * Writes what `flowsMark` stands for, with marks in it.
+ * @param flows few, as they are stored.
+ */
+export function printFlows(flows: readonly SnapshotFlow[], fingerprint: string): string {
+  const all = flows.map((flow) => printFlow(flow, fingerprint)).join(",");
+  return `${printFirst(flows[0], fingerprint)},"flows":[${all}]`;
+}
+
+function* printManyFlows(flows: readonly SnapshotFlow[], fingerprint: string): Steps<string> {
   const printed: string[] = [];
   for (const flow of flows) {
     printed.push(printFlow(flow, fingerprint));
-    if (printed.length % flowsInOneGo === 0) yield;
+    if (printed.length % fewFlows === 0) yield;
   }
-  return printed.join(",");
+  return `${printFirst(flows[0], fingerprint)},"flows":[${printed.join(",")}]`;
 }
 
 /**
@@ -152,10 +167,9 @@ export function* printArtifact(
   const before = members({ name, compliant, deployments: [] });
   const after = members({ reasons_for_incompliance, ...trusted, fingerprint, creationTimestamp, pods });
   const decided = flowMark + places.join(flowMark) + flowMark;
-  const first = printFirst(flows[0], fingerprint);
-  const all = yield* printFlows(flows, fingerprint);
+  const shown = flows.length > fewFlows ? yield* printManyFlows(flows, fingerprint) : flowsMark;
   const tail = Object.entries(context).map(([key, value]) => `,${text(key)}:${text(value)}`);
   const head = `${before},"policy_decisions":${decided},${after}`;
-  const doc = `{${head},"annotation":${annotationMark},${first},"flows":[${all}]${tail.join("")}}`;
+  const doc = `{${head},"annotation":${annotationMark},${shown}${tail.join("")}}`;
   return { doc, decisions };
 }

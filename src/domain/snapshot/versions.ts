@@ -70,6 +70,8 @@ export interface NewVersion {
   compliant: boolean | null;
   running: Omit<RunningArtifact, "name" | "fingerprint"> | null;
   flows: SnapshotFlow[] | null;
+  /** Of these, in their order. */
+  flow_ids: string[] | null;
   provenance: readonly string[] | null;
   repo_ids: string[] | null;
   findings: string | null;
@@ -124,6 +126,7 @@ const nothingNew = {
   compliant: null,
   running: null,
   flows: null,
+  flow_ids: null,
   provenance: null,
   repo_ids: null,
   findings: null,
@@ -144,6 +147,7 @@ function* contentsOf(judged: JudgedArtifact, flows: SnapshotFlow[], digest: stri
     compliant: judged.compliant,
     running,
     flows,
+    flow_ids: flows.map(({ flow_id }) => flow_id),
     provenance: judged.provenance,
     repo_ids: [...new Set(flows.flatMap(({ repo_id }) => repo_id ?? []))],
     findings: judged.findings,

@@ -4,6 +4,7 @@ import type { Executor } from "../../../db/connect.ts";
 import type { TimeWindow } from "../../../domain/time-window.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 import { meantEnvironment } from "../../runtime/environments/names-sql.ts";
+import { flowIdsOfVersion, flowsOfVersion } from "../../runtime/snapshots/document-sql.ts";
 
 /**
  * Deployments are rows of `snapshot_artifacts`, which have an index in the order of each list. A page is read from it
@@ -61,7 +62,7 @@ const leadTime = (org: Parameter): Sql => sql`greatest(epoch(a.created_at) - epo
 const named = (org: Parameter): Sql => sql`page_flows as materialized (
       select p.*, known.flow, (known.flow ->> 'flow_id')::uuid as flow_id, known.flow -> 'deployment_diff' as diff
       from page p cross join lateral (
-        select value as flow from json_array_elements(p.flows) with ordinality as each (value, position)
+        select value as flow from json_array_elements(${flowsOfVersion(org, "p")}) with ordinality as each (value, position)
         where value ->> 'repo_id' = p.repo_ids[1]::text order by position limit 1) known
     ), flow_names as materialized (
       select id, name from flows where org_id = ${org}::uuid and id = any (array(select distinct flow_id from page_flows))
@@ -245,8 +246,7 @@ export function listDeploymentTimes(
     from unnest(${wanted.environment_ids}::uuid[]) as key (id) cross join lateral (
       select a.created_at from snapshot_artifacts a
       where ${isDeployment(org)} and ${inWindow(windowOf(wanted))} and a.environment_id = key.id
-        and (${flow}::uuid is null or exists (
-          select from json_array_elements(a.flows) as known (flow) where flow ->> 'flow_id' = ${flow}::uuid::text))
+        and (${flow}::uuid is null or ${flow}::uuid = any (${flowIdsOfVersion()}))
       offset 0) hit`);
 }
 

@@ -17,7 +17,7 @@ import type { SnapshotFlow } from "../../../domain/snapshot/provenance.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { groupBy } from "../../../lib/group.ts";
 import { countsInPlace, placesOfArtifact } from "../../process/compliance/places-sql.ts";
-import { documentOfVersion } from "../../runtime/snapshots/document-sql.ts";
+import { documentOfVersion, flowsOfVersion } from "../../runtime/snapshots/document-sql.ts";
 import type { SnapshotKey } from "../../runtime/snapshots/read/store.ts";
 
 /** Which of what ran is to be explained. What is undefined does not matter. */
@@ -100,7 +100,8 @@ export async function* listRecorded(
     const statement = query("explained-artifacts", recorded)`
     select name, fingerprint, compliant, doc, decisions_digest, flows from (
       select *, sum(octet_length(doc)) over (order by position) as bytes from (
-        select a.name, a.fingerprint, a.compliant, ${document} as doc, a.decisions_digest, a.flows, asked.position
+        select a.name, a.fingerprint, a.compliant, ${document} as doc, a.decisions_digest,
+          ${flowsOfVersion(param(orgId))} as flows, asked.position
         from unnest(${asked}::bigint[]) with ordinality as asked (id, position)
         cross join lateral (
           select * from snapshot_artifacts

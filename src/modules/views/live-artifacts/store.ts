@@ -1,6 +1,7 @@
 import { text } from "../../../db/row.ts";
 import { type Parameter, param, query, type Sql, sql } from "../../../db/sql.ts";
 import type { Executor } from "../../../db/connect.ts";
+import { flowsOfVersion } from "../../runtime/snapshots/document-sql.ts";
 
 /** Columns of the one row that answers: lists as JSON text, without their brackets. */
 const liveArtifacts = {
@@ -36,7 +37,7 @@ function selectLive({ org, repo }: Scope): Sql {
         join environment_reports s on s.org_id = ${org}::uuid and s.environment_id = e.id
         where e.org_id = ${org}::uuid and e.id = a.environment_id and not e.archived and e.type <> 'logical' limit 1) e
       cross join lateral (
-        select value as flow from json_array_elements(a.flows) with ordinality as each (value, position)
+        select value as flow from json_array_elements(${flowsOfVersion(org)}) with ordinality as each (value, position)
         where value ->> 'repo_id' = a.repo_ids[1]::text order by position limit 1) known
       where a.org_id = ${org}::uuid and a.last_index is null and a.repo_ids <> '{}' and a.repo_ids[1] = ${repo}::uuid`;
 }

@@ -14,7 +14,7 @@ import { param, query, type Sql, sql } from "../../../db/sql.ts";
 import { environmentTypes } from "../../../domain/environments.ts";
 import { annotationTypes } from "../../../domain/snapshot/annotate.ts";
 import { trustedMember } from "../../../domain/snapshot/documents.ts";
-import { documentOfVersion } from "../../runtime/snapshots/document-sql.ts";
+import { documentOfVersion, flowsOfVersion, placesOfVersion } from "../../runtime/snapshots/document-sql.ts";
 
 /** What a version's first flow knew of it. */
 interface FirstFlow {
@@ -70,7 +70,7 @@ function selectRows(orgId: string, chosen: Sql): Sql {
   return sql`
     select a.environment_id, a.id, e.name as environment_name, e.type as environment_type, chosen.index as snapshot_index,
       a.name, a.fingerprint, a.compliant, position(${trustedMember}::text in document.text) > 0 as allow_listed, ${reasons} as reasons,
-      a.flows -> 0 as flow, f.name as flow_name, r.name as repo_name, first_start(a.running, a.created_at) as started_at,
+      known.flow, f.name as flow_name, r.name as repo_name, first_start(${placesOfVersion(org)}, a.created_at) as started_at,
       case when a.first_index = chosen.index then a.type else 'unchanged' end as type,
       case when a.first_index = chosen.index then a.was else a.now end as was, a.now
     from (${chosen}) chosen
@@ -78,10 +78,11 @@ function selectRows(orgId: string, chosen: Sql): Sql {
       select * from snapshot_artifacts
       where org_id = ${org}::uuid and environment_id = chosen.environment_id and id = chosen.id limit 1) a
     cross join lateral (select ${documentOfVersion(org)} as text) document
+    cross join lateral (select ${flowsOfVersion(org)} -> 0 as flow) known
     cross join lateral (
       select name, type from environments where org_id = ${org}::uuid and id = chosen.environment_id limit 1) e
     left join lateral (
-      select name from flows where org_id = ${org}::uuid and id = (a.flows -> 0 ->> 'flow_id')::uuid limit 1) f on true
+      select name from flows where org_id = ${org}::uuid and id = (known.flow ->> 'flow_id')::uuid limit 1) f on true
     left join lateral (
       select name from repos where org_id = ${org}::uuid and id = a.repo_ids[1] limit 1) r on true
     order by chosen.position`;

@@ -5,6 +5,7 @@ import type { SortDirection } from "../../../domain/environments.ts";
 import { type RunningVerdict, type ShownSort, verdicts } from "../../../domain/running.ts";
 import type { AnnotationType } from "../../../domain/snapshot/annotate.ts";
 import { containsPattern } from "../../../lib/like.ts";
+import { placesOfVersion } from "../../runtime/snapshots/document-sql.ts";
 
 /** Which artifacts of a snapshot. What is undefined does not matter. */
 export interface ShownFilter {
@@ -68,7 +69,8 @@ export function chooseShown(
   { sort, direction, limit, offset }: ShownOrder & { limit: number | null; offset: number },
 ): Promise<ChosenArtifacts> {
   const [org, environment] = [param(orgId), param(environment_id)];
-  const started = sort === "started_at" ? sql`first_start(a.running, a.created_at)` : sql`a.created_at`;
+  const started =
+    sort === "started_at" ? sql`first_start(${placesOfVersion(org)}, a.created_at)` : sql`a.created_at`;
   const order = sql`${orders[sort]} ${raw(direction)}, position ${raw(direction)}`;
   return db.one(query(chosenArtifacts)`
     with shown as materialized (

@@ -5,6 +5,7 @@ import { empty, join, moment, param, type Parameter, query, raw, type Sql, sql }
 import { type EventKind, eventKinds } from "../../../../domain/snapshot/annotate.ts";
 import type { TagFilter } from "../../../../domain/tags.ts";
 import type { TimeWindow } from "../../../../domain/time-window.ts";
+import { firstFlowOfVersion } from "../document-sql.ts";
 import { event, eventColumns } from "./event-store.ts";
 
 /*
@@ -57,7 +58,7 @@ function isByOrigin({ flow_ids, repo_ids }: AllEventsFilter): boolean {
 function ofOrigin({ flow_ids, repo_ids }: AllEventsFilter): Sql {
   const conditions = [sql`x.type <> 'unchanged'`];
   if (flow_ids !== undefined)
-    conditions.push(sql`x.provenance <> '{}' and (x.flows -> 0 ->> 'flow_id') = any(${flow_ids}::text[])`);
+    conditions.push(sql`x.provenance <> '{}' and ${firstFlowOfVersion("x")} = any(${flow_ids}::uuid[])`);
   if (repo_ids !== undefined)
     conditions.push(sql`x.repo_ids <> '{}' and x.repo_ids[1] = any(${repo_ids}::uuid[])`);
   return join(conditions, " and ");
@@ -156,7 +157,7 @@ export function listAllEvents(
 ): Promise<PlacedEventRow[]> {
   const org = param(orgId);
   return db.all(query(placedEvent)`
-    select ${eventColumns}, a.id, a.environment_id, e.name as environment_name
+    select ${eventColumns(org)}, a.id, a.environment_id, e.name as environment_name
     from (${isByOrigin(filter) ? originEvents(org, filter, slice) : snapshotEvents(org, filter, slice)}) a
     cross join lateral (
       select compliant from snapshots

@@ -1,12 +1,13 @@
 import type { Executor } from "../../../../db/connect.ts";
 import { countRows } from "../../../../db/count-rows.ts";
 import { boolean, integer, json, nullable, oneOf, type RowOf, text, timestamp } from "../../../../db/row.ts";
-import { constant, join, moment, query, type Sql, sql } from "../../../../db/sql.ts";
+import { constant, join, moment, param, type Parameter, query, type Sql, sql } from "../../../../db/sql.ts";
 import { annotationTypes } from "../../../../domain/snapshot/annotate.ts";
 import type { NumberRange } from "../../../../domain/snapshot/intervals.ts";
 import type { SnapshotFlow } from "../../../../domain/snapshot/provenance.ts";
 import type { Timestamp } from "../../../../lib/clock.ts";
 import type { PageSlice } from "../../../../lib/paging.ts";
+import { flowIdsOfVersion, flowsOfVersion } from "../document-sql.ts";
 
 /** Conditions on the events of one environment. What is undefined does not matter. */
 export interface EventFilter extends NumberRange {
@@ -35,9 +36,12 @@ export const event = {
 };
 export type EventRow = RowOf<typeof event>;
 
-/** SQL for an `EventRow`, of the event `a` and its snapshot `s`. */
-export const eventColumns = sql`a.event_number as number, a.first_index as snapshot_index, a.created_at as reported_at, a.name,
-  a.fingerprint, a.type, a.was, a.now, a.compliant, s.compliant as snapshot_compliant, a.flows`;
+/** Writes SQL for an `EventRow`, of the event `a` and its snapshot `s`. */
+export const eventColumns = (
+  org: Parameter,
+): Sql => sql`a.event_number as number, a.first_index as snapshot_index, a.created_at as reported_at, a.name,
+  a.fingerprint, a.type, a.was, a.now, a.compliant, s.compliant as snapshot_compliant,
+  ${flowsOfVersion(org)} as flows`;
 
 /** Finds the numbers of all events in snapshots. */
 export function findEventRange(
@@ -72,7 +76,7 @@ export function listEvents(
   { first, last }: NumberRange,
 ): Promise<EventRow[]> {
   return db.all(query("events", event)`
-    select ${eventColumns}
+    select ${eventColumns(param(orgId))}
     from (
       select * from snapshot_artifacts
       where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid
@@ -104,8 +108,8 @@ function matches(orgId: string, filter: EventFilter): Sql {
     all.push(sql`(${join(conditions, " or ")})`);
   }
   if (flows !== undefined)
-    all.push(sql`case when cardinality(a.provenance) = 0 then ${flows.none}::boolean else exists (
-      select from json_array_elements(a.flows) flow where flow ->> 'flow_id' = any(${flows.ids}::text[])) end`);
+    all.push(sql`case when cardinality(a.provenance) = 0 then ${flows.none}::boolean
+      else ${flowIdsOfVersion()} && ${flows.ids}::uuid[] end`);
   return join(all, " and ");
 }
 
@@ -127,7 +131,7 @@ export function listMatches(
   const { environment_id } = filter;
   const order = reverse ? sql`asc` : sql`desc`;
   return db.all(query(event)`
-    select ${eventColumns}
+    select ${eventColumns(param(orgId))}
     from (
       select a.event_number from snapshot_artifacts a where ${matches(orgId, filter)}
       order by a.event_number ${order} limit ${limit} offset ${offset}) chosen

@@ -11,7 +11,8 @@ import {
   timestamp,
   uuid,
 } from "../../../../db/row.ts";
-import { query, sql } from "../../../../db/sql.ts";
+import { param, query, sql } from "../../../../db/sql.ts";
+import { flowsOfVersion } from "../document-sql.ts";
 import { artifactsFrom, slice, type SnapshotKey } from "./store.ts";
 
 const diffFrame = {
@@ -89,7 +90,7 @@ export function listRunning(db: Database, orgId: string, key: SnapshotKey): Asyn
       select name, fingerprint, running -> 'creationTimestamp' as "creationTimestamp", ${podNames} as pods,
         flows -> 0 ->> 'flow_name' as flow_name, flows -> 0 ->> 'commit_url' as commit_url, position
       from (
-        select a.name, a.fingerprint, a.running, a.flows, shown.position,
+        select a.name, a.fingerprint, a.running, ${flowsOfVersion(param(orgId))} as flows, shown.position,
           sum(octet_length(a.running::text)) over (order by shown.position) as bytes,
           row_number() over (order by shown.position) as number
         ${artifactsFrom(orgId, key, from)} ${isRunning}) shown
@@ -111,7 +112,7 @@ export function listRunningInDetail(
         flow.flow_name, flow.commit_url, compliant, flow.trail_name, flow.artifact_id, flow.template_reference_name,
         flow.git_commit, flow.commit_lead_time, follows, position
       from (
-        select a.name, a.fingerprint, a.running, a.flows -> 0 as built, a.compliant, a.follows, shown.position,
+        select a.name, a.fingerprint, a.running, ${flowsOfVersion(param(orgId))} -> 0 as built, a.compliant, a.follows, shown.position,
           sum(octet_length(a.running::text)) over (order by shown.position) as bytes,
           row_number() over (order by shown.position) as number
         ${artifactsFrom(orgId, key, from)} ${isRunning}) shown

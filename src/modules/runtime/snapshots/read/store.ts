@@ -4,7 +4,7 @@ import { constant, moment, param, query, type Sql, sql } from "../../../../db/sq
 import { annotationTypes } from "../../../../domain/snapshot/annotate.ts";
 import type { ArtifactDocument } from "../../../../domain/snapshot/documents.ts";
 import type { Timestamp } from "../../../../lib/clock.ts";
-import { documentOfVersion } from "../document-sql.ts";
+import { storedDocument } from "../document-sql.ts";
 
 /** Counts the snapshots of an environment, which is the index of the latest. */
 export async function countSnapshots(db: Executor, orgId: string, environmentId: string): Promise<number> {
@@ -110,6 +110,8 @@ export function artifactsFrom(orgId: string, { environment_id, index }: Snapshot
 
 const artifactDocument = {
   doc: text,
+  fingerprint: text,
+  flows: nullable(text),
   decisions_digest: text,
   type: oneOf(annotationTypes),
   was: integer,
@@ -125,15 +127,16 @@ export async function* listDocuments(
   orgId: string,
   key: SnapshotKey,
 ): AsyncGenerator<ArtifactDocument[]> {
-  const document = documentOfVersion(param(orgId));
+  const shown = storedDocument(param(orgId));
   for (let from = 1; ;) {
     const statement = query("snapshot-documents", artifactDocument)`
-      select doc, decisions_digest, type, was, now from (
-        select *, sum(octet_length(doc)) over (order by position) as bytes from (
-          select ${document} as doc, a.decisions_digest,
-            case when a.first_index = s.index then a.type else 'unchanged' end as type,
-            case when a.first_index = s.index then a.was else a.now end as was, a.now, shown.position
-          ${artifactsFrom(orgId, key, from)} offset 0) one) shown
+      select doc, fingerprint, flows, decisions_digest, type, was, now from (
+        select *, sum(octet_length(doc) + coalesce(octet_length(flows), 0)) over (order by position) as bytes from (
+          select document.doc, document.flows, a.fingerprint, a.decisions_digest,
+            case when a.first_index = a.shown_in then a.type else 'unchanged' end as type,
+            case when a.first_index = a.shown_in then a.was else a.now end as was, a.now, a.position
+          from (select a.*, s.index as shown_in, shown.position ${artifactsFrom(orgId, key, from)} offset 0) a
+          cross join lateral (${shown}) document offset 0) one) shown
       where position = 1 or bytes <= ${slice.bytes}
       order by position`;
     const rows = await db.sliced(() => db.all(statement));

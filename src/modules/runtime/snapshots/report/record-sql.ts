@@ -1,5 +1,6 @@
 import { type Parameter, type Sql, sql } from "../../../../db/sql.ts";
 import { trustedMember } from "../../../../domain/snapshot/documents.ts";
+import { flowIdsOfVersion, flowsOfVersion } from "../document-sql.ts";
 
 /*
  * The parts of the statement that appends snapshots, each a common table expression. All see the tables as they were
@@ -15,8 +16,8 @@ const snapshotColumns = sql`environment_id uuid, index integer, at_seconds float
   artifact_count bigint, judged_by text, report_digest text, seen_seq bigint, report_gaps real[], learned_limit real`;
 
 const versionColumns = sql`environment_id uuid, id bigint, type text, was integer, now integer, repeats bigint,
-  name text, fingerprint text, compliant boolean, running json, flows json, provenance uuid[], repo_ids uuid[],
-  findings text, digest text, facts text, follows text[], doc text, decisions_digest text`;
+  name text, fingerprint text, compliant boolean, running json, flows json, flow_ids uuid[], provenance uuid[],
+  repo_ids uuid[], digest text, facts text, follows text[], doc text, decisions_digest text`;
 
 const lineageColumns = sql`environment_id uuid, flow_id uuid, template_reference_name text, fingerprint text,
   name text, trail_name text, git_commit text, commit_url text, compliance_state text, started boolean`;
@@ -56,38 +57,38 @@ export function givenVersions(versions: string): Sql {
   return sql`select * from json_to_recordset(${versions}::json) as i (${versionColumns})`;
 }
 
-/** Writes SQL that inserts the documents of the versions `v`, of those that have one of their own. */
+/** Writes SQL that inserts the documents of the versions `v`, of those that have one of their own, with their flows. */
 export function addDocuments(org: Parameter): Sql {
   return sql`
-    insert into snapshot_documents (org_id, environment_id, id, doc)
-    select ${org}::uuid, v.environment_id, v.id, v.doc from v where v.doc is not null order by v.environment_id, v.id`;
+    insert into snapshot_documents (org_id, environment_id, id, doc, flows)
+    select ${org}::uuid, v.environment_id, v.id, v.doc, v.flows from v where v.doc is not null order by v.environment_id, v.id`;
 }
 
 /**
  * Writes SQL that inserts the versions `v` and returns them for `addRunning` and `tellTrails`. What has exited repeats the
- * version it had, and refers to its document.
+ * version it had: of that it has what is filtered by, and refers to it for all that is shown. Nothing is compared with it.
  */
 export function addVersions(org: Parameter): Sql {
   return sql`
     insert into snapshot_artifacts (org_id, environment_id, id, first_index, last_index, created_at, name, fingerprint,
-      type, event_number, was, now, compliant, running, flows, provenance, repo_ids, findings, digest, facts, follows,
+      type, event_number, was, now, compliant, running, flow_ids, provenance, repo_ids, digest, facts, follows,
       decisions_digest, repeats)
     select ${org}::uuid, v.environment_id, v.id, s.index, case when v.repeats is not null then s.index end, s.moment,
       coalesce(v.name, o.name), coalesce(v.fingerprint, o.fingerprint), v.type,
       case when v.type <> 'unchanged' then s.events_before + s.own_events_before + count(*) filter (where v.type <> 'unchanged')
         over (partition by v.environment_id order by v.id) end, v.was, v.now,
-      case when v.repeats is null then v.compliant else o.compliant end, coalesce(v.running, o.running),
-      coalesce(v.flows, o.flows), coalesce(v.provenance, o.provenance), coalesce(v.repo_ids, o.repo_ids),
-      coalesce(v.findings, o.findings), coalesce(v.digest, o.digest), coalesce(v.facts, o.facts),
-      coalesce(v.follows, o.follows), coalesce(v.decisions_digest, o.decisions_digest), v.repeats
+      case when v.repeats is null then v.compliant else o.compliant end, v.running,
+      coalesce(v.flow_ids, ${flowIdsOfVersion("o")}), coalesce(v.provenance, o.provenance),
+      coalesce(v.repo_ids, o.repo_ids), coalesce(v.digest, ''), coalesce(v.facts, ''), coalesce(v.follows, '{}'),
+      coalesce(v.decisions_digest, o.decisions_digest), v.repeats
     from v
     join s on s.environment_id = v.environment_id
     left join lateral (
       select * from snapshot_artifacts o
       where o.org_id = ${org}::uuid and o.environment_id = v.environment_id and o.id = v.repeats limit 1
     ) o on true
-    returning environment_id, id, first_index, last_index, created_at, name, type, now, fingerprint, flows, compliant,
-      repo_ids, first_start(running, created_at) as started_at`;
+    returning environment_id, id, first_index, last_index, created_at, name, type, now, fingerprint, flows, flow_ids,
+      compliant, repo_ids, repeats, first_start(running, created_at) as started_at`;
 }
 
 /** Writes SQL that lists what of `added` runs now, as what is looked for in all environments. */
@@ -98,7 +99,7 @@ export function addRunning(org: Parameter): Sql {
     select ${org}::uuid, a.environment_id, a.id, lower(left(a.name, 200)), a.fingerprint,
       case a.compliant when false then 0 when true then 1 else 2 end,
       position(${trustedMember}::text in v.doc) > 0,
-      array(select (flow ->> 'flow_id')::uuid from json_array_elements(a.flows) flow), a.repo_ids[1], a.started_at
+      a.flow_ids, a.repo_ids[1], a.started_at
     from added a
     join v on v.environment_id = a.environment_id and v.id = a.id
     join environments e on e.org_id = ${org}::uuid and e.id = a.environment_id and e.type <> 'logical'
@@ -113,12 +114,12 @@ export function dropRunning(org: Parameter): Sql {
     where r.org_id = ${org}::uuid and r.environment_id = old.environment_id and r.id = old.id`;
 }
 
-/** Writes SQL that inserts what policies decided, unless it is known in the environment. */
+/** Writes SQL that inserts what policies decided, and found, unless it is known in the environment. */
 export function addDecisions(org: Parameter, decisions: string): Sql {
   return sql`
-    insert into snapshot_decisions (org_id, environment_id, digest, decisions)
-    select ${org}::uuid, d.environment_id, d.digest, d.decisions
-    from json_to_recordset(${decisions}::json) as d (environment_id uuid, digest text, decisions text)
+    insert into snapshot_decisions (org_id, environment_id, digest, decisions, findings)
+    select ${org}::uuid, d.environment_id, d.digest, d.decisions, d.findings
+    from json_to_recordset(${decisions}::json) as d (environment_id uuid, digest text, decisions text, findings text)
     on conflict do nothing`;
 }
 
@@ -140,7 +141,8 @@ export function tellTrails(org: Parameter): Sql {
     from added a
     join s on s.environment_id = a.environment_id
     join environments e on e.org_id = ${org}::uuid and e.id = a.environment_id and e.type <> 'logical'
-    cross join lateral json_array_elements(a.flows) flow
+    left join v on v.environment_id = a.environment_id and v.id = a.id
+    cross join lateral json_array_elements(coalesce(v.flows, ${flowsOfVersion(org)})) flow
     where a.type = 'exited' or a.type like 'started-%'`;
 }
 

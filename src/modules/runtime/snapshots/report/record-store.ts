@@ -62,8 +62,8 @@ export interface WholeSnapshot extends OpenSnapshot {
   learned_limit: number | null;
 }
 
-/** A version as it is written, with the digest of what policies decided in place of that. */
-export interface VersionEntry extends Omit<NewVersion, "decisions"> {
+/** A version as it is written, with the digest of what policies decided and found in place of that. */
+export interface VersionEntry extends Omit<NewVersion, "decisions" | "findings"> {
   environment_id: string;
   decisions_digest: string | null;
 }
@@ -74,7 +74,7 @@ interface WrittenTogether {
   snapshots: string;
   /** `VersionEntry`. */
   versions: string;
-  /** `environment_id`, `digest` and `decisions`. */
+  /** `environment_id`, `digest`, `decisions` and `findings`. */
   decisions: string;
   /** `LineageEntry` with `environment_id`, each once. */
   lineage: string;

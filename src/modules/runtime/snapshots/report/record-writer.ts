@@ -45,8 +45,9 @@ export class RecordWriter {
     }
   }
 
-  #addVersion(draft: Draft, environment_id: string, { decisions, ...version }: NewVersion): void {
-    const decisions_digest = decisions === null ? null : this.#share(environment_id, decisions);
+  #addVersion(draft: Draft, environment_id: string, { decisions, findings, ...version }: NewVersion): void {
+    const decisions_digest =
+      decisions === null ? null : this.#share(environment_id, { decisions, findings: findings ?? "" });
     const row = JSON.stringify({ environment_id, ...version, decisions_digest } satisfies VersionEntry);
     this.#versions.push(row);
     this.#length += row.length;
@@ -56,13 +57,14 @@ export class RecordWriter {
     this.#waiting.set(draft, waiting);
   }
 
-  /** Writes what policies decided once for each environment. */
-  #share(environment_id: string, decisions: string): string {
-    const digest = sha256(decisions).toString("base64");
+  /** Writes what policies decided, and what was found by that, once for each environment. */
+  #share(environment_id: string, { decisions, findings }: { decisions: string; findings: string }): string {
+    // Both are JSON, which has no bare line breaks.
+    const digest = sha256(`${findings}\n${decisions}`).toString("base64");
     const key = `${environment_id} ${digest}`;
     if (this.#known.has(key)) return digest;
     this.#known.add(key);
-    const row = JSON.stringify({ environment_id, digest, decisions });
+    const row = JSON.stringify({ environment_id, digest, decisions, findings });
     this.#decisions.push(row);
     this.#length += row.length;
     return digest;

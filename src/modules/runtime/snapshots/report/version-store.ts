@@ -11,13 +11,14 @@ import {
   uuid,
   uuids,
 } from "../../../../db/row.ts";
-import { command, query, sql } from "../../../../db/sql.ts";
+import { command, param, query, sql } from "../../../../db/sql.ts";
 import { lineageText, type LineageKey, type Predecessor } from "../../../../domain/snapshot/flows-of.ts";
 import type { VersionSummary } from "../../../../domain/snapshot/judging-plan.ts";
 import type { SnapshotFlow } from "../../../../domain/snapshot/provenance.ts";
 import type { RunningArtifact } from "../../../../domain/snapshot/running.ts";
 import type { ConfirmedVersion, StoredVersion } from "../../../../domain/snapshot/versions.ts";
 import { groupBy } from "../../../../lib/group.ts";
+import { findingsOfVersion, flowsOfVersion } from "../document-sql.ts";
 import { presentFacts } from "./facts-sql.ts";
 
 type RunningColumns = Omit<RunningArtifact, "name" | "fingerprint">;
@@ -77,7 +78,7 @@ const storedVersion = {
   flows: json<SnapshotFlow[]>(),
 };
 
-/** Reads some versions with all that later ones are compared with, by `versionText`. */
+/** Reads some versions that run with all that later ones are compared with, by `versionText`. */
 export async function listVersions(
   db: Executor,
   orgId: string,
@@ -86,12 +87,14 @@ export async function listVersions(
   if (keys.length === 0) return new Map();
   const environmentIds = keys.map(({ environment_id }) => environment_id);
   const ids = keys.map(({ id }) => id);
+  const org = param(orgId);
   const rows = await db.all(query("some-versions", storedVersion)`
-    select a.* from unnest(${environmentIds}::uuid[], ${ids}::bigint[]) as asked (environment_id, id)
+    select a.environment_id, a.id, a.name, a.fingerprint, a.compliant, a.provenance, ${findingsOfVersion(org)} as findings,
+      a.digest, a.facts, a.running, ${flowsOfVersion(org)} as flows
+    from unnest(${environmentIds}::uuid[], ${ids}::bigint[]) as asked (environment_id, id)
     cross join lateral (
-      select environment_id, id, name, fingerprint, compliant, provenance, findings, digest, facts, running, flows
-      from snapshot_artifacts
-      where org_id = ${orgId}::uuid and environment_id = asked.environment_id and id = asked.id limit 1
+      select * from snapshot_artifacts
+      where org_id = ${org}::uuid and environment_id = asked.environment_id and id = asked.id limit 1
     ) a`);
   return new Map(
     rows.map(({ environment_id, ...row }) => {
@@ -125,14 +128,15 @@ export function listVersionSummaries(
   environmentId: string,
   mayBeStale: boolean,
 ): Promise<VersionSummary[]> {
+  const org = param(orgId);
   const name = mayBeStale ? "version-summaries" : "fresh-version-summaries";
   const isStale = mayBeStale ? sql`v.facts <> ${presentFacts(orgId, sql`v.fingerprint`)}` : sql`false`;
   return db.all(query(name, versionSummary)`
     select v.id, v.name, v.fingerprint, v.compliant, v.running::text as running, v.follows,
-      case when not v.compliant then v.findings end as findings, v.provenance = '{}' as is_unproven,
+      case when not v.compliant then ${findingsOfVersion(org, "v")} end as findings, v.provenance = '{}' as is_unproven,
       ${isStale} as is_stale
     from snapshot_artifacts v
-    where v.org_id = ${orgId}::uuid and v.environment_id = ${environmentId}::uuid and v.last_index is null`);
+    where v.org_id = ${org}::uuid and v.environment_id = ${environmentId}::uuid and v.last_index is null`);
 }
 
 /** Notes that versions hold by what flows know now. */
