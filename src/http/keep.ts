@@ -131,7 +131,7 @@ export class AnswerKeeper {
 }
 
 /** Kept bytes are sent so many at a time. */
-const sliceBytes = 128 * 1024;
+const sliceBytes = 512 * 1024;
 
 async function* slicesOf(bytes: Buffer): AsyncGenerator<Piece> {
   for (let from = 0; from < bytes.length; from += sliceBytes) yield bytes.subarray(from, from + sliceBytes);

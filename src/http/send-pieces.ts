@@ -54,13 +54,32 @@ function add(writer: ByteWriter, piece: Piece): void {
   else piece.writeTo(writer);
 }
 
-/** Adds pieces until it is worth sending them. @returns whether the last one was among them. */
-async function gather(pieces: AsyncIterator<Piece>, writer: ByteWriter): Promise<boolean> {
+/**
+ * Adds pieces until it is worth sending them.
+ * @param sendAlone sends a piece of bytes that is worth sending by itself, while nothing was added. Without it, such a piece
+ * is copied as others are.
+ * @returns whether the last one was among them.
+ */
+async function gather(
+  pieces: AsyncIterator<Piece>,
+  writer: ByteWriter,
+  sendAlone?: (bytes: Buffer) => Promise<void>,
+): Promise<boolean> {
   const begun = performance.now();
   do {
     const next = await pieces.next();
     if (next.done === true) return true;
-    add(writer, next.value);
+    const { value } = next;
+    if (
+      sendAlone !== undefined &&
+      writer.length === 0 &&
+      Buffer.isBuffer(value) &&
+      value.length >= pieceBytes
+    ) {
+      await sendAlone(value);
+      return false;
+    }
+    add(writer, value);
   } while (writer.length < pieceBytes && performance.now() - begun < pieceMs);
   return false;
 }
@@ -170,10 +189,10 @@ async function sendRest(reply: FastifyReply, head: AnswerHead, rest: Rest): Prom
   const { iterator, writer, signal, encoder } = rest;
   signal.throwIfAborted();
   const { raw } = reply;
+  const sendBytes = async (bytes: Buffer): Promise<void> =>
+    write(raw, encoder === undefined ? bytes : await encoder.add(bytes), signal);
   const sendWritten = async (): Promise<void> => {
-    if (writer.length === 0) return;
-    const bytes = writer.result();
-    await write(raw, encoder === undefined ? bytes : await encoder.add(bytes), signal);
+    if (writer.length > 0) await sendBytes(writer.result());
   };
   try {
     beginAnswer(reply, head);
@@ -181,7 +200,7 @@ async function sendRest(reply: FastifyReply, head: AnswerHead, rest: Rest): Prom
       await sendWritten();
       writer.clear();
       await nextTurn();
-      isLast = await gather(iterator, writer);
+      isLast = await gather(iterator, writer, sendBytes);
     }
     await sendWritten();
     if (encoder !== undefined) await write(raw, await encoder.end(), signal);
