@@ -16,8 +16,8 @@ alter table snapshot_artifacts
   -- What has exited ran as the version did that it repeats.
   alter column running drop not null;
 
--- Events by the flow that built the artifact, whichever way a version says it. Every row is read once and none written: two
--- seconds for a million.
+-- Events by the flow that built the artifact, whichever way a version says it. Every row is read once and none written: eight
+-- seconds for a million of 2 KB.
 drop index snapshot_artifacts_flow_events;
 create index snapshot_artifacts_flow_events on snapshot_artifacts
   (org_id, (coalesce(flow_ids[1], (flows -> 0 ->> 'flow_id')::uuid)), created_at, environment_id, id)
