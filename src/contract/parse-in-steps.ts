@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ExactJson } from "../lib/exact-json.ts";
 import { readText } from "../lib/json.ts";
 import type { Steps } from "../lib/steps.ts";
+import { isQuicklyAccepted } from "./accepted.ts";
 import { exactContent, schemasAround } from "./exact.ts";
 import { mostErrors } from "./input-errors.ts";
 import { mostWrongEntries, shortList } from "./lists.ts";
@@ -63,6 +64,7 @@ function* prevalidateExact(inside: z.ZodType, value: unknown): Steps<void> {
 
 /** Validates one item as the validator would within the whole body. */
 function run(schema: z.ZodType, value: unknown): { value: unknown; issues: RawIssue[] } {
+  if (isQuicklyAccepted(schema, value)) return { value, issues: [] };
   const payload = { value, issues: [] as RawIssue[] };
   return schema._zod.run(payload, { async: false, reportInput: true }) as typeof payload;
 }

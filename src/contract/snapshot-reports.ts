@@ -1,13 +1,15 @@
 import { z } from "zod";
 
 import { summarizeReport } from "../domain/snapshot/summary.ts";
+import { type Member, objectOf, quickly, shortListOf, smallMapOf } from "./accepted.ts";
 import { organizationRole } from "./access.ts";
 import { integer, json, Ok } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import { listOf, mapOf } from "./lists.ts";
 
 /** A name in a report, long enough for any path or image. */
-const text = z.string().max(4096);
+const maxText = 4096;
+const text = z.string().max(maxText);
 
 /** Most pods, tasks or containers in one report. */
 const maxItems = 20_000;
@@ -16,14 +18,49 @@ const maxItems = 20_000;
  * A start time in Unix seconds, from the year 1, which reporters send when they do not know it, to the end of the year
  * 9999.
  */
-const moment = integer().min(-62_135_596_800).max(253_402_300_799);
+const moments = { first: -62_135_596_800, last: 253_402_300_799 };
+const moment = integer().min(moments.first).max(moments.last);
 
-const fingerprint = z.string().regex(/^[a-f0-9]{64}$/);
+const fingerprintPattern = /^[a-f0-9]{64}$/;
+const fingerprint = z.string().regex(fingerprintPattern);
 /** A fingerprint; empty for what runs without its digest being known. */
 const fingerprintIfKnown = z.string().regex(/^([a-f0-9]{64})?$/);
 
 const item = { digests: mapOf(text, fingerprint), creationTimestamp: moment };
 const itemIfKnown = { ...item, digests: mapOf(text, fingerprintIfKnown) };
+
+const isText = (value: unknown): boolean => typeof value === "string" && value.length <= maxText;
+const isFlag = (value: unknown): boolean => typeof value === "boolean" || value === null;
+
+/** What `item` says, to be accepted without validating it. */
+const itemMembers: Member[] = [
+  {
+    name: "digests",
+    accepts: smallMapOf(isText, (value) => typeof value === "string" && fingerprintPattern.test(value)),
+  },
+  {
+    name: "creationTimestamp",
+    accepts: (value) =>
+      Number.isInteger(value) && (value as number) >= moments.first && (value as number) <= moments.last,
+  },
+];
+
+/** What `K8SOwner` says, of owners without other keys. */
+const isOwner = objectOf([
+  ...["apiVersion", "kind", "name", "uid"].map((name) => ({ name, accepts: isText })),
+  ...["controller", "blockOwnerDeletion"].map((name) => ({ name, isOptional: true, accepts: isFlag })),
+]);
+const areOwners = shortListOf(isOwner);
+
+/** What `K8SArtifact` says. */
+const isPod = objectOf([
+  { name: "podName", accepts: isText },
+  { name: "namespace", accepts: isText },
+  ...itemMembers,
+  { name: "owners", isOptional: true, accepts: (value) => value === null || areOwners(value) },
+]);
+
+const isDigests = objectOf(itemMembers);
 
 function report<Type extends string, Item extends z.ZodType>(type: Type, schema: Item) {
   return z.strictObject({
@@ -45,14 +82,17 @@ const K8SOwner = z
   .meta({ id: "K8SOwner" });
 
 /** A pod with the digests of its images. */
-const K8SArtifact = z
-  .strictObject({
-    podName: text,
-    namespace: text,
-    ...item,
-    owners: listOf(K8SOwner, { max: 100 }).nullish(),
-  })
-  .meta({ id: "K8SArtifact" });
+const K8SArtifact = quickly(
+  z
+    .strictObject({
+      podName: text,
+      namespace: text,
+      ...item,
+      owners: listOf(K8SOwner, { max: 100 }).nullish(),
+    })
+    .meta({ id: "K8SArtifact" }),
+  isPod,
+);
 
 /** A task with the digests of its images. */
 const ECSArtifact = z
@@ -86,11 +126,11 @@ const CloudRunArtifact = z
   .meta({ id: "CloudRunArtifact" });
 
 function digestsOf(id: string) {
-  return z.strictObject(item).meta({ id });
+  return quickly(z.strictObject(item).meta({ id }), isDigests);
 }
 
 /** Reports of everything that runs in an environment now, by its type. */
-const K8SReport = report("K8S", K8SArtifact).meta({ id: "K8SReport" });
+export const K8SReport = report("K8S", K8SArtifact).meta({ id: "K8SReport" });
 const ECSReport = report("ECS", ECSArtifact).meta({ id: "ECSReport" });
 const AzureAppsReport = report("azure-apps", AzureAppsArtifact).meta({ id: "AzureAppsReport" });
 const CloudRunReport = report("cloud-run", CloudRunArtifact).meta({ id: "CloudRunReport" });
