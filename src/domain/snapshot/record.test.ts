@@ -220,16 +220,9 @@ const artifactTree: Record<string, string> = {
 };
 
 /** A version as a snapshot shows it. */
-function shownOf({ doc, flows, decisions, type, was, now }: NewVersion) {
-  const document = {
-    doc: doc!,
-    fingerprint,
-    flows: JSON.stringify(flows),
-    decisions_digest: "d",
-    type,
-    was,
-    now,
-  };
+function shownOf({ doc, flows, decisions, ...annotation }: NewVersion) {
+  const stored = { doc: doc!, fingerprint, flows: JSON.stringify(flows), decisions_digest: "d" };
+  const document = { ...annotation, ...stored };
   const writer = new ByteWriter(0);
   writeDocument(writer, document, takeApart(decisions!), "https://h.test/acme");
   return JSON.parse(writer.result().toString());
@@ -412,41 +405,6 @@ describe("documents", () => {
         const printed = finish(printArtifact({ ...judged!, verdict }, flows));
         const version = { ...printed, flows, type: "unchanged", was: 1, now: 1 } as NewVersion;
         expect(shownOf(version).policy_decisions).toEqual(policy_decisions);
-      }),
-    );
-  });
-});
-
-describe("flows of an artifact", () => {
-  it("are shown alike, whether they are stored in its document or beside it", () => {
-    const [judged] = judge([running("web:1")], [fact()]).artifacts;
-    const text = fc.constantFrom("a", '"', "\\", "$1", "\u0001", "\u0004", "é", ',"deployment_diff":');
-    const commit = fc.option(
-      fc.record({ sha1: text, message: text, author: text, timestamp: fc.option(fc.double()) }),
-    );
-    const flow = fc.record({ trail_name: text, git_commit: fc.option(text), git_commit_info: commit });
-    const shown = (flows: SnapshotFlow[]) =>
-      shownOf({
-        ...finish(printArtifact(judged!, flows)),
-        flows,
-        type: "unchanged",
-        was: 1,
-        now: 1,
-      } as NewVersion);
-    fc.assert(
-      fc.property(fc.array(flow, { maxLength: 30 }), (some) => {
-        const [first] = snapshotFlows(judged!, {
-          before: new Map(),
-          predecessors: new Map(),
-          running: new Set(),
-        });
-        const flows = some.map((each) => ({ ...first!, ...each }) as SnapshotFlow);
-        const all = shown(flows);
-        expect(all.flows).toEqual(flows.map((each) => shown([each]).flows[0]));
-        expect(all.git_commit).toEqual(flows[0]?.git_commit ?? null);
-        expect(all.flows.map((each: SnapshotFlow) => each.trail_name)).toEqual(
-          some.map(({ trail_name }) => trail_name),
-        );
       }),
     );
   });
