@@ -2,8 +2,11 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import type { TaskList } from "graphile-worker";
 
+import { isDistributed } from "../db/citus/distribute.ts";
+import { waitForCommits } from "../db/citus/uncommitted.ts";
 import type { Database } from "../db/connect.ts";
 import type { Logger } from "../lib/log.ts";
+import { afterCommits } from "./after-commits.ts";
 import { carefulTasks } from "./careful.ts";
 import { type ReleasedJobs, releaseAllJobs } from "./ends-store.ts";
 import { bePresent } from "./presence.ts";
@@ -60,6 +63,8 @@ async function begin(options: BackgroundOptions): Promise<JobRunner> {
   const { db, log, alone, crews, keepUp } = options;
   if (alone) logRelease(log, await releaseAllJobs(db));
   await logSetAside(options);
+  const distributed = await isDistributed(db.direct);
+  const wait = (orgId: string): Promise<void> => waitForCommits(db, orgId);
   const presence = bePresent({ db, log, onRelease: (jobs) => logRelease(log, jobs) });
   const runners: JobRunner[] = [];
   const stop = async (): Promise<void> => {
@@ -68,12 +73,14 @@ async function begin(options: BackgroundOptions): Promise<JobRunner> {
   };
   const solitude = createSolitude();
   try {
-    for (const { tasks, ...crew } of crews)
+    for (const { tasks, ...crew } of crews) {
+      const timely = distributed ? afterCommits(wait, tasks) : tasks;
       runners.push(
         await keepUp(() =>
-          startJobs(db.direct, carefulTasks(tasks, { db, log, solitude }), { ...crew, log, presence }),
+          startJobs(db.direct, carefulTasks(timely, { db, log, solitude }), { ...crew, log, presence }),
         ),
       );
+    }
   } catch (error) {
     await stop();
     throw error;

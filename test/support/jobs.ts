@@ -1,5 +1,8 @@
 import { Logger, runOnce } from "graphile-worker";
+import { inject } from "vitest";
 
+import { waitForCommits } from "../../src/db/citus/uncommitted.ts";
+import { afterCommits } from "../../src/jobs/after-commits.ts";
 import { deliveryTasks, jobTasks } from "../../src/jobs/tasks.ts";
 import type { TestApp } from "./app.ts";
 
@@ -7,9 +10,11 @@ const silent = new Logger(() => () => {});
 
 /** Runs every job that is due, as the running program would; the test program has no worker of its own. */
 export async function runPendingJobs(app: TestApp): Promise<void> {
+  const { db } = app.deps;
+  const tasks = { ...jobTasks(app.deps), ...deliveryTasks(app.deps) };
   await runOnce({
-    pgPool: app.deps.db.pool,
-    taskList: { ...jobTasks(app.deps), ...deliveryTasks(app.deps) },
+    pgPool: db.pool,
+    taskList: inject("cluster") ? afterCommits((orgId) => waitForCommits(db, orgId), tasks) : tasks,
     logger: silent,
     noHandleSignals: true,
   });

@@ -1,6 +1,7 @@
 import type pg from "pg";
 
 import { type Placement, placements } from "./placement.ts";
+import { commitInTwoPhases } from "./two-phase.ts";
 
 type Queryable = pg.ClientBase | pg.Pool;
 
@@ -209,6 +210,7 @@ async function distributeRest(client: pg.ClientBase, onTable: (name: string) => 
   }
   const functions = await distributeFunctions(client);
   const restored = await putBack(client);
+  await commitInTwoPhases(client);
   return { tables: tables.map(({ name }) => name), functions, restored };
 }
 
