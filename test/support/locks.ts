@@ -1,8 +1,14 @@
 import { setImmediate as turn } from "node:timers/promises";
 
+import { inject } from "vitest";
+
 import type { TestApp } from "./app.ts";
 
-const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+/** On a cluster they wait on the node of the organization. */
+const activity = (): string => (inject("cluster") ? "citus_stat_activity" : "pg_stat_activity");
+
+const waiting = (): string =>
+  `select from ${activity()} where datname = current_database() and wait_event_type = 'Lock'`;
 
 /** Waits until somebody in the database waits for a lock, or the request that should has no need to. */
 export async function untilWaiting(app: TestApp, request: Promise<unknown>): Promise<void> {
@@ -10,6 +16,6 @@ export async function untilWaiting(app: TestApp, request: Promise<unknown>): Pro
     () => true,
     () => true,
   );
-  while ((await app.deps.db.pool.query(waiting)).rowCount === 0)
+  while ((await app.deps.db.pool.query(waiting())).rowCount === 0)
     if (await Promise.race([settled, turn(false)])) break;
 }
