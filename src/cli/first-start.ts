@@ -42,11 +42,13 @@ function welcome(made: FirstStart, file: string, terminal: boolean): string {
 /**
  * Sets up an empty installation and tells the person at the terminal how to get in. The key goes to the terminal, if
  * there is one, and to a file of the data directory, never to the log.
+ * A server that answers no requests leaves that to one that does: the key is kept beside it.
  */
 export async function startFirstTime(
   deps: Pick<Deps, "config" | "db" | "clock" | "ids">,
   terminal = process.stdout.isTTY,
 ): Promise<void> {
+  if (!deps.config.roles.api) return;
   const file = initialKeyFile(deps.config.dataDir);
   const made = await bootstrap(deps, (key) => keepKey(file, key));
   if (made !== undefined) print.line(welcome(made, file, terminal));

@@ -55,8 +55,7 @@ async function checkEvidenceFolder({ evidence, config }: App["deps"]): Promise<v
 /** Does what has to be done before the first request, and listens. @returns the address. */
 async function begin(app: App): Promise<string> {
   await checkEvidenceFolder(app.deps);
-  // The key is kept where somebody looks for it: beside a server that answers those who have it.
-  if (app.deps.config.roles.api) await startFirstTime(app.deps);
+  await startFirstTime(app.deps);
   return app.listen();
 }
 

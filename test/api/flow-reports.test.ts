@@ -4,6 +4,7 @@ import { lockNumbering } from "../../src/modules/process/artifacts/store.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { insertMissingFlows } from "../../src/modules/process/flows/store.ts";
+import { waitingForLocks } from "../support/locks.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, repoInfo } from "../support/artifacts.ts";
 import { createEnvironment } from "../support/environments.ts";
@@ -73,9 +74,7 @@ describe("reports to an archived flow", () => {
 
 /** Until somebody in this database waits for a lock. */
 async function untilSomebodyWaits(): Promise<void> {
-  const waiting =
-    "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
-  while ((await app.deps.db.pool.query(waiting)).rowCount === 0);
+  while ((await app.deps.db.pool.query(waitingForLocks())).rowCount === 0);
 }
 
 function archiveWeb(orgId: string): Sql {

@@ -148,10 +148,11 @@ describe("an environment that is silent", () => {
     await watchSilence(org);
     await pass(240);
     app.clock.advance(120);
-    await app.deps.db.pool.query(
-      `create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
-       create trigger refuse before insert on notification_deliveries for each row execute function refuse()`,
-    );
+    for (const statement of [
+      "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$",
+      "create trigger refuse before insert on notification_deliveries for each row execute function refuse()",
+    ])
+      await app.deps.db.pool.query(statement);
     await expect(noticeSilence(app.deps)).rejects.toThrow("refused");
     expect((await silence(org)).gaps).toEqual([]);
     await app.deps.db.pool.query("drop function refuse cascade");

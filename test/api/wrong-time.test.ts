@@ -6,6 +6,7 @@ import { inRightTime, mendQueueTimes, runInRightTime } from "../../src/jobs/righ
 import { type JobRunner, startJobs } from "../../src/jobs/runner.ts";
 import { jobTasks } from "../../src/jobs/tasks.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { waitingForLocks } from "../support/locks.ts";
 import { fromSite } from "../support/sessions.ts";
 import { artifactBody } from "../support/artifacts.ts";
 import { createEnvironment } from "../support/environments.ts";
@@ -94,19 +95,17 @@ describe("a clock that jumped ahead", () => {
     const { pool } = app.deps.db;
     const other = await pool.connect();
     await other.query("begin");
-    await other.query("select from environments for update");
+    await other.query("select from environments where org_id = $1 for update", [org.id]);
     // Past the gate; it takes its time when it has the environment.
     const writing = reportServer(org, "prod", ["web"]);
-    const waiting = "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'";
-    await expect
-      .poll(async () => (await pool.query<{ count: number }>(waiting)).rows[0]!.count)
-      .toBeGreaterThan(0);
+    await expect.poll(async () => (await pool.query(waitingForLocks())).rowCount).toBeGreaterThan(0);
     app.clock.advance(century);
     await other.query("commit");
     other.release();
     await writing;
     const { rows } = await pool.query<{ at: number }>(
-      "select greatest(e.last_reported_at, s.created_at) as at from environments e, snapshots s",
+      "select greatest(e.last_reported_at, s.created_at) as at from environments e join snapshots s using (org_id) where e.org_id = $1",
+      [org.id],
     );
     expect(rows[0]!.at).toBeLessThan(Date.now() / 1000 + 1);
   });

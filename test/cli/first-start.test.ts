@@ -87,6 +87,14 @@ describe("the first start of an empty server", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  it("is left by a server that works on jobs alone to one that answers requests", async () => {
+    const roles = { api: false, jobs: true };
+    await startFirstTime({ ...app.deps, config: { ...app.deps.config, roles } });
+    expect([await readdir(folder), await usersThere(), printed]).toEqual([[], [], ""]);
+    await startFirstTime(app.deps);
+    expect(await usersThere()).toEqual(["admin"]);
+  });
+
   it("happens once when several processes start together; the kept key is the one that works", async () => {
     await Promise.all(Array.from({ length: 5 }, () => startFirstTime(app.deps, true)));
     expect(await usersThere()).toEqual(["admin"]);
