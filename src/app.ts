@@ -11,7 +11,7 @@ import { connect, type Database } from "./db/connect.ts";
 import { startManagedPostgres } from "./db/managed/index.ts";
 import { distributeNew } from "./db/citus/distribute.ts";
 import { joinServers, type LiveServers } from "./db/live-servers.ts";
-import { migrate, withSchema } from "./db/migrate.ts";
+import { migrate } from "./db/migrate.ts";
 import { checkPooler } from "./db/pooler.ts";
 import { createReplica, ForeignReplicaError, type Replica } from "./db/replica.ts";
 import { checkSecretKey } from "./db/secret-key.ts";
@@ -145,10 +145,11 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
 
 /** Brings an empty or older database up to date. */
 export async function prepareDatabase(db: Database, log: ProgramLog): Promise<void> {
-  const applied = await migrate(db.direct, migrationsFolder);
+  const applied = await migrate(db.direct, migrationsFolder, async (client) => {
+    const { tables } = await distributeNew(client);
+    if (tables.length > 0) log.info({ tables }, "tables distributed");
+  });
   if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
-  const { tables } = await withSchema(db.direct, distributeNew);
-  if (tables.length > 0) log.info({ tables }, "tables distributed");
   await migrateJobs(db.direct, log);
 }
 

@@ -60,11 +60,20 @@ export async function withSchema<T>(pool: pg.Pool, work: (client: pg.PoolClient)
  * Brings the database up to date: applies, in order of name and each in its own transaction, the files of `directory`
  * that were not applied yet. Processes that start together wait for each other. A file that was changed after it was
  * applied, or one the database knows and we do not (a newer version wrote it), is an error: nothing is applied then.
+ * @param afterwards does what else has to be done before others may go on.
  * @returns the names applied.
  */
-export async function migrate(pool: pg.Pool, directory: string): Promise<string[]> {
+export async function migrate(
+  pool: pg.Pool,
+  directory: string,
+  afterwards?: (client: pg.PoolClient) => Promise<void>,
+): Promise<string[]> {
   const migrations = await readMigrations(directory);
-  return withSchema(pool, (client) => applyPending(client, migrations));
+  return withSchema(pool, async (client) => {
+    const applied = await applyPending(client, migrations);
+    await afterwards?.(client);
+    return applied;
+  });
 }
 
 async function applyPending(client: pg.PoolClient, migrations: readonly Migration[]): Promise<string[]> {
