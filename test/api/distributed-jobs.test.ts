@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 
 import type { TestOrg } from "../support/app.ts";
-import { withDatabase } from "../support/databases.ts";
+import { urlOf } from "../support/databases.ts";
 import { runPendingJobs } from "../support/jobs.ts";
 import { deliveriesOf, happen, inProd } from "../support/notifications.ts";
 import { type Notified, startNotified } from "../support/notified.ts";
@@ -44,7 +44,7 @@ describe.runIf(inject("cluster"))("what queues a job on a distributed database",
        where shardid = get_shard_id_for_distribution_column('audit_log', $1::uuid)`,
       [org.id],
     );
-    const url = new URL(withDatabase(inject("postgres"), notified.app.database) as string);
+    const url = new URL(urlOf(inject("postgres"), notified.app.database));
     url.hostname = node!.nodename;
     url.port = String(node!.nodeport);
     const client = new pg.Client(url.href);

@@ -23,7 +23,7 @@ const secret = { WAYBILL_SECRET_KEY: "a key that all servers have, 32 characters
 
 beforeEach(async () => {
   database = uniqueName("waybill_pooled").replaceAll("-", "_");
-  await createDatabase(inject("postgres"), database);
+  await createDatabase(inject("postgres"), database, inject("cluster") ? inject("template") : undefined);
 });
 afterEach(() => dropDatabase(inject("postgres"), database));
 
