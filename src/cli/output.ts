@@ -1,5 +1,18 @@
 /** A failure that its message explains in full to the person at the terminal. */
-export class CliError extends Error {}
+export class CliError extends Error {
+  /** What the process exits with. */
+  readonly exitStatus: number = 1;
+}
+
+/** The command was given something it cannot work with. */
+export class UsageError extends CliError {
+  override readonly exitStatus = 2;
+}
+
+/** The command did its work, but somebody should look at what it found. */
+export class WarningsError extends CliError {
+  override readonly exitStatus = 3;
+}
 
 /** What commands say to people; logs go elsewhere. */
 export const print = {

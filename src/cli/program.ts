@@ -4,6 +4,7 @@ import { programVersion } from "../app.ts";
 import { ConfigError, quietLibraries } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
 import { adminCommand } from "./admin.ts";
+import { backupCommand } from "./backup.ts";
 import { demoCommand } from "../../demo/command.ts";
 import { devCommand } from "./dev.ts";
 import { serveCommand } from "./serve.ts";
@@ -11,6 +12,7 @@ import { ManagedPostgresError } from "../db/managed/index.ts";
 import { PoolerError } from "../db/pooler.ts";
 import { ForeignReplicaError } from "../db/replica.ts";
 import { ForeignSecretsError } from "../db/secret-key.ts";
+import { DamagedArchive } from "../lib/tar-reader.ts";
 import { CliError, print } from "./output.ts";
 
 /** Builds the command line: one command a file. */
@@ -21,6 +23,7 @@ function createProgram(): Command {
     .exitOverride();
   program.addCommand(serveCommand());
   program.addCommand(adminCommand());
+  program.addCommand(backupCommand());
   program.addCommand(demoCommand());
   program.addCommand(devCommand());
   return program;
@@ -32,6 +35,7 @@ function explain(error: unknown): string {
     return error.mistakes.map((mistake) => `Configuration: ${mistake}`).join("\n");
   if (
     error instanceof CliError ||
+    error instanceof DamagedArchive ||
     error instanceof ManagedPostgresError ||
     error instanceof ForeignSecretsError ||
     error instanceof PoolerError ||
@@ -56,6 +60,6 @@ export async function runCli(argv: string[]): Promise<number> {
     // Commander has printed its own messages already.
     if (error instanceof CommanderError) return error.exitCode;
     print.error(explain(error));
-    return 1;
+    return error instanceof CliError ? error.exitStatus : 1;
   }
 }

@@ -85,3 +85,13 @@ export function monthOfPartition(table: PartitionedTable, name: string): Month |
   const prefix = `${table}_`;
   return name.startsWith(prefix) ? parseMonth(name.slice(prefix.length).replace("_", "-")) : undefined;
 }
+
+/** Names the table that rows are copied to, until it takes the place of the other. */
+export function copyOf(table: PartitionedTable): string {
+  return `${table}_partitions`;
+}
+
+/** Names the table as it was, from the switch until it is removed. */
+export function formerOf(table: PartitionedTable): string {
+  return `${table}_former`;
+}

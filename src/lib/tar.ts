@@ -1,6 +1,5 @@
-import type { Readable } from "node:stream";
-
-const block = 512;
+/** Bytes of a block, the unit of an archive. */
+export const tarBlock = 512;
 /** Largest size of a file: what eleven octal digits hold. */
 const largestSize = 8 ** 11 - 1;
 
@@ -12,7 +11,7 @@ export interface TarEntry {
   size: number;
   /** Unix seconds. */
   modified_at: number;
-  content: Readable | Buffer;
+  content: AsyncIterable<Buffer> | Buffer;
 }
 
 function octal(value: number, length: number): string {
@@ -21,7 +20,7 @@ function octal(value: number, length: number): string {
     .padStart(length - 1, "0")}\0`;
 }
 
-interface Header {
+export interface TarHeader {
   name: string;
   size: number;
   modified_at: number;
@@ -29,8 +28,8 @@ interface Header {
 }
 
 /** Writes a header block (POSIX.1-2001, ustar). */
-function header({ name, size, modified_at, type }: Header): Buffer {
-  const bytes = Buffer.alloc(block);
+export function tarHeader({ name, size, modified_at, type }: TarHeader): Buffer {
+  const bytes = Buffer.alloc(tarBlock);
   bytes.write(name, 0, 100, "latin1");
   bytes.write(octal(0o644, 8), 100, "latin1");
   bytes.write(octal(0, 8) + octal(0, 8), 108, "latin1");
@@ -52,7 +51,7 @@ function record(key: string, value: string): string {
 }
 
 function padding(size: number): Buffer {
-  return Buffer.alloc((block - (size % block)) % block);
+  return Buffer.alloc((tarBlock - (size % tarBlock)) % tarBlock);
 }
 
 /** Writes the header of a file, after a pax header if its name does not fit the old field. */
@@ -63,27 +62,35 @@ function* headers(entry: TarEntry): Generator<Buffer> {
   const name = plain ? path : path.replace(/[^\x20-\x7e]/gu, "_").slice(-100);
   if (!plain) {
     const extra = Buffer.from(record("path", path));
-    yield header({ name: "pax-header", size: extra.length, modified_at, type: "x" });
+    yield tarHeader({ name: "pax-header", size: extra.length, modified_at, type: "x" });
     yield Buffer.concat([extra, padding(extra.length)]);
   }
-  yield header({ name, size, modified_at, type: "0" });
+  yield tarHeader({ name, size, modified_at, type: "0" });
 }
+
+/**
+ * Writes one file of an archive, piece by piece.
+ * @throws Error when it does not have the size it announced: the archive is not valid then.
+ */
+export async function* tarFile(entry: TarEntry): AsyncGenerator<Buffer> {
+  yield* headers(entry);
+  let size = 0;
+  for await (const piece of Buffer.isBuffer(entry.content) ? [entry.content] : entry.content) {
+    size += piece.length;
+    yield piece;
+  }
+  if (size !== entry.size) throw new Error(`${entry.path} has ${size} bytes instead of ${entry.size}`);
+  yield padding(size);
+}
+
+/** What an archive ends with. */
+export const tarEnd = Buffer.alloc(2 * tarBlock);
 
 /**
  * Writes a tar archive, piece by piece, of files in the order they come. Only one piece at a time is in memory.
  * @throws Error when a file does not have the size it announced: the archive is not valid then.
  */
 export async function* tarArchive(entries: AsyncIterable<TarEntry>): AsyncGenerator<Buffer> {
-  for await (const entry of entries) {
-    yield* headers(entry);
-    let size = 0;
-    const pieces = Buffer.isBuffer(entry.content) ? [entry.content] : entry.content;
-    for await (const piece of pieces as AsyncIterable<Buffer>) {
-      size += piece.length;
-      yield piece;
-    }
-    if (size !== entry.size) throw new Error(`${entry.path} has ${size} bytes instead of ${entry.size}`);
-    yield padding(size);
-  }
-  yield Buffer.alloc(2 * block);
+  for await (const entry of entries) yield* tarFile(entry);
+  yield tarEnd;
 }

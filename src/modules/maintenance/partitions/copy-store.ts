@@ -1,9 +1,8 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { boolean, float, integer, nullable, type RowOf, text, texts } from "../../../db/row.ts";
 import { constant, identifier, join, query, raw, sql } from "../../../db/sql.ts";
-import { type PartitionedTable, partitionKeys } from "../../../domain/partitions.ts";
+import { copyOf, type PartitionedTable, partitionKeys } from "../../../domain/partitions.ts";
 import { listColumns, listKeyColumns } from "./catalog-store.ts";
-import { copyOf } from "./shape-store.ts";
 
 /** Lets the statements of the transaction take as long as they do. */
 export async function liftTimeLimit(tx: Tx): Promise<void> {

@@ -3,7 +3,9 @@ import { constant, identifier, join, raw, sql } from "../../../db/sql.ts";
 import {
   addMonths,
   boundOf,
+  copyOf,
   defaultPartitionOf,
+  formerOf,
   type Month,
   type PartitionedTable,
   partitionKeys,
@@ -18,16 +20,6 @@ import {
   listReferences,
   listTriggers,
 } from "./catalog-store.ts";
-
-/** Names the table that rows are copied to, until it takes the place of the other. */
-export function copyOf(table: PartitionedTable): string {
-  return `${table}_partitions`;
-}
-
-/** Names the table as it was, from the switch until it is removed. */
-function formerOf(table: PartitionedTable): string {
-  return `${table}_former`;
-}
 
 const copyTrigger = (table: PartitionedTable): string => `${table}_copy`;
 

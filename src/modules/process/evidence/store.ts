@@ -1,5 +1,5 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { integer, type RowOf, text, uuid } from "../../../db/row.ts";
+import { boolean, integer, type RowOf, text, uuid } from "../../../db/row.ts";
 import { moment, query, sql } from "../../../db/sql.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 
@@ -18,6 +18,19 @@ export async function lockContents(tx: Tx, sha256s: readonly string[]): Promise<
 /** Waits until nobody is about to refer to this content, and keeps everybody from it until the transaction ends. */
 export async function lockOrphan(tx: Tx, sha256: string): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended('evidence:' || ${sha256}::text, 0))`);
+}
+
+const removal = sql`hashtextextended('evidence removal', 0)`;
+
+/** Keeps everybody from removing contents for as long as the session lasts. */
+export async function holdRemovals(db: Executor): Promise<void> {
+  await db.run(sql`select pg_advisory_lock_shared(${removal})`);
+}
+
+/** Tells whether contents may be removed, and holds off who wants to keep that from happening until the transaction ends. */
+export async function tryRemoval(tx: Tx): Promise<boolean> {
+  const { free } = await tx.one(query({ free: boolean })`select pg_try_advisory_xact_lock(${removal}) as free`);
+  return free;
 }
 
 /** Inserts files, passing over those the organization has already. Sort them, lest two writers deadlock. */

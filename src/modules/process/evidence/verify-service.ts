@@ -1,9 +1,10 @@
 import { finished } from "node:stream/promises";
 
+import type { Executor } from "../../../db/connect.ts";
 import { transaction } from "../../../db/transaction.ts";
 import { ContentDamaged, ContentMissing, type ListedContent } from "../../../evidence/store.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { listContents, listReferred, lockOrphan } from "./store.ts";
+import { holdRemovals, listContents, listReferred, lockOrphan, tryRemoval } from "./store.ts";
 
 type VerifyDeps = Pick<Deps, "evidence" | "db">;
 
@@ -27,6 +28,17 @@ async function checkOne(deps: VerifyDeps, sha256: string): Promise<Finding | und
   }
 }
 
+/** Lists every content that any organization has, in order of digest. */
+export async function* listStored(db: Executor): AsyncGenerator<{ sha256: string; size: number }> {
+  for (let after = ""; ;) {
+    const page = await listContents(db, after, pageSize);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < pageSize) return;
+    after = last.sha256;
+  }
+}
+
 /**
  * Reads every content that any organization has, and says of each whether it is as it was stored.
  * @throws whatever the storage fails with, when it cannot be read at all.
@@ -34,13 +46,8 @@ async function checkOne(deps: VerifyDeps, sha256: string): Promise<Finding | und
 export async function* verifyContents(
   deps: VerifyDeps,
 ): AsyncGenerator<{ size: number; finding: Finding | undefined }> {
-  for (let after = ""; ;) {
-    const page = await listContents(deps.db, after, pageSize);
-    for (const { sha256, size } of page) yield { size, finding: await checkOne(deps, sha256) };
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageSize) return;
-    after = last.sha256;
-  }
+  for await (const { sha256, size } of listStored(deps.db))
+    yield { size, finding: await checkOne(deps, sha256) };
 }
 
 async function unreferred(deps: VerifyDeps, batch: ListedContent[]): Promise<ListedContent[]> {
@@ -72,16 +79,22 @@ export async function* findOrphans(
 
 /**
  * Removes an orphan, unless somebody refers to it by now. Writers of rows hold the same lock and look for the content
- * under it, so a row whose content was removed cannot come about.
+ * under it, so a row whose content was removed cannot come about. While a backup is made nothing is removed.
  * @returns whether it was removed.
  */
 export function removeOrphan(deps: VerifyDeps, sha256: string): Promise<boolean> {
   return transaction(deps.db, async (tx) => {
+    if (!(await tryRemoval(tx))) return false;
     await lockOrphan(tx, sha256);
     if ((await listReferred(tx, [sha256])).length > 0) return false;
     await deps.evidence.remove(sha256);
     return true;
   });
+}
+
+/** Keeps everybody from removing contents for as long as the connection lasts. Several may at once. */
+export function keepContents(connection: Executor): Promise<void> {
+  return holdRemovals(connection);
 }
 
 /** Files are named only when they are complete, so an unfinished upload is worth nothing after this. */

@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+
+import { backupName, backupNamePattern, chooseOutdated, type DatedBackup, parseKeep } from "./backups.ts";
+
+it("reads rules of what to keep", () => {
+  expect(parseKeep("7d,4w,12m")).toEqual({ days: 7, weeks: 4, months: 12 });
+  expect(parseKeep("3w")).toEqual({ days: 0, weeks: 3, months: 0 });
+  for (const wrong of ["", "7", "d", "7d,7d", "0d", "7y", "-1d", "7d,"]) expect(parseKeep(wrong)).toBeUndefined();
+});
+
+const day = 86_400;
+const on = (...days: number[]): DatedBackup[] =>
+  days.map((at) => ({ id: `b${at}`, made_at: at * day + 100, needs: [] }));
+
+it("keeps the last backup of each day, week and month that has one", () => {
+  const twice = [...on(10), { id: "earlier", made_at: 10 * day + 50, needs: [] }];
+  expect(chooseOutdated(twice, { days: 2, weeks: 0, months: 0 }).map(({ id }) => id)).toEqual(["earlier"]);
+  // 1970-01-05 was a Monday: days 4 to 10 are of one week.
+  const week = on(3, 4, 10, 11);
+  expect(chooseOutdated(week, { days: 0, weeks: 9, months: 0 }).map(({ id }) => id)).toEqual(["b4"]);
+});
+
+it("keeps what others need", () => {
+  const backups = on(1, 2, 3);
+  backups[2] = { ...backups[2]!, needs: ["b1"] };
+  expect(chooseOutdated(backups, { days: 1, weeks: 0, months: 0 }).map(({ id }) => id)).toEqual(["b2"]);
+});
+
+const rule = fc.record({ days: fc.nat(9), weeks: fc.nat(9), months: fc.nat(9) });
+const dated = fc
+  .uniqueArray(fc.nat(400 * day), { maxLength: 40 })
+  .map((moments) => moments.map((made_at, index) => ({ id: String(index), made_at, needs: [] })));
+
+it("never takes the newest, keeps no more than was asked for, and takes nothing twice", () => {
+  fc.assert(
+    fc.property(dated, rule, (backups, keep) => {
+      const gone = chooseOutdated(backups, keep);
+      const stay = backups.filter((one) => !gone.includes(one));
+      const newest = Math.max(...backups.map(({ made_at }) => made_at));
+      if (backups.length > 0) expect(stay.some(({ made_at }) => made_at === newest)).toBe(true);
+      expect(stay.length).toBeLessThanOrEqual(Math.max(1, keep.days + keep.weeks + keep.months));
+      expect(chooseOutdated(stay, keep)).toEqual([]);
+    }),
+  );
+});
+
+it("names files by their moment, so that names are in order of time", () => {
+  const [first, second] = [0, 1].map((at) => backupName(1_700_000_000 + at, "0123456789abcdef"));
+  expect(first).toBe("waybill-20231114T221320Z-01234567.tar");
+  expect([first, second].toSorted()).toEqual([first, second]);
+  expect(first).toMatch(backupNamePattern);
+});

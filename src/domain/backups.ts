@@ -1,0 +1,76 @@
+/** What of the backups in a folder is kept: the last of each of so many days, weeks and months that have one. */
+export interface KeepRule {
+  days: number;
+  weeks: number;
+  months: number;
+}
+
+const units = { d: "days", w: "weeks", m: "months" } as const;
+
+/** Reads a rule such as `7d,4w,12m`, each unit at most once; undefined for anything else. */
+export function parseKeep(text: string): KeepRule | undefined {
+  const rule: KeepRule = { days: 0, weeks: 0, months: 0 };
+  const seen = new Set<string>();
+  for (const part of text.split(",")) {
+    const [, count, unit] = /^(\d{1,4})([dwm])$/.exec(part.trim()) ?? [];
+    if (count === undefined || unit === undefined || seen.has(unit)) return undefined;
+    seen.add(unit);
+    rule[units[unit as keyof typeof units]] = Number(count);
+  }
+  return rule.days + rule.weeks + rule.months > 0 ? rule : undefined;
+}
+
+/** A backup as the choice of what to keep sees it. */
+export interface DatedBackup {
+  id: string;
+  /** Unix seconds. */
+  made_at: number;
+  /** Ids of the backups that hold evidence of this one. */
+  needs: readonly string[];
+}
+
+const daySeconds = 86_400;
+/** 1970-01-01 was a Thursday; weeks begin on Mondays. */
+const daysBeforeMonday = 3;
+
+const periods: Readonly<Record<keyof KeepRule, (seconds: number) => number>> = {
+  days: (seconds) => Math.floor(seconds / daySeconds),
+  weeks: (seconds) => Math.floor((seconds / daySeconds + daysBeforeMonday) / 7),
+  months: (seconds) => {
+    const date = new Date(seconds * 1000);
+    return date.getUTCFullYear() * 12 + date.getUTCMonth();
+  },
+};
+
+/**
+ * Chooses which backups go: all that no part of the rule asks for, but never the newest, and none whose evidence one that stays
+ * refers to. Days, weeks and months are those of UTC.
+ */
+export function chooseOutdated(backups: readonly DatedBackup[], rule: KeepRule): DatedBackup[] {
+  const newestFirst = backups.toSorted((one, other) => other.made_at - one.made_at);
+  const kept = new Set(newestFirst.slice(0, 1).map(({ id }) => id));
+  for (const [unit, periodOf] of Object.entries(periods) as [keyof KeepRule, (at: number) => number][]) {
+    const filled = new Set<number>();
+    for (const { id, made_at } of newestFirst) {
+      if (filled.size === rule[unit]) break;
+      const period = periodOf(made_at);
+      if (filled.has(period)) continue;
+      filled.add(period);
+      kept.add(id);
+    }
+  }
+  const needed = new Set(backups.filter(({ id }) => kept.has(id)).flatMap(({ needs }) => needs));
+  return backups.filter(({ id }) => !kept.has(id) && !needed.has(id));
+}
+
+/** Names the file of a backup: when it was made, to the second in UTC, and the beginning of its id. */
+export function backupName(made_at: number, id: string): string {
+  const stamp = new Date(made_at * 1000)
+    .toISOString()
+    .replaceAll(/[-:]/g, "")
+    .replace(/\.\d+/, "");
+  return `waybill-${stamp}-${id.slice(0, 8)}.tar`;
+}
+
+/** Names of files that `backupName` gives. */
+export const backupNamePattern = /^waybill-\d{8}T\d{6}Z-[0-9a-f]{8}\.tar$/;

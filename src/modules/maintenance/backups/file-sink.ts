@@ -1,0 +1,62 @@
+import { once } from "node:events";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Writable } from "node:stream";
+import { finished } from "node:stream/promises";
+
+import type { Sink } from "./archive-writer.ts";
+
+/** What names of files end with that are being written, or were when somebody was interrupted. */
+export const partialSuffix = ".partial";
+
+async function flushFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeAll(file: FileHandle, piece: Buffer): Promise<void> {
+  for (let done = 0; done < piece.length;) done += (await file.write(piece, done)).bytesWritten;
+}
+
+/**
+ * Begins a file, readable for its owner alone, that gets its name when it is complete and on the disk.
+ * @throws what opening it fails with.
+ */
+export async function openFileSink(path: string): Promise<Sink> {
+  const partial = `${path}.${process.pid}${partialSuffix}`;
+  const file = await open(partial, "w", 0o600);
+  return {
+    write: (piece) => writeAll(file, piece),
+    finish: async () => {
+      await file.sync();
+      await file.close();
+      await rename(partial, path);
+      await flushFolder(dirname(path));
+    },
+    abandon: async () => {
+      await file.close().catch(() => {});
+      await rm(partial, { force: true }).catch(() => {});
+    },
+  };
+}
+
+/** Writes to a stream that is open, such as standard output. Whoever reads it finds the end missing after a failure. */
+export function streamSink(stream: Writable): Sink {
+  let failure: Error | undefined;
+  stream.once("error", (error) => (failure = error));
+  return {
+    write: async (piece) => {
+      if (failure !== undefined) throw failure;
+      if (!stream.write(piece)) await once(stream, "drain");
+    },
+    finish: async () => {
+      stream.end();
+      await finished(stream);
+    },
+    abandon: async () => {},
+  };
+}

@@ -1,0 +1,152 @@
+import { z } from "zod";
+
+import { addressPattern } from "../../../evidence/store.ts";
+
+/** The only format there is so far. */
+export const formatNumber = 1;
+
+/** The first file of a backup: what has to be known before anything else of it is read. */
+export const headPath = "waybill-backup.json";
+/** The last file of a backup: a backup without it is incomplete. */
+export const manifestPath = "manifest.jsonl";
+
+const digest = z.string().regex(addressPattern);
+const count = z.int().min(0);
+
+/** How evidence goes into a backup: all of it, what no earlier backup of the folder has, or none but its digests. */
+export const evidenceChoices = ["full", "new", "none"] as const;
+export type EvidenceChoice = (typeof evidenceChoices)[number];
+
+const Head = z.strictObject({
+  format: z.literal(formatNumber),
+  id: z.uuid(),
+  /** Version of the program that made it. */
+  program: z.string(),
+  /** Unix seconds by the clock of the database. */
+  database_time: z.number(),
+  /** Position in the write-ahead log; null on a standby. */
+  lsn: z.string().nullable(),
+  /** `server_version_num` of PostgreSQL. */
+  database_version: z.int(),
+  migrations: z.array(z.strictObject({ name: z.string(), checksum: z.string() })).min(1),
+  organizations: count,
+  /** Which key sealed the secrets; null when none was sealed. */
+  secret_key_fingerprint: z.string().nullable(),
+  evidence: z.enum(evidenceChoices),
+  tables: z.array(
+    z.strictObject({
+      schema: z.string(),
+      name: z.string(),
+      columns: z.array(z.string()),
+      /** Divided by months where it was copied. */
+      partitioned: z.boolean(),
+    }),
+  ),
+});
+export type BackupHead = z.output<typeof Head>;
+export type BackupTable = BackupHead["tables"][number];
+
+const ManifestLine = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("table"), table: z.string(), rows: count, bytes: count, sha256: digest }),
+  z.strictObject({ kind: z.literal("sequence"), sequence: z.string(), value: count, called: z.boolean() }),
+  z.strictObject({
+    kind: z.literal("evidence"),
+    sha256: digest,
+    size: count,
+    /** The backup that has the bytes, by id; null when none has: only the digest was taken. */
+    in: z.uuid().nullable(),
+    /** Why the bytes could not be read when the backup was made. */
+    problem: z.enum(["missing", "damaged"]).optional(),
+  }),
+  z.strictObject({
+    kind: z.literal("end"),
+    id: z.uuid(),
+    /** Of all bytes of the archive before this file. */
+    archive_sha256: digest,
+    /** Of all lines of this file before this one. */
+    lines_sha256: digest,
+    rows: count,
+    table_bytes: count,
+    evidence_files: count,
+    /** Ids of other backups that have evidence of this one. */
+    needs: z.array(z.uuid()),
+  }),
+]);
+export type ManifestLine = z.output<typeof ManifestLine>;
+export type ManifestEnd = Extract<ManifestLine, { kind: "end" }>;
+export type TableLine = Extract<ManifestLine, { kind: "table" }>;
+export type EvidenceLine = Extract<ManifestLine, { kind: "evidence" }>;
+export type SequenceLine = Extract<ManifestLine, { kind: "sequence" }>;
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the first file of a backup; undefined for what is none of a format known here. */
+export function parseHead(text: string): BackupHead | undefined {
+  return Head.safeParse(parseJson(text)).data;
+}
+
+/** Reads a line of a manifest; undefined for what is none. */
+export function parseManifestLine(text: string): ManifestLine | undefined {
+  return ManifestLine.safeParse(parseJson(text)).data;
+}
+
+/** Names a table as manifests and paths do. */
+export function tableKey({ schema, name }: Pick<BackupTable, "schema" | "name">): string {
+  return `${schema}.${name}`;
+}
+
+/** Bytes of a table that are compressed together: what a reader holds in memory of each table. */
+export const partBytes = 4 * 1024 * 1024;
+
+/** Names a part of a table, a gzip file of its own; parts of several tables may follow each other in any order. */
+export function partPath(table: string, number: number, isLast: boolean): string {
+  return `tables/${table}/${String(number).padStart(6, "0")}${isLast ? ".last" : ""}.bin.gz`;
+}
+
+/** A file of a backup, by its path. */
+export type BackupFile =
+  | { kind: "part"; table: string; number: number; isLast: boolean }
+  | { kind: "evidence"; sha256: string }
+  | { kind: "manifest" };
+
+/** Reads the path of a file; undefined for one that no backup has. */
+export function parsePath(path: string): BackupFile | undefined {
+  if (path === manifestPath) return { kind: "manifest" };
+  const part = /^tables\/([a-z0-9_]+\.[a-z0-9_]+)\/(\d{6,9})(\.last)?\.bin\.gz$/.exec(path);
+  if (part !== null)
+    return { kind: "part", table: part[1]!, number: Number(part[2]), isLast: part[3] !== undefined };
+  const sha256 = /^evidence\/([0-9a-f]{64})$/.exec(path)?.[1];
+  return sha256 === undefined ? undefined : { kind: "evidence", sha256 };
+}
+
+/** Names the file with the bytes of a content. */
+export function evidencePath(sha256: string): string {
+  return `evidence/${sha256}`;
+}
+
+/** How much the lines of a manifest say there is. */
+export type Sums = Pick<ManifestEnd, "rows" | "table_bytes" | "evidence_files">;
+
+/** Adds up the lines of a manifest, and finds the other backups, by id, that these refer to. */
+export function sumUp(
+  lines: readonly ManifestLine[],
+  id: string | undefined,
+): { sums: Sums; needs: ReadonlySet<string> } {
+  const sums: Sums = { rows: 0, table_bytes: 0, evidence_files: 0 };
+  const needs = new Set<string>();
+  for (const line of lines)
+    if (line.kind === "table") {
+      sums.rows += line.rows;
+      sums.table_bytes += line.bytes;
+    } else if (line.kind === "evidence") {
+      sums.evidence_files += 1;
+      if (line.in !== null && line.in !== id) needs.add(line.in);
+    }
+  return { sums, needs };
+}

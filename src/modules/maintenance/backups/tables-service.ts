@@ -1,0 +1,69 @@
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
+
+import type { Dedicated } from "../../../db/dedicated.ts";
+import type { ArchiveWriter } from "./archive-writer.ts";
+import { copyOutOf } from "./catalog-store.ts";
+import { type BackupTable, partBytes, partPath, type TableLine, tableKey } from "./format.ts";
+
+const compress = promisify(gzip);
+
+/** Gathers the pieces of a stream into parts of at least `partBytes`, and says which is the last. */
+async function* inParts(source: AsyncIterable<Buffer>): AsyncGenerator<{ part: Buffer; isLast: boolean }> {
+  let pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of source) {
+    if (size >= partBytes) {
+      yield { part: Buffer.concat(pieces), isLast: false };
+      [pieces, size] = [[], 0];
+    }
+    pieces.push(piece);
+    size += piece.length;
+  }
+  yield { part: Buffer.concat(pieces), isLast: true };
+}
+
+/**
+ * Writes all rows of a table into an archive. @param advance told how many bytes of it were read.
+ * @returns what a manifest says of it.
+ */
+export async function writeTable(
+  connection: Dedicated,
+  archive: ArchiveWriter,
+  table: BackupTable,
+  advance: (bytes: number) => void,
+): Promise<TableLine> {
+  const key = tableKey(table);
+  const hash = createHash("sha256");
+  const rows = connection.copyOut(copyOutOf(table));
+  let [bytes, number] = [0, 0];
+  async function* counted(): AsyncGenerator<Buffer> {
+    for await (const piece of rows as AsyncIterable<Buffer>) {
+      hash.update(piece);
+      bytes += piece.length;
+      advance(piece.length);
+      yield piece;
+    }
+  }
+  for await (const { part, isLast } of inParts(counted())) {
+    number += 1;
+    await archive.add(
+      partPath(key, number, isLast),
+      await compress(part, { level: constants.Z_BEST_SPEED }),
+    );
+  }
+  return { kind: "table", table: key, rows: rows.rowCount, bytes, sha256: hash.digest("hex") };
+}
+
+/** Reads a table as a backup would. @returns what a manifest would say of it. */
+export async function digestTable(connection: Dedicated, table: BackupTable): Promise<TableLine> {
+  const hash = createHash("sha256");
+  const rows = connection.copyOut(copyOutOf(table));
+  let bytes = 0;
+  for await (const piece of rows as AsyncIterable<Buffer>) {
+    hash.update(piece);
+    bytes += piece.length;
+  }
+  return { kind: "table", table: tableKey(table), rows: rows.rowCount, bytes, sha256: hash.digest("hex") };
+}

@@ -1,0 +1,202 @@
+import { isDistributed } from "../../../db/citus/distribute.ts";
+import { type Dedicated, openDedicated } from "../../../db/dedicated.ts";
+import { invalid } from "../../../domain/errors.ts";
+import { sha256 } from "../../../lib/hash.ts";
+import { eachInParallel } from "../../../lib/parallel.ts";
+import { present } from "../../../lib/present.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { keepContents } from "../../process/evidence/verify-service.ts";
+import { type ArchiveWriter, type Sink, writeArchive } from "./archive-writer.ts";
+import {
+  beginSnapshot,
+  type DatabaseFacts,
+  endSnapshot,
+  type CatalogTable,
+  joinSnapshot,
+  listMigrations,
+  listSequences,
+  listTables,
+  readFacts,
+} from "./catalog-store.ts";
+import { writeEvidence } from "./evidence-service.ts";
+import {
+  type BackupHead,
+  type EvidenceChoice,
+  type EvidenceLine,
+  formatNumber,
+  headPath,
+  type ManifestEnd,
+  type ManifestLine,
+  manifestPath,
+  sumUp,
+} from "./format.ts";
+import { writeTable } from "./tables-service.ts";
+
+/** How a backup is made. */
+export interface BackupOptions {
+  /** A UUID of its own. */
+  id: string;
+  /** Version of the program. */
+  program: string;
+  evidence: EvidenceChoice;
+  /** Contents that earlier backups have, and which: ids by digest. For the choice `new`. */
+  earlier?: ReadonlyMap<string, string>;
+  /** Tables that are read at the same time; 2 when left out. */
+  connections?: number;
+  /** Told how much of the tables was read, and about how much there is, in bytes. */
+  report?(done: number, total: number): void;
+}
+
+/** A backup that was made. */
+export interface MadeBackup {
+  /** Unix seconds by the clock of the database. */
+  made_at: number;
+  /** Of the file. */
+  bytes: number;
+  end: ManifestEnd;
+  /** Evidence whose bytes could not be taken. */
+  problems: EvidenceLine[];
+}
+
+type BackupDeps = Pick<Deps, "db" | "evidence">;
+
+const attempts = 5;
+
+/** Begins a look at the database in which no table is other than those listed. */
+async function beginLook(connection: Dedicated): Promise<{ snapshot: string; tables: CatalogTable[] }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const expected = await listTables(connection);
+    const snapshot = await beginSnapshot(connection, expected);
+    const tables = await listTables(connection);
+    const ids = (list: readonly CatalogTable[]): string =>
+      list
+        .map(({ id }) => id)
+        .toSorted()
+        .join();
+    if (ids(tables) === ids(expected)) return { snapshot, tables };
+    if (attempt === attempts) throw invalid("Tables are being changed: try again when that is done");
+    await endSnapshot(connection);
+  }
+}
+
+async function writeHead(
+  connection: Dedicated,
+  archive: ArchiveWriter,
+  given: { facts: DatabaseFacts; tables: readonly CatalogTable[]; options: BackupOptions },
+): Promise<void> {
+  const { facts, tables, options } = given;
+  const head: BackupHead = {
+    format: formatNumber,
+    id: options.id,
+    program: options.program,
+    database_time: facts.now,
+    lsn: facts.lsn,
+    database_version: facts.version,
+    migrations: await listMigrations(connection),
+    organizations: facts.organizations,
+    secret_key_fingerprint: facts.secret_key_fingerprint,
+    evidence: options.evidence,
+    tables: tables.map(({ schema, name, columns, partitioned }) => ({ schema, name, columns, partitioned })),
+  };
+  await archive.add(headPath, Buffer.from(`${JSON.stringify(head)}\n`));
+}
+
+/** Writes all tables with several connections. @returns their lines for the manifest. */
+async function writeTables(
+  deps: BackupDeps,
+  archive: ArchiveWriter,
+  look: { snapshot: string; tables: readonly CatalogTable[] },
+  options: BackupOptions,
+): Promise<ManifestLine[]> {
+  const total = look.tables.reduce((sum, { size }) => sum + size, 0);
+  const idle: Dedicated[] = [];
+  const lines: ManifestLine[] = [];
+  let done = 0;
+  try {
+    await eachInParallel(look.tables, options.connections ?? 2, async (table) => {
+      const connection = idle.pop() ?? (await openDedicated(deps.db));
+      try {
+        await joinSnapshot(connection, look.snapshot);
+        const line = await writeTable(connection, archive, table, (bytes) => {
+          done += bytes;
+          options.report?.(Math.min(done, total), total);
+        });
+        await endSnapshot(connection);
+        lines.push(line);
+        idle.push(connection);
+      } catch (error) {
+        connection.cut();
+        throw error;
+      }
+    });
+  } finally {
+    for (const connection of idle) connection.cut();
+  }
+  return lines;
+}
+
+/** Makes the manifest: its lines, and the last one which says what precedes it. */
+function writeManifest(
+  lines: readonly ManifestLine[],
+  { id, archive_sha256 }: Pick<ManifestEnd, "id" | "archive_sha256">,
+): { text: Buffer; end: ManifestEnd } {
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const { sums, needs } = sumUp(lines, id);
+  const lines_sha256 = sha256(text).toString("hex");
+  const end: ManifestEnd = { kind: "end", id, archive_sha256, lines_sha256, ...sums, needs: [...needs] };
+  return { text: Buffer.from(`${text}${JSON.stringify(end)}\n`), end };
+}
+
+async function writeAll(
+  deps: BackupDeps,
+  connection: Dedicated,
+  sink: Sink,
+  options: BackupOptions,
+): Promise<MadeBackup> {
+  const { id } = options;
+  // Before the moment of the backup: what its rows name is not removed while it is made.
+  await keepContents(connection);
+  const look = await beginLook(connection);
+  const facts = await readFacts(connection);
+  const archive = writeArchive(sink, facts.now);
+  await writeHead(connection, archive, { facts, tables: look.tables, options });
+  const lines = await writeTables(deps, archive, look, options);
+  for (const sequence of await listSequences(connection)) lines.push({ kind: "sequence", ...sequence });
+  const plan = {
+    id,
+    takesBytes: options.evidence !== "none",
+    earlier: (sha256: string) => options.earlier?.get(sha256),
+  };
+  const problems: EvidenceLine[] = [];
+  for await (const line of writeEvidence({ ...deps, snapshot: connection }, archive, plan)) {
+    lines.push(line);
+    if (line.problem !== undefined) problems.push(line);
+  }
+  let end: ManifestEnd | undefined;
+  await archive.end(manifestPath, (archive_sha256) => {
+    const manifest = writeManifest(lines, { id, archive_sha256 });
+    end = manifest.end;
+    return manifest.text;
+  });
+  return { made_at: facts.now, bytes: archive.written(), end: present(end, "it was written"), problems };
+}
+
+/**
+ * Writes a backup of the whole database as it is at one moment, and of the evidence it names, beside whatever else goes on. The sink
+ * is not finished by it, and to be abandoned when it fails.
+ * @throws AppError validation on Citus, and while tables are changed; what reading and writing fail with.
+ */
+export async function writeBackup(
+  deps: BackupDeps,
+  sink: Sink,
+  options: BackupOptions,
+): Promise<MadeBackup> {
+  if (await isDistributed(deps.db.pool))
+    throw invalid("A database on Citus is backed up node by node, by what its cluster has for that");
+  const connection = await openDedicated(deps.db);
+  try {
+    return await writeAll(deps, connection, sink, options);
+  } finally {
+    connection.cut();
+  }
+}
