@@ -14,6 +14,7 @@ import { joinServers, type LiveServers } from "./db/live-servers.ts";
 import { migrate } from "./db/migrate.ts";
 import { checkPooler } from "./db/pooler.ts";
 import { createReplica, ForeignReplicaError, type Replica } from "./db/replica.ts";
+import { requireRestored } from "./db/restore-state.ts";
 import { checkSecretKey } from "./db/secret-key.ts";
 import { signInFailures } from "./domain/sessions.ts";
 import { createEvidenceStore } from "./evidence/create.ts";
@@ -24,11 +25,12 @@ import { listenAddress } from "./http/listen-address.ts";
 import { createServer } from "./http/server.ts";
 import { showServers } from "./http/server-metrics.ts";
 import { readWebFiles } from "./http/web.ts";
-import { startBackground } from "./jobs/background.ts";
+import { type Crew, startBackground } from "./jobs/background.ts";
 import { showPartitions, showStoppedJobs } from "./jobs/metrics.ts";
+import { startOutOfQuarantine } from "./jobs/quarantine.ts";
 import { inRightTime, runInRightTime } from "./jobs/right-time.ts";
 import { type JobRunner, migrateJobs } from "./jobs/runner.ts";
-import { deliveryTasks, jobTasks, schedule } from "./jobs/tasks.ts";
+import { deliveryTasks, jobTasks, quietTasks, schedule } from "./jobs/tasks.ts";
 import type { Clock } from "./lib/clock.ts";
 import { FailureLimit } from "./lib/failure-limit.ts";
 import { createIdSource, type IdSource } from "./lib/ids.ts";
@@ -52,7 +54,8 @@ export function programVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-const migrationsFolder = join(packageRoot, "migrations");
+/** Where the schema's migrations are. */
+export const migrationsFolder = join(packageRoot, "migrations");
 
 /** The running program. */
 export interface App {
@@ -174,6 +177,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     await close();
   };
   try {
+    await requireRestored(db);
     await prepareDatabase(db, options.log);
     await replica?.requireKin().catch((err: unknown) => {
       if (err instanceof ForeignReplicaError) throw err;
@@ -210,18 +214,19 @@ function joinOthers({ db, log }: Deps): LiveServers {
   });
 }
 
-/** Begins the background work of a server. */
-function startJobs(deps: Deps, moreTasks: TaskList): JobRunner {
+/** Begins the background work of a server. @param held whether others are to be told nothing. */
+function startJobs(deps: Deps, moreTasks: TaskList, held: boolean): JobRunner {
+  const all: Crew[] = [
+    { tasks: inRightTime(deps.time, { ...jobTasks(deps), ...moreTasks }), schedule },
+    // Targets that do not answer keep nothing but other targets waiting.
+    { tasks: inRightTime(deps.time, deliveryTasks(deps)), concurrency: concurrentDeliveries },
+  ];
   return startBackground({
     db: deps.db,
     log: deps.log,
     // A data directory has one server.
     alone: deps.config.databaseUrl === undefined,
-    crews: [
-      { tasks: inRightTime(deps.time, { ...jobTasks(deps), ...moreTasks }), schedule },
-      // Targets that do not answer keep nothing but other targets waiting.
-      { tasks: inRightTime(deps.time, deliveryTasks(deps)), concurrency: concurrentDeliveries },
-    ],
+    crews: held ? [{ tasks: inRightTime(deps.time, quietTasks(deps)) }] : all,
     keepUp: (start) => runInRightTime(deps, start),
   });
 }
@@ -283,7 +288,7 @@ export async function assembleApp(
       const address = await server.listen({ port, host: await listenAddress(host) });
       if (roles.api && deps.config.databaseUrl !== undefined) servers = joinOthers(deps);
       // After that, so that no job can keep a server from starting.
-      if (roles.jobs) jobs = startJobs(deps, moreTasks);
+      if (roles.jobs) jobs = startOutOfQuarantine(deps, (held) => startJobs(deps, moreTasks, held));
       return address;
     },
     stop: async () => {

@@ -2,6 +2,7 @@ import { text } from "node:stream/consumers";
 
 import { Command } from "commander";
 
+import { releaseQuarantine } from "../db/restore-state.ts";
 import { partitionedTables } from "../domain/partitions.ts";
 import { type VerifyOptions, verifyEvidence } from "./admin-evidence.ts";
 import { distributeCommand } from "./admin-distribute.ts";
@@ -11,6 +12,7 @@ import { dropJob, listJobs, retryJob } from "./admin-jobs.ts";
 import { list, listed } from "./admin-lists.ts";
 import { partition, type PartitionOptions } from "./admin-partitions.ts";
 import { acceptTime, type RepairOptions, repairTimesCommand } from "./admin-time.ts";
+import { print } from "./output.ts";
 import { signInLink } from "./sign-in.ts";
 import { withDatabase, withRunningServer } from "./command-deps.ts";
 
@@ -149,6 +151,18 @@ function partitionCommand(admin: Command): void {
     );
 }
 
+function quarantineCommand(admin: Command): void {
+  admin
+    .command("release-quarantine")
+    .description("let a restored copy notify others, and do what is to be done by the clock")
+    .action(() =>
+      withDatabase(async ({ db }) => {
+        const was = await releaseQuarantine(db);
+        print.line(was ? "Released: servers on this database tell others from now on" : "This is no copy in quarantine");
+      }),
+    );
+}
+
 /** Builds `waybill admin …`: what those who run the installation do beside the running server. */
 export function adminCommand(): Command {
   const admin = new Command("admin").description("manage the running server's users, organizations and keys");
@@ -160,6 +174,7 @@ export function adminCommand(): Command {
   timeCommands(admin);
   jobCommands(admin);
   partitionCommand(admin);
+  quarantineCommand(admin);
   admin
     .command("distribute")
     .description("spread the database over the nodes of its Citus cluster, with all servers stopped")

@@ -215,7 +215,7 @@ export function strictly(command: Command): Command {
 }
 
 /** Tells of a file that cannot be read in a sentence. */
-async function readable<T>(work: Promise<T>): Promise<T> {
+export async function readable<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     const { code, path } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") throw new UsageError(`There is no ${path ?? "such file"}`, { cause: error });

@@ -47,7 +47,11 @@ interface OpenDatabase {
 async function openAny(config: Config): Promise<OpenDatabase> {
   const isSetUp = existsSync(join(config.dataDir, "postgres", "PG_VERSION"));
   const running = (await findRunning(config)) ?? (isSetUp ? undefined : await openRunning(config));
-  if (running !== undefined) return { db: running, close: () => running.close() };
+  return running === undefined ? openOwn(config) : { db: running, close: () => running.close() };
+}
+
+/** Starts the PostgreSQL of the data directory, which is made when there is none, for as long as the command runs. */
+async function openOwn(config: Config): Promise<OpenDatabase> {
   const managed = await startManagedPostgres({ dataDir: config.dataDir, log: silentLog });
   const db = connect({ connection: managed.connection, ...pool });
   return {
@@ -95,6 +99,25 @@ export async function withRunningServer<T>(
 export async function withDatabase<T>(work: (deps: CommandDeps) => Promise<T>): Promise<T> {
   const config = readConfig();
   return workOn(await openAny(config), work, { config, anyTime: true });
+}
+
+/**
+ * Runs a command's work on a database that no server works with, and that may be empty.
+ * @throws ManagedPostgresError when a server runs on the data directory; CliError when the database cannot be reached.
+ */
+export async function withIdleDatabase<T>(
+  config: Config,
+  work: (deps: Pick<CommandDeps, "db" | "evidence">) => Promise<T>,
+): Promise<T> {
+  const external = config.databaseUrl === undefined ? undefined : await findRunning(config);
+  const { db, close } = external === undefined ? await openOwn(config) : { db: external, close: () => external.close() };
+  try {
+    return await work({ db, evidence: createEvidenceStore(config.evidence) });
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    await close();
+  }
 }
 
 async function workOn<T>(

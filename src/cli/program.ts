@@ -7,9 +7,11 @@ import { adminCommand } from "./admin.ts";
 import { backupCommand } from "./backup.ts";
 import { demoCommand } from "../../demo/command.ts";
 import { devCommand } from "./dev.ts";
+import { restoreCommand } from "./restore.ts";
 import { serveCommand } from "./serve.ts";
 import { ManagedPostgresError } from "../db/managed/index.ts";
 import { PoolerError } from "../db/pooler.ts";
+import { UnfinishedRestoreError } from "../db/restore-state.ts";
 import { ForeignReplicaError } from "../db/replica.ts";
 import { ForeignSecretsError } from "../db/secret-key.ts";
 import { DamagedArchive } from "../lib/tar-reader.ts";
@@ -24,6 +26,7 @@ function createProgram(): Command {
   program.addCommand(serveCommand());
   program.addCommand(adminCommand());
   program.addCommand(backupCommand());
+  program.addCommand(restoreCommand());
   program.addCommand(demoCommand());
   program.addCommand(devCommand());
   return program;
@@ -36,6 +39,7 @@ function explain(error: unknown): string {
   if (
     error instanceof CliError ||
     error instanceof DamagedArchive ||
+    error instanceof UnfinishedRestoreError ||
     error instanceof ManagedPostgresError ||
     error instanceof ForeignSecretsError ||
     error instanceof PoolerError ||

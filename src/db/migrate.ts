@@ -8,13 +8,15 @@ import { sha256 } from "../lib/hash.ts";
 /** Any number that nobody else locks; every process that migrates takes this one. */
 const migrationLock = 4_707_207_701;
 
-interface Migration {
+/** A step of the schema. */
+export interface Migration {
   name: string;
   sql: string;
   checksum: string;
 }
 
-async function readMigrations(directory: string): Promise<Migration[]> {
+/** Reads the migrations of a folder in their order. */
+export async function readMigrations(directory: string): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
   return Promise.all(
     names.map(async (name) => {
@@ -60,15 +62,17 @@ export async function withSchema<T>(pool: pg.Pool, work: (client: pg.PoolClient)
  * Brings the database up to date: applies, in order of name and each in its own transaction, the files of `directory`
  * that were not applied yet. Processes that start together wait for each other. A file that was changed after it was
  * applied, or one the database knows and we do not (a newer version wrote it), is an error: nothing is applied then.
- * @param afterwards does what else has to be done before others may go on.
+ * @param options `until`: the last one wanted, all of them when left out; `afterwards` does what else has to be done before others may go on.
  * @returns the names applied.
  */
 export async function migrate(
   pool: pg.Pool,
   directory: string,
-  afterwards?: (client: pg.PoolClient) => Promise<void>,
+  options: { until?: string; afterwards?: (client: pg.PoolClient) => Promise<void> } = {},
 ): Promise<string[]> {
-  const migrations = await readMigrations(directory);
+  const { until, afterwards } = options;
+  const all = await readMigrations(directory);
+  const migrations = until === undefined ? all : all.filter(({ name }) => name <= until);
   return withSchema(pool, async (client) => {
     const applied = await applyPending(client, migrations);
     await afterwards?.(client);

@@ -15,7 +15,7 @@ import { createSolitude } from "./solitude.ts";
 import { listStopped } from "./stopped-store.ts";
 
 /** Jobs that are worked on side by side, and keep nothing but each other waiting. */
-interface Crew {
+export interface Crew {
   tasks: TaskList;
   /** Jobs under way at most; 4 when left out. */
   concurrency?: number;

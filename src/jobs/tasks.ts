@@ -42,15 +42,22 @@ export function deliveryTasks(deps: Deps): TaskList {
   return { [deliverTask]: (payload) => deliver(deps, payload as DeliverJob) };
 }
 
+/** Jobs that tell nobody anything by themselves: they go on in a restored copy that is to be quiet. */
+export function quietTasks(deps: Deps): TaskList {
+  return {
+    [reevaluateTask]: (payload) => runReevaluation(deps, payload as ReevaluationJob),
+    [processTask]: (payload, { job }) =>
+      processDelivery(deps, payload as DeliveryJob, job.attempts >= job.max_attempts),
+  };
+}
+
 /** Every other kind of background job, by the name it is queued under. */
 export function jobTasks(deps: Deps): TaskList {
   return {
     [cleanEvidenceTask]: () => cleanEvidence(deps, cleanEvidenceMs),
     [cleanDeliveriesTask]: () => cleanDeliveries(deps),
     [keepPartitionsTask]: () => keepPartitions(deps),
-    [reevaluateTask]: (payload) => runReevaluation(deps, payload as ReevaluationJob),
     [noticeSilenceTask]: () => noticeSilence(deps),
-    [processTask]: (payload, { job }) =>
-      processDelivery(deps, payload as DeliveryJob, job.attempts >= job.max_attempts),
+    ...quietTasks(deps),
   };
 }

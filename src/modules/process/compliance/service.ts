@@ -16,7 +16,7 @@ import { present } from "../../../lib/present.ts";
 import { zip } from "../../../lib/zip.ts";
 import { type DecidingCase, listArtifactCases, listCases, listTrailCases } from "./case-store.ts";
 import { knownTemplates } from "../flows/known-templates.ts";
-import { type FlowOrigin, putVerdicts, type Verdict } from "./store.ts";
+import { type FlowOrigin, listStates, putVerdicts, type Verdict } from "./store.ts";
 
 export type { FlowOrigin, Verdict } from "./store.ts";
 
@@ -210,4 +210,13 @@ export async function readTrailCases(
       },
     ]),
   );
+}
+
+/** Judges trails anew. @returns the ids of those that are stored with another state. */
+export async function findMisjudged(db: Executor, orgId: string, trailIds: readonly string[]): Promise<string[]> {
+  const cases = await readTrailCases(db, orgId, trailIds);
+  const stored = new Map((await listStates(db, orgId, trailIds)).map(({ trail_id, state }) => [trail_id, state]));
+  return [...cases.values()]
+    .filter(({ trail_id, template, reports }) => evaluateTrail(template, reports).status !== stored.get(trail_id))
+    .map(({ trail_id }) => trail_id);
 }

@@ -1,5 +1,6 @@
-import type { Tx } from "../../../db/connect.ts";
-import { command } from "../../../db/sql.ts";
+import type { Executor, Tx } from "../../../db/connect.ts";
+import { type RowOf, text, uuid } from "../../../db/row.ts";
+import { command, query } from "../../../db/sql.ts";
 import type { ComplianceState, KeptVerdict } from "../../../domain/compliance/model.ts";
 import type { OutcomeNames } from "../../../domain/compliance/outcome.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
@@ -46,4 +47,12 @@ export function putVerdicts(
 ): void {
   tx.send(command("put-verdicts")`
     select store_verdicts(${orgId}, ${JSON.stringify(verdicts)}::json, ${JSON.stringify(origins)}::json)`);
+}
+
+const state = { trail_id: uuid, state: text };
+
+/** Lists the stored states of trails. */
+export function listStates(db: Executor, orgId: string, trailIds: readonly string[]): Promise<RowOf<typeof state>[]> {
+  return db.all(query(state)`
+    select trail_id, state from trail_compliance where org_id = ${orgId} and trail_id = any(${trailIds}::uuid[])`);
 }

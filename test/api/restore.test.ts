@@ -1,0 +1,225 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+
+import { createApp, migrationsFolder, prepareDatabase } from "../../src/app.ts";
+import { readConfig } from "../../src/config.ts";
+import { connect, type Database } from "../../src/db/connect.ts";
+import { migrate, readMigrations } from "../../src/db/migrate.ts";
+import { findQuarantine, requireRestored, UnfinishedRestoreError } from "../../src/db/restore-state.ts";
+import { createEvidenceStore } from "../../src/evidence/create.ts";
+import { migrateJobs } from "../../src/jobs/runner.ts";
+import { createLogger, silentLog } from "../../src/lib/log.ts";
+import { DamagedArchive } from "../../src/lib/tar-reader.ts";
+import { openFileSink } from "../../src/modules/maintenance/backups/file-sink.ts";
+import { restoreBackup, type Restored } from "../../src/modules/maintenance/backups/restore-service.ts";
+import { writeBackup } from "../../src/modules/maintenance/backups/write-service.ts";
+import { partitionTable } from "../../src/modules/maintenance/partitions/service.ts";
+import { attest } from "../support/attestations.ts";
+import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
+import { createDatabase, dropDatabase, urlOf, withDatabase } from "../support/databases.ts";
+
+let app: TestApp;
+let org: TestOrg;
+let folder: string;
+let backup: string;
+
+beforeAll(async () => {
+  app = await startTestApp({}, { maintained: true });
+  org = await app.org();
+  folder = await mkdtemp(join(tmpdir(), "waybill-restore-"));
+  for (const trail of ["one", "two"])
+    for (const attestation_name of ["unit", "lint"]) {
+      const place = { org: org.name, flow: "web", trail };
+      const sent = await attest(org.member, place, "generic", { attestation_name, is_compliant: trail === "one" });
+      expect(sent.status).toBe(201);
+    }
+  await keep(randomBytes(70_000));
+  await partitionTable(app.deps, "attestations", () => {});
+  backup = await make("backup.tar");
+});
+afterAll(async () => {
+  await app.close();
+  await rm(folder, { recursive: true });
+});
+
+async function keep(content: Buffer): Promise<void> {
+  const staged = await app.deps.evidence.stage(Readable.from([content]), { maxBytes: 1_000_000 });
+  await staged.keep();
+  await app.deps.db.pool.query(
+    `insert into evidence (org_id, id, sha256, size, filename, content_type, created_at)
+     values ($1, $2, $3, $4, 'file.txt', 'text/plain', now())`,
+    [org.id, app.deps.ids.next(), staged.sha256, staged.size],
+  );
+}
+
+async function make(name: string): Promise<string> {
+  const path = join(folder, name);
+  const sink = await openFileSink(path);
+  await writeBackup(app.deps, sink, { id: randomUUID(), program: "1", evidence: "full" });
+  await sink.finish();
+  return path;
+}
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).toReversed()) await end();
+});
+
+/** A new database, and a way to restore into it. */
+async function target() {
+  const name = uniqueName("restored").replaceAll("-", "_");
+  const server = inject("postgres");
+  await createDatabase(server, name);
+  const evidenceDir = join(folder, name);
+  const evidence = createEvidenceStore({ dir: evidenceDir, maxBytes: 1, s3: undefined });
+  endings.push(() => dropDatabase(server, name));
+  /** Opens the database for a while, as commands do. */
+  async function opened<T>(work: (db: Database) => Promise<T>): Promise<T> {
+    const db = connect({ connection: withDatabase(server, name), max: 3 });
+    try {
+      return await work(db);
+    } finally {
+      await db.close();
+    }
+  }
+  const restore = (file: string, options: { replace?: boolean; quarantine?: boolean } = {}): Promise<Restored> =>
+    opened(async (db) =>
+      restoreBackup(
+        { db, evidence },
+        {
+          open: () => createReadStream(file),
+          openOther: async () => undefined,
+          schema: await steps(db),
+          replace: false,
+          quarantine: false,
+          quick: false,
+          report: () => {},
+          ...options,
+        },
+      ),
+    );
+  return { opened, url: urlOf(server, name), evidenceDir, restore };
+}
+
+async function steps(db: Database) {
+  return {
+    migrations: await readMigrations(migrationsFolder),
+    makeUntil: async (last: string) => {
+      await migrate(db.direct, migrationsFolder, last);
+      await migrateJobs(db.direct, silentLog);
+    },
+    finish: () => prepareDatabase(db, silentLog),
+  };
+}
+
+type Schema = Record<string, string[]>;
+
+/** Everything the schema consists of, as texts. */
+async function schemaOf(db: Database): Promise<Schema> {
+  const texts = async (text: string): Promise<string[]> =>
+    (await db.pool.query<{ text: string }>(`${text} order by 1`)).rows.map((row) => row.text);
+  return {
+    indexes: await texts("select indexdef as text from pg_indexes where schemaname in ('public', 'graphile_worker')"),
+    constraints: await texts(
+      "select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) as text from pg_constraint where connamespace = 'public'::regnamespace",
+    ),
+    triggers: await texts(
+      "select tgrelid::regclass || pg_get_triggerdef(oid) || tgenabled::text as text from pg_trigger where not tgisinternal",
+    ),
+  };
+}
+
+/** What people read of the organization. */
+async function answers(get: (path: string) => Promise<unknown>): Promise<unknown[]> {
+  const paths = [
+    `/trails/${org.name}/web/one`,
+    `/trails/${org.name}/web/two`,
+    `/attestations/${org.name}?per_page=50`,
+    `/audit-log/${org.name}?per_page=50`,
+    `/flows/${org.name}`,
+    `/environments/${org.name}`,
+    `/members/${org.name}`,
+    `/organizations/${org.name}`,
+  ];
+  const found: unknown[] = [];
+  for (const path of paths) found.push(await get(path));
+  return found;
+}
+
+describe("a restored database", { timeout: 60_000 }, () => {
+  it("is the one that was backed up: answers, schema, evidence", async () => {
+    const { opened, restore, evidenceDir, url } = await target();
+    const { warnings, end } = await restore(backup);
+    expect(warnings).toEqual([expect.stringContaining("attestations was divided by months")]);
+    expect(end.evidence_files).toBe(1);
+    const empty = await target();
+    const fresh = await empty.opened(async (db) => {
+      await prepareDatabase(db, silentLog);
+      return schemaOf(db);
+    });
+    expect(await opened(schemaOf)).toEqual(fresh);
+    const copy = await createApp(
+      readConfig({
+        DATABASE_URL: url,
+        WAYBILL_SECRET_KEY: app.deps.config.secretKey ?? "",
+        WAYBILL_PUBLIC_URL: "http://waybill.test",
+        WAYBILL_EVIDENCE_DIR: evidenceDir,
+        WAYBILL_WEB: "0",
+        WAYBILL_DATA_DIR: folder,
+      }),
+      { log: createLogger("silent"), clock: app.clock },
+    );
+    const ask = async (path: string): Promise<unknown> => {
+      const { statusCode, body } = await copy.server.inject({
+        url: `/api/v2${path}`,
+        headers: { authorization: `Bearer ${org.admin.key ?? ""}` },
+      });
+      return { status: statusCode, json: JSON.parse(body) as unknown };
+    };
+    const asked = await answers(ask);
+    const source = await answers(async (path) => {
+      const { status, json } = await org.admin.get(path);
+      return { status, json };
+    });
+    await copy.stop();
+    expect(asked).toEqual(source);
+    expect(asked.every((answer) => (answer as { status: number }).status === 200)).toBe(true);
+  });
+
+  it("is refused by servers until the restore is done, which can be begun again", async () => {
+    const { opened, restore } = await target();
+    const whole = await readFile(backup);
+    const broken = join(folder, "broken.tar");
+    await writeFile(broken, whole.subarray(0, whole.length - 2_000));
+    await expect(restore(broken)).rejects.toThrow(DamagedArchive);
+    await expect(opened(requireRestored)).rejects.toThrow(UnfinishedRestoreError);
+    await restore(backup);
+    await opened(requireRestored);
+  });
+
+  it("takes the place of another only when that is asked for", async () => {
+    const { opened, restore } = await target();
+    await opened((db) => prepareDatabase(db, silentLog));
+    await expect(restore(backup)).rejects.toThrow("The database is not empty");
+    await opened(requireRestored);
+    await opened(async (db) => {
+      // Somebody works with it.
+      await db.pool.query("select 1");
+      await expect(restore(backup, { replace: true })).rejects.toThrow("connected to the database");
+    });
+    await restore(backup, { replace: true });
+    await opened(requireRestored);
+  });
+
+  it("is quiet when it is a copy", async () => {
+    const { opened, restore } = await target();
+    const { head } = await restore(backup, { quarantine: true });
+    expect(await opened(findQuarantine)).toBe(head.id);
+  });
+});
