@@ -293,6 +293,23 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   };
 }
 
+/**
+ * Reads the configuration with another database than it names.
+ * @param target its URL, or a data directory with a PostgreSQL of its own.
+ * @throws ConfigError naming every mistake at once.
+ */
+export function readConfigInto(target: string, environment: NodeJS.ProcessEnv = process.env): Config {
+  const isUrl = /^postgres(?:ql)?:\/\//.test(target);
+  return readConfig({
+    ...environment,
+    WAYBILL_DATABASE_DIRECT_URL: "",
+    WAYBILL_DATABASE_POOLER: "",
+    DATABASE_READ_URL: "",
+    DATABASE_URL: isUrl ? target : "",
+    ...(isUrl ? {} : { WAYBILL_DATA_DIR: target, WAYBILL_EVIDENCE_DIR: "" }),
+  });
+}
+
 /** Writes a fresh key to a file that is there in full or not at all. Of processes that start together one does it. */
 function makeSecretKey(file: string): void {
   const temporary = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;

@@ -158,7 +158,11 @@ function quarantineCommand(admin: Command): void {
     .action(() =>
       withDatabase(async ({ db }) => {
         const was = await releaseQuarantine(db);
-        print.line(was ? "Released: servers on this database tell others from now on" : "This is no copy in quarantine");
+        print.line(
+          was
+            ? "Released: servers on this database tell others from now on"
+            : "This is no copy in quarantine",
+        );
       }),
     );
 }

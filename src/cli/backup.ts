@@ -64,7 +64,9 @@ async function targetOf(to: string | undefined): Promise<Target> {
 function keepRule(text: string): KeepRule {
   const rule = parseKeep(text);
   if (rule !== undefined) return rule;
-  throw new UsageError(`'${text}' does not say what to keep: give numbers of days, weeks, months such as 7d,4w,12m`);
+  throw new UsageError(
+    `'${text}' does not say what to keep: give numbers of days, weeks, months such as 7d,4w,12m`,
+  );
 }
 
 /** Evidence in a bucket has a keeper of its own. */
@@ -113,7 +115,13 @@ async function makeBackup(
   try {
     const earlier =
       evidence === "new" && folder !== undefined ? await findEarlierEvidence(folder) : undefined;
-    const options = { id, program: programVersion(), evidence, ...(earlier && { earlier }), report: progress.report };
+    const options = {
+      id,
+      program: programVersion(),
+      evidence,
+      ...(earlier && { earlier }),
+      report: progress.report,
+    };
     const made = await Promise.race([writeBackup(deps, sink, options), interrupted.promise]);
     await sink.finish();
     return made;
@@ -188,7 +196,15 @@ const when = (seconds: number): string => new Date(seconds * 1000).toISOString()
 function describe({ path, bytes, head, end }: FoundBackup): object {
   const { tables, migrations, ...rest } = head;
   const last_migration = migrations.at(-1)?.name;
-  return { file: path, bytes, made_at: when(head.database_time), ...rest, last_migration, tables: tables.length, ...end };
+  return {
+    file: path,
+    bytes,
+    made_at: when(head.database_time),
+    ...rest,
+    last_migration,
+    tables: tables.length,
+    ...end,
+  };
 }
 
 async function list(folder: string | undefined, flags: { json?: boolean }): Promise<void> {
@@ -227,8 +243,14 @@ export async function readable<T>(work: Promise<T>): Promise<T> {
 export function backupCommand(): Command {
   const command = strictly(new Command("backup"))
     .description("copy the whole database and its evidence into a file, with the server running or not")
-    .option("--to <target>", "a file, a folder, or - for standard output; the folder backups of the data directory unless given")
-    .option("--evidence <which>", "full, new (what no other backup of the folder has) or none; full for files, none for a bucket")
+    .option(
+      "--to <target>",
+      "a file, a folder, or - for standard output; the folder backups of the data directory unless given",
+    )
+    .option(
+      "--evidence <which>",
+      "full, new (what no other backup of the folder has) or none; full for files, none for a bucket",
+    )
     .option("--keep <rule>", "then remove older backups of the folder, such as 7d,4w,12m")
     .option("--verify", "then read the file and compare every byte")
     .option("--json", "tell what was done as JSON")
@@ -252,7 +274,10 @@ export function backupCommand(): Command {
   command
     .command("prune [folder]")
     .description("remove backups of a folder")
-    .requiredOption("--keep <rule>", "the last of so many days, weeks and months that have one, such as 7d,4w,12m")
+    .requiredOption(
+      "--keep <rule>",
+      "the last of so many days, weeks and months that have one, such as 7d,4w,12m",
+    )
     .action((folder: string | undefined, flags) => readable(prune(folder, flags)));
   return command;
 }

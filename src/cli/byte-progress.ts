@@ -13,7 +13,11 @@ const megabytes = (bytes: number): number => Math.round(bytes / mega);
 
 function showBar(title: string): ByteProgress {
   const bar = new cliProgress.SingleBar(
-    { format: `${title} {bar} {percentage}% {value}/{total} MB {duration_formatted}`, hideCursor: true, barsize: 30 },
+    {
+      format: `${title} {bar} {percentage}% {value}/{total} MB {duration_formatted}`,
+      hideCursor: true,
+      barsize: 30,
+    },
     cliProgress.Presets.shades_classic,
   );
   let begun = false;

@@ -110,7 +110,8 @@ export async function withIdleDatabase<T>(
   work: (deps: Pick<CommandDeps, "db" | "evidence">) => Promise<T>,
 ): Promise<T> {
   const external = config.databaseUrl === undefined ? undefined : await findRunning(config);
-  const { db, close } = external === undefined ? await openOwn(config) : { db: external, close: () => external.close() };
+  const { db, close } =
+    external === undefined ? await openOwn(config) : { db: external, close: () => external.close() };
   try {
     return await work({ db, evidence: createEvidenceStore(config.evidence) });
   } catch (error) {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { Command } from "commander";
 
 import { migrationsFolder, prepareDatabase } from "../app.ts";
-import { type Config, readConfig } from "../config.ts";
+import { type Config, readConfig, readConfigInto } from "../config.ts";
 import type { Database } from "../db/connect.ts";
 import { migrate, readMigrations } from "../db/migrate.ts";
 import { migrateJobs } from "../jobs/runner.ts";
@@ -32,14 +32,6 @@ interface RestoreFlags {
   json?: boolean;
 }
 
-/** The configuration with another database, or another data directory with one of its own. */
-function targetConfig(into: string | undefined): Config {
-  if (into === undefined) return readConfig();
-  const isUrl = /^postgres(?:ql)?:\/\//.test(into);
-  const { DATABASE_URL: _, WAYBILL_DATABASE_DIRECT_URL: __, WAYBILL_DATABASE_POOLER: ___, ...rest } = process.env;
-  return readConfig({ ...rest, ...(isUrl ? { DATABASE_URL: into } : { WAYBILL_DATA_DIR: into }) });
-}
-
 function schemaSteps(db: Database, migrations: SchemaSteps["migrations"]): SchemaSteps {
   return {
     migrations,
@@ -60,7 +52,8 @@ function keyFingerprint({ secretKey, dataDir }: Config): string | undefined {
 
 /** Says what is to be done about the key, which no backup has. */
 function keyWarnings(config: Config, head: BackupHead): string[] {
-  if (head.secret_key_fingerprint === null || head.secret_key_fingerprint === keyFingerprint(config)) return [];
+  if (head.secret_key_fingerprint === null || head.secret_key_fingerprint === keyFingerprint(config))
+    return [];
   return [
     `The secrets in this backup were sealed with another key, which is not in it: before a server starts, set WAYBILL_SECRET_KEY, or the file ${join(config.dataDir, "secret-key")}, to that of the installation that was backed up`,
   ];
@@ -78,7 +71,12 @@ async function rehearse(file: string, flags: RestoreFlags): Promise<void> {
   const last = requireKnownSchema(head, await readMigrations(migrationsFolder));
   print.line(
     flags.json === true
-      ? JSON.stringify({ id: head.id, rows: end.rows, evidence_files: end.evidence_files, last_migration: last })
+      ? JSON.stringify({
+          id: head.id,
+          rows: end.rows,
+          evidence_files: end.evidence_files,
+          last_migration: last,
+        })
       : `${file} can be restored: ${end.rows} rows, ${end.evidence_files} files of evidence, as of ${last}`,
   );
 }
@@ -87,7 +85,7 @@ async function restore(file: string, flags: RestoreFlags): Promise<void> {
   if (flags.dryRun === true) return rehearse(file, flags);
   // Whether it is there, and a backup, is found out before anything is begun.
   await lookAtBackup(file);
-  const config = targetConfig(flags.into);
+  const config = flags.into === undefined ? readConfig() : readConfigInto(flags.into);
   const migrations = await readMigrations(migrationsFolder);
   const begun = performance.now();
   const restored = await withIdleDatabase(config, ({ db, evidence }) =>
@@ -104,7 +102,10 @@ async function restore(file: string, flags: RestoreFlags): Promise<void> {
       },
     ),
   ).catch((error: unknown) => {
-    if (isDiskFull(error)) throw new CliError("The disk is full: the database is incomplete, and servers refuse it", { cause: error });
+    if (isDiskFull(error))
+      throw new CliError("The disk is full: the database is incomplete, and servers refuse it", {
+        cause: error,
+      });
     throw error;
   });
   const { head, end } = restored;
@@ -112,7 +113,14 @@ async function restore(file: string, flags: RestoreFlags): Promise<void> {
   const seconds = (performance.now() - begun) / 1000;
   print.line(
     flags.json === true
-      ? JSON.stringify({ id: head.id, rows: end.rows, table_bytes: end.table_bytes, evidence_files: end.evidence_files, warnings, seconds })
+      ? JSON.stringify({
+          id: head.id,
+          rows: end.rows,
+          table_bytes: end.table_bytes,
+          evidence_files: end.evidence_files,
+          warnings,
+          seconds,
+        })
       : `Restored and checked: ${end.rows} rows, ${end.evidence_files} files of evidence, ${seconds.toFixed(1)} s`,
   );
   if (warnings.length > 0) throw new WarningsError(warnings.join("\n"));
@@ -123,10 +131,16 @@ export function restoreCommand(): Command {
   return strictly(new Command("restore"))
     .description("put a backup into an empty database that no server works with, and check all of it")
     .argument("<file>", "a file that `waybill backup` has made")
-    .option("--into <target>", "a data directory, or the URL of a database; those of the configuration unless given")
+    .option(
+      "--into <target>",
+      "a data directory, or the URL of a database; those of the configuration unless given",
+    )
     .option("--dry-run", "read the file and compare every byte, and restore nothing")
     .option("--force-nonempty", "remove whatever is in the database first")
-    .option("--quarantine", "have the copy notify nobody until `waybill admin release-quarantine`; so it is with --into")
+    .option(
+      "--quarantine",
+      "have the copy notify nobody until `waybill admin release-quarantine`; so it is with --into",
+    )
     .option("--no-quarantine", "let the copy notify others at once")
     .option("--quick", "look at 1,000 files of evidence only")
     .option("--json", "tell what was done as JSON")

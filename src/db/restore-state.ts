@@ -35,7 +35,9 @@ export async function quarantine(db: Executor, reason: string): Promise<void> {
 
 /** Reads which backup this is a copy of that is to tell nobody anything; undefined for a database that may. */
 export async function findQuarantine(db: Executor): Promise<string | undefined> {
-  const row = await db.first(query({ value: text })`select value from instance_settings where name = ${setting}`);
+  const row = await db.first(
+    query({ value: text })`select value from instance_settings where name = ${setting}`,
+  );
   return row?.value;
 }
 

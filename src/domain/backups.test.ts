@@ -6,7 +6,8 @@ import { backupName, backupNamePattern, chooseOutdated, type DatedBackup, parseK
 it("reads rules of what to keep", () => {
   expect(parseKeep("7d,4w,12m")).toEqual({ days: 7, weeks: 4, months: 12 });
   expect(parseKeep("3w")).toEqual({ days: 0, weeks: 3, months: 0 });
-  for (const wrong of ["", "7", "d", "7d,7d", "0d", "7y", "-1d", "7d,"]) expect(parseKeep(wrong)).toBeUndefined();
+  for (const wrong of ["", "7", "d", "7d,7d", "0d", "7y", "-1d", "7d,"])
+    expect(parseKeep(wrong)).toBeUndefined();
 });
 
 const day = 86_400;
@@ -48,6 +49,6 @@ it("never takes the newest, keeps no more than was asked for, and takes nothing 
 it("names files by their moment, so that names are in order of time", () => {
   const [first, second] = [0, 1].map((at) => backupName(1_700_000_000 + at, "0123456789abcdef"));
   expect(first).toBe("waybill-20231114T221320Z-01234567.tar");
-  expect([first, second].toSorted()).toEqual([first, second]);
+  expect(first! < second!).toBe(true);
   expect(first).toMatch(backupNamePattern);
 });

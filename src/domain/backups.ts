@@ -65,10 +65,7 @@ export function chooseOutdated(backups: readonly DatedBackup[], rule: KeepRule):
 
 /** Names the file of a backup: when it was made, to the second in UTC, and the beginning of its id. */
 export function backupName(made_at: number, id: string): string {
-  const stamp = new Date(made_at * 1000)
-    .toISOString()
-    .replaceAll(/[-:]/g, "")
-    .replace(/\.\d+/, "");
+  const stamp = new Date(made_at * 1000).toISOString().replaceAll(/[-:]/g, "").replace(/\.\d+/, "");
   return `waybill-${stamp}-${id.slice(0, 8)}.tar`;
 }
 

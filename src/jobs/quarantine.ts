@@ -22,7 +22,10 @@ export function startOutOfQuarantine(
     try {
       const copy = await findQuarantine(db);
       if (copy !== undefined && before === undefined)
-        log.warn({ copy }, "this is a restored copy: nobody is notified, and nothing is done by the clock, until `waybill admin release-quarantine`");
+        log.warn(
+          { copy },
+          "this is a restored copy: nobody is notified, and nothing is done by the clock, until `waybill admin release-quarantine`",
+        );
       return copy !== undefined;
     } catch (err) {
       log.warn({ err }, "background work waits for the database");
@@ -37,7 +40,7 @@ export function startOutOfQuarantine(
       if (now !== held && now !== undefined) {
         await runner?.stop();
         if (held === true) log.info("the copy is released");
-        runner = stopping.signal.aborted ? undefined : start(now);
+        runner = start(now);
         held = now;
       }
       if (held !== false) await delay(lookEveryMs, undefined, { signal: stopping.signal }).catch(() => {});

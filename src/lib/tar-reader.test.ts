@@ -33,22 +33,32 @@ async function read(archive: Buffer, pieceSize = 700): Promise<File[]> {
 
 it("reads what was written, in pieces of any size", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(file, { maxLength: 5 }), fc.integer({ min: 1, max: 3_000 }), async (files, size) => {
-      expect(await read(await write(files), size)).toEqual(files);
-    }),
+    fc.asyncProperty(
+      fc.array(file, { maxLength: 5 }),
+      fc.integer({ min: 1, max: 3_000 }),
+      async (files, size) => {
+        expect(await read(await write(files), size)).toEqual(files);
+      },
+    ),
     { numRuns: 50 },
   );
 });
 
 it("notices a change of any byte that is no content", async () => {
+  expect.hasAssertions();
   await fc.assert(
-    fc.asyncProperty(fc.array(file, { maxLength: 3 }), fc.nat(), fc.integer({ min: 1, max: 255 }), async (files, at, flip) => {
-      const archive = await write(files);
-      const place = at % archive.length;
-      archive[place]! ^= flip;
-      const got = await read(archive).catch((error: unknown) => error);
-      if (!(got instanceof DamagedArchive)) expect(got).not.toEqual(files);
-    }),
+    fc.asyncProperty(
+      fc.array(file, { maxLength: 3 }),
+      fc.nat(),
+      fc.integer({ min: 1, max: 255 }),
+      async (files, at, flip) => {
+        const archive = await write(files);
+        const place = at % archive.length;
+        archive[place]! ^= flip;
+        const got = await read(archive).catch((error: unknown) => error);
+        if (!(got instanceof DamagedArchive)) expect(got).not.toEqual(files);
+      },
+    ),
     { numRuns: 200 },
   );
 });

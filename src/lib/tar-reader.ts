@@ -50,7 +50,7 @@ class Bytes {
       pieces.push(piece);
       left -= piece.length;
     }
-    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+    return Buffer.concat(pieces);
   }
 
   /** Closes the source. */

@@ -21,7 +21,11 @@ import type { EvidenceChoice } from "../../src/modules/maintenance/backups/forma
 import { type BackupVisitor, readBackup } from "../../src/modules/maintenance/backups/read-service.ts";
 import { writeBackup } from "../../src/modules/maintenance/backups/write-service.ts";
 import { partitionTable } from "../../src/modules/maintenance/partitions/service.ts";
-import { findOrphans, keepContents, removeOrphan } from "../../src/modules/process/evidence/verify-service.ts";
+import {
+  findOrphans,
+  keepContents,
+  removeOrphan,
+} from "../../src/modules/process/evidence/verify-service.ts";
 import { openDedicated } from "../../src/db/dedicated.ts";
 import { attest } from "../support/attestations.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -94,7 +98,9 @@ describe("a backup", () => {
     expect(names).toContain("graphile_worker._private_jobs");
     let rows = 0;
     for (const { schema, name } of head.tables) {
-      const counted = await app.deps.db.pool.query<{ n: number }>(`select count(*) as n from ${schema}.${name}`);
+      const counted = await app.deps.db.pool.query<{ n: number }>(
+        `select count(*) as n from ${schema}.${name}`,
+      );
       rows += counted.rows[0]!.n;
     }
     expect(end.rows).toBe(rows);
@@ -116,7 +122,9 @@ describe("a backup", () => {
     await partitionTable(app.deps, "attestations", () => {});
     expect(await digests()).toEqual(before);
     const { head } = await lookAtBackup((await make()).path);
-    expect(head.tables.filter(({ partitioned }) => partitioned).map(({ name }) => name)).toEqual(["attestations"]);
+    expect(head.tables.filter(({ partitioned }) => partitioned).map(({ name }) => name)).toEqual([
+      "attestations",
+    ]);
   });
 
   it("is refused when any byte is another, or any are missing", async () => {

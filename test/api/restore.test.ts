@@ -36,8 +36,11 @@ beforeAll(async () => {
   for (const trail of ["one", "two"])
     for (const attestation_name of ["unit", "lint"]) {
       const place = { org: org.name, flow: "web", trail };
-      const sent = await attest(org.member, place, "generic", { attestation_name, is_compliant: trail === "one" });
-      expect(sent.status).toBe(201);
+      const sent = await attest(org.member, place, "generic", {
+        attestation_name,
+        is_compliant: trail === "one",
+      });
+      if (sent.status !== 201) throw new Error(`not attested: ${sent.status}`);
     }
   await keep(randomBytes(70_000));
   await partitionTable(app.deps, "attestations", () => {});
@@ -88,7 +91,10 @@ async function target() {
       await db.close();
     }
   }
-  const restore = (file: string, options: { replace?: boolean; quarantine?: boolean } = {}): Promise<Restored> =>
+  const restore = (
+    file: string,
+    options: { replace?: boolean; quarantine?: boolean } = {},
+  ): Promise<Restored> =>
     opened(async (db) =>
       restoreBackup(
         { db, evidence },
@@ -125,7 +131,9 @@ async function schemaOf(db: Database): Promise<Schema> {
   const texts = async (text: string): Promise<string[]> =>
     (await db.pool.query<{ text: string }>(`${text} order by 1`)).rows.map((row) => row.text);
   return {
-    indexes: await texts("select indexdef as text from pg_indexes where schemaname in ('public', 'graphile_worker')"),
+    indexes: await texts(
+      "select indexdef as text from pg_indexes where schemaname in ('public', 'graphile_worker')",
+    ),
     constraints: await texts(
       "select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) as text from pg_constraint where connamespace = 'public'::regnamespace",
     ),

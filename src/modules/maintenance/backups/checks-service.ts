@@ -20,7 +20,13 @@ async function checkVerdicts(db: Executor): Promise<string[]> {
   const byOrganization = groupBy(await sampleTrails(db, trailsJudged), ({ org_id }) => org_id);
   const wrong: string[] = [];
   for (const [orgId, trails] of byOrganization)
-    wrong.push(...(await findMisjudged(db, orgId, trails.map(({ trail_id }) => trail_id))));
+    wrong.push(
+      ...(await findMisjudged(
+        db,
+        orgId,
+        trails.map(({ trail_id }) => trail_id),
+      )),
+    );
   return wrong.map((id) => `The verdict on trail ${id} is not what its reports come to`);
 }
 

@@ -120,7 +120,7 @@ export function parsePath(path: string): BackupFile | undefined {
   if (path === manifestPath) return { kind: "manifest" };
   const part = /^tables\/([a-z0-9_]+\.[a-z0-9_]+)\/(\d{6,9})(\.last)?\.bin\.gz$/.exec(path);
   if (part !== null)
-    return { kind: "part", table: part[1]!, number: Number(part[2]), isLast: part[3] !== undefined };
+    return { kind: "part", table: part[1] ?? "", number: Number(part[2]), isLast: part[3] !== undefined };
   const sha256 = /^evidence\/([0-9a-f]{64})$/.exec(path)?.[1];
   return sha256 === undefined ? undefined : { kind: "evidence", sha256 };
 }

@@ -102,7 +102,12 @@ class BackupReading {
       throw new DamagedArchive("The backup is damaged, or was made by a newer version of Waybill");
     this.head = head;
     for (const table of head.tables)
-      this.#tables.set(tableKey(table), { hash: createHash("sha256"), parts: 0, bytes: 0, isComplete: false });
+      this.#tables.set(tableKey(table), {
+        hash: createHash("sha256"),
+        parts: 0,
+        bytes: 0,
+        isComplete: false,
+      });
     await this.#visitor.head?.(head);
   }
 
@@ -152,7 +157,8 @@ class BackupReading {
       }
     }
     const { end } = this;
-    if (end === undefined || end.lines_sha256 !== lines.digest("hex")) throw damaged("its manifest is incomplete");
+    if (end === undefined || end.lines_sha256 !== lines.digest("hex"))
+      throw damaged("its manifest is incomplete");
     if (end.archive_sha256 !== archive) throw damaged("its bytes are not those that were written");
     this.#compare(known);
     for (const line of known) await this.#visitor.line?.(line);

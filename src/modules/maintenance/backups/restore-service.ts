@@ -12,7 +12,15 @@ import { DamagedArchive } from "../../../lib/tar-reader.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { listTables } from "./catalog-store.ts";
 import { checkDatabase } from "./checks-service.ts";
-import { type BackupHead, type BackupTable, type EvidenceLine, type ManifestLine, type SequenceLine, type TableLine, tableKey } from "./format.ts";
+import {
+  type BackupHead,
+  type BackupTable,
+  type EvidenceLine,
+  type ManifestLine,
+  type SequenceLine,
+  type TableLine,
+  tableKey,
+} from "./format.ts";
 import { type ReadBackup, readBackup } from "./read-service.ts";
 import {
   allowMemory,
@@ -79,7 +87,9 @@ export function requireKnownSchema(head: BackupHead, known: readonly Migration[]
       throw invalid(
         `The backup was made by another version of Waybill (${head.program}), whose migration ${name} is not known here: restore it with that version or a later one`,
       );
-  const skipped = known.find(({ name }) => name < last && !head.migrations.some((each) => each.name === name));
+  const skipped = known.find(
+    ({ name }) => name < last && !head.migrations.some((each) => each.name === name),
+  );
   if (skipped === undefined) return last;
   throw invalid(`The backup lacks migration ${skipped.name}, which comes before its last one`);
 }
@@ -94,7 +104,8 @@ async function takeDatabase(deps: RestoreDeps, control: Dedicated, replace: bool
     ({ others, tables } = await readUse(control));
   }
   if (others > 0) throw invalid("Servers, or commands, are connected to the database: stop them first");
-  if (await isDistributed(deps.db.pool)) throw invalid("A backup cannot be restored into a database on Citus");
+  if (await isDistributed(deps.db.pool))
+    throw invalid("A backup cannot be restored into a database on Citus");
   const unfinished = await isUnfinished(control);
   if (tables > 0 && !unfinished && !replace)
     throw invalid("The database is not empty: what is in it goes only with --force-nonempty");
@@ -125,7 +136,9 @@ async function makeRoom(work: Work, head: BackupHead): Promise<void> {
     const known = there.get(tableKey(table))?.columns ?? [];
     const missing = table.columns.find((column) => !known.includes(column));
     if (missing !== undefined)
-      throw invalid(`Table ${tableKey(table)} has no column ${missing} here: restore with the version that made the backup`);
+      throw invalid(
+        `Table ${tableKey(table)} has no column ${missing} here: restore with the version that made the backup`,
+      );
   }
   work.pieces = [...(await listForeignKeys(control)), ...(await listSecondaryIndexes(control))];
   for (const { removal } of work.pieces) await runDefinition(control, removal);
@@ -151,7 +164,9 @@ async function putEvidence({ evidence }: RestoreDeps, sha256: string, content: R
 /** Takes files of evidence from the other backups that have them. @returns sentences about those that are not there. */
 async function fetchEvidence({ deps, options, lines }: Work, id: string): Promise<string[]> {
   const wanted = groupBy(
-    lines.filter((line): line is EvidenceLine => line.kind === "evidence" && line.in !== null && line.in !== id),
+    lines.filter(
+      (line): line is EvidenceLine => line.kind === "evidence" && line.in !== null && line.in !== id,
+    ),
     (line) => line.in ?? "",
   );
   const warnings: string[] = [];
@@ -174,10 +189,14 @@ async function fetchEvidence({ deps, options, lines }: Work, id: string): Promis
 
 async function makeAgain({ deps, control, pieces, switchedOff }: Work): Promise<void> {
   const isKey = ({ definition }: Piece): boolean => definition.startsWith("alter table");
-  await onConnections(deps, pieces.filter((piece) => !isKey(piece)), async (connection, { definition }) => {
-    await allowMemory(connection);
-    await runDefinition(connection, definition);
-  });
+  await onConnections(
+    deps,
+    pieces.filter((piece) => !isKey(piece)),
+    async (connection, { definition }) => {
+      await allowMemory(connection);
+      await runDefinition(connection, definition);
+    },
+  );
   for (const { definition } of pieces.filter(isKey)) await runDefinition(control, definition);
   for (const table of switchedOff) await switchTriggers(control, table, true);
 }
@@ -221,7 +240,8 @@ async function finishRestore(work: Work, read: ReadBackup): Promise<Restored> {
   const warnings = await fetchEvidence(work, read.head.id);
   options.report("making indexes");
   await makeAgain(work);
-  for (const line of lines) if (line.kind === "sequence") await setSequence(control, line satisfies SequenceLine);
+  for (const line of lines)
+    if (line.kind === "sequence") await setSequence(control, line satisfies SequenceLine);
   await runDefinition(control, "analyze");
   options.report("comparing tables");
   await compareTables(work);
@@ -232,7 +252,10 @@ async function finishRestore(work: Work, read: ReadBackup): Promise<Restored> {
   if (found.failures.length > 0) throw new DamagedArchive(found.failures.join("\n"));
   if (options.quarantine) await quarantine(control, read.head.id);
   for (const { name, partitioned } of work.tables)
-    if (partitioned) warnings.push(`Table ${name} was divided by months: \`waybill admin partition ${name}\` does that again`);
+    if (partitioned)
+      warnings.push(
+        `Table ${name} was divided by months: \`waybill admin partition ${name}\` does that again`,
+      );
   await endRestore(control);
   return { ...read, warnings: [...warnings, ...found.warnings] };
 }
@@ -245,7 +268,16 @@ async function finishRestore(work: Work, read: ReadBackup): Promise<Restored> {
  */
 export async function restoreBackup(deps: RestoreDeps, options: RestoreOptions): Promise<Restored> {
   const control = await openDedicated(deps.db);
-  const work: Work = { deps, options, control, pieces: [], tables: [], loader: undefined, switchedOff: [], lines: [] };
+  const work: Work = {
+    deps,
+    options,
+    control,
+    pieces: [],
+    tables: [],
+    loader: undefined,
+    switchedOff: [],
+    lines: [],
+  };
   try {
     await takeDatabase(deps, control, options.replace);
     const read = await readBackup(options.open(), {

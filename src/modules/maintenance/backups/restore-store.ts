@@ -1,5 +1,5 @@
 import type { Executor } from "../../../db/connect.ts";
-import { boolean, integer, nullable, type RowOf, text, uuid } from "../../../db/row.ts";
+import { boolean, integer, type RowOf, text, uuid } from "../../../db/row.ts";
 import { identifier, query, raw, sql } from "../../../db/sql.ts";
 import { schemas } from "./catalog-store.ts";
 import type { SequenceLine } from "./format.ts";
@@ -69,7 +69,11 @@ export async function silenceTriggers(db: Executor): Promise<boolean> {
 }
 
 /** Switches the triggers of a table off or on, for everybody. */
-export async function switchTriggers(db: Executor, [schema, name]: [string, string], on: boolean): Promise<void> {
+export async function switchTriggers(
+  db: Executor,
+  [schema, name]: [string, string],
+  on: boolean,
+): Promise<void> {
   await db.run(sql`alter table ${identifier(schema, name)} ${raw(on ? "enable" : "disable")} trigger user`);
 }
 
@@ -120,11 +124,4 @@ const sampled = { org_id: uuid, trail_id: uuid };
 export function sampleTrails(db: Executor, count: number): Promise<RowOf<typeof sampled>[]> {
   return db.all(query(sampled)`
     select org_id, trail_id from trail_compliance order by random() limit ${count}`);
-}
-
-/** Reads with which key secrets were sealed; null when none was. */
-export async function findSecretKey(db: Executor): Promise<string | null> {
-  const { value } = await db.one(query({ value: nullable(text) })`
-    select (select value from instance_settings where name = 'secret_key_fingerprint') as value`);
-  return value;
 }

@@ -48,10 +48,7 @@ export async function writeTable(
   }
   for await (const { part, isLast } of inParts(counted())) {
     number += 1;
-    await archive.add(
-      partPath(key, number, isLast),
-      await compress(part, { level: constants.Z_BEST_SPEED }),
-    );
+    await archive.add(partPath(key, number, isLast), await compress(part, { level: constants.Z_BEST_SPEED }));
   }
   return { kind: "table", table: key, rows: rows.rowCount, bytes, sha256: hash.digest("hex") };
 }

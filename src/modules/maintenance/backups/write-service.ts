@@ -68,12 +68,8 @@ async function beginLook(connection: Dedicated): Promise<{ snapshot: string; tab
     const expected = await listTables(connection);
     const snapshot = await beginSnapshot(connection, expected);
     const tables = await listTables(connection);
-    const ids = (list: readonly CatalogTable[]): string =>
-      list
-        .map(({ id }) => id)
-        .toSorted()
-        .join();
-    if (ids(tables) === ids(expected)) return { snapshot, tables };
+    const ids = new Set(expected.map((table) => table.id));
+    if (tables.length === ids.size && tables.every((table) => ids.has(table.id))) return { snapshot, tables };
     if (attempt === attempts) throw invalid("Tables are being changed: try again when that is done");
     await endSnapshot(connection);
   }
@@ -186,11 +182,7 @@ async function writeAll(
  * is not finished by it, and to be abandoned when it fails.
  * @throws AppError validation on Citus, and while tables are changed; what reading and writing fail with.
  */
-export async function writeBackup(
-  deps: BackupDeps,
-  sink: Sink,
-  options: BackupOptions,
-): Promise<MadeBackup> {
+export async function writeBackup(deps: BackupDeps, sink: Sink, options: BackupOptions): Promise<MadeBackup> {
   if (await isDistributed(deps.db.pool))
     throw invalid("A database on Citus is backed up node by node, by what its cluster has for that");
   const connection = await openDedicated(deps.db);

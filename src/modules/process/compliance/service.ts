@@ -213,10 +213,18 @@ export async function readTrailCases(
 }
 
 /** Judges trails anew. @returns the ids of those that are stored with another state. */
-export async function findMisjudged(db: Executor, orgId: string, trailIds: readonly string[]): Promise<string[]> {
+export async function findMisjudged(
+  db: Executor,
+  orgId: string,
+  trailIds: readonly string[],
+): Promise<string[]> {
   const cases = await readTrailCases(db, orgId, trailIds);
-  const stored = new Map((await listStates(db, orgId, trailIds)).map(({ trail_id, state }) => [trail_id, state]));
+  const stored = new Map(
+    (await listStates(db, orgId, trailIds)).map(({ trail_id, state }) => [trail_id, state]),
+  );
   return [...cases.values()]
-    .filter(({ trail_id, template, reports }) => evaluateTrail(template, reports).status !== stored.get(trail_id))
+    .filter(
+      ({ trail_id, template, reports }) => evaluateTrail(template, reports).status !== stored.get(trail_id),
+    )
     .map(({ trail_id }) => trail_id);
 }

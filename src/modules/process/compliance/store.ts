@@ -52,7 +52,11 @@ export function putVerdicts(
 const state = { trail_id: uuid, state: text };
 
 /** Lists the stored states of trails. */
-export function listStates(db: Executor, orgId: string, trailIds: readonly string[]): Promise<RowOf<typeof state>[]> {
+export function listStates(
+  db: Executor,
+  orgId: string,
+  trailIds: readonly string[],
+): Promise<RowOf<typeof state>[]> {
   return db.all(query(state)`
     select trail_id, state from trail_compliance where org_id = ${orgId} and trail_id = any(${trailIds}::uuid[])`);
 }

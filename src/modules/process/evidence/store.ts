@@ -29,7 +29,9 @@ export async function holdRemovals(db: Executor): Promise<void> {
 
 /** Tells whether contents may be removed, and holds off who wants to keep that from happening until the transaction ends. */
 export async function tryRemoval(tx: Tx): Promise<boolean> {
-  const { free } = await tx.one(query({ free: boolean })`select pg_try_advisory_xact_lock(${removal}) as free`);
+  const { free } = await tx.one(
+    query({ free: boolean })`select pg_try_advisory_xact_lock(${removal}) as free`,
+  );
   return free;
 }
 
