@@ -51,7 +51,8 @@ async function readEnd(path: string, size: number): Promise<ManifestEnd | undefi
 export async function lookAtBackup(path: string): Promise<FoundBackup> {
   const { size: bytes } = await stat(path);
   const end = await readEnd(path, bytes);
-  for await (const member of readTar(createReadStream(path))) {
+  const members = end === undefined ? [] : readTar(createReadStream(path));
+  for await (const member of members) {
     if (member.path !== headPath) break;
     const head = parseHead((await buffer(member.content)).toString());
     if (head !== undefined && head.id === end?.id) return { path, bytes, head, end };
