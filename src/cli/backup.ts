@@ -17,7 +17,7 @@ import {
   lookAtBackup,
   pruneBackups,
 } from "../modules/maintenance/backups/folder-service.ts";
-import { type EvidenceChoice, evidenceChoices } from "../modules/maintenance/backups/format.ts";
+import { type EvidenceChoice, evidenceChoices } from "../domain/backup-format.ts";
 import { readBackup } from "../modules/maintenance/backups/read-service.ts";
 import { type MadeBackup, writeBackup } from "../modules/maintenance/backups/write-service.ts";
 import { isDiskFull } from "../lib/shortage.ts";

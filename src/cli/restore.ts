@@ -12,7 +12,7 @@ import { silentLog } from "../lib/log.ts";
 import { isDiskFull } from "../lib/shortage.ts";
 import { createSecretBox } from "../lib/secret-box.ts";
 import { listBackups, lookAtBackup } from "../modules/maintenance/backups/folder-service.ts";
-import type { BackupHead } from "../modules/maintenance/backups/format.ts";
+import type { BackupHead } from "../domain/backup-format.ts";
 import { readBackup } from "../modules/maintenance/backups/read-service.ts";
 import {
   requireKnownSchema,

@@ -17,7 +17,7 @@ import {
   lookAtBackup,
   pruneBackups,
 } from "../../src/modules/maintenance/backups/folder-service.ts";
-import type { EvidenceChoice } from "../../src/modules/maintenance/backups/format.ts";
+import type { EvidenceChoice } from "../../src/domain/backup-format.ts";
 import { type BackupVisitor, readBackup } from "../../src/modules/maintenance/backups/read-service.ts";
 import { writeBackup } from "../../src/modules/maintenance/backups/write-service.ts";
 import { partitionTable } from "../../src/modules/maintenance/partitions/service.ts";

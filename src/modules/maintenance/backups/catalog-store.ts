@@ -2,7 +2,7 @@ import type { Executor } from "../../../db/connect.ts";
 import { boolean, float, integer, nullable, type RowOf, text, texts } from "../../../db/row.ts";
 import { identifier, join, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { copyOf, formerOf, partitionedTables } from "../../../domain/partitions.ts";
-import type { BackupTable } from "./format.ts";
+import type { BackupTable } from "../../../domain/backup-format.ts";
 
 /** The schemas with tables of ours, and of the queue of background jobs. */
 export const schemas = ["public", "graphile_worker"] as const;

@@ -2,7 +2,7 @@ import type { Executor } from "../../../db/connect.ts";
 import { ContentDamaged, ContentMissing, type EvidenceStore } from "../../../evidence/store.ts";
 import { listStored } from "../../process/evidence/verify-service.ts";
 import type { ArchiveWriter } from "./archive-writer.ts";
-import { type EvidenceLine, evidencePath } from "./format.ts";
+import { type EvidenceLine, evidencePath } from "../../../domain/backup-format.ts";
 
 /** How evidence goes into a backup. */
 export interface EvidencePlan {

@@ -14,7 +14,7 @@ import {
   type ManifestLine,
   parseHead,
   parseManifestLine,
-} from "./format.ts";
+} from "../../../domain/backup-format.ts";
 import { readBackup } from "./read-service.ts";
 
 /** A file of a folder of backups, as far as its beginning and its end tell. */

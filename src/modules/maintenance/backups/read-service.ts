@@ -19,7 +19,7 @@ import {
   type Sums,
   sumUp,
   tableKey,
-} from "./format.ts";
+} from "../../../domain/backup-format.ts";
 
 const decompress = promisify(gunzip);
 

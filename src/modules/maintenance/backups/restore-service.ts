@@ -20,7 +20,7 @@ import {
   type SequenceLine,
   type TableLine,
   tableKey,
-} from "./format.ts";
+} from "../../../domain/backup-format.ts";
 import { type ReadBackup, readBackup } from "./read-service.ts";
 import {
   allowMemory,

@@ -2,7 +2,7 @@ import type { Executor } from "../../../db/connect.ts";
 import { boolean, integer, type RowOf, text, uuid } from "../../../db/row.ts";
 import { identifier, query, raw, sql } from "../../../db/sql.ts";
 import { schemas } from "./catalog-store.ts";
-import type { SequenceLine } from "./format.ts";
+import type { SequenceLine } from "../../../domain/backup-format.ts";
 
 const use = { others: integer, tables: integer };
 

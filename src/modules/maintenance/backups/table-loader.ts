@@ -6,7 +6,7 @@ import type { Database } from "../../../db/connect.ts";
 import { type Dedicated, openDedicated } from "../../../db/dedicated.ts";
 import { sql } from "../../../db/sql.ts";
 import { columnsOf, nameOf } from "./catalog-store.ts";
-import { type BackupTable, tableKey } from "./format.ts";
+import { type BackupTable, tableKey } from "../../../domain/backup-format.ts";
 import { silenceTriggers } from "./restore-store.ts";
 
 /** Puts rows into tables, several tables at a time. */

@@ -5,7 +5,13 @@ import { constants, gzip } from "node:zlib";
 import type { Dedicated } from "../../../db/dedicated.ts";
 import type { ArchiveWriter } from "./archive-writer.ts";
 import { copyOutOf } from "./catalog-store.ts";
-import { type BackupTable, partBytes, partPath, type TableLine, tableKey } from "./format.ts";
+import {
+  type BackupTable,
+  partBytes,
+  partPath,
+  type TableLine,
+  tableKey,
+} from "../../../domain/backup-format.ts";
 
 const compress = promisify(gzip);
 

@@ -29,7 +29,7 @@ import {
   type ManifestLine,
   manifestPath,
   sumUp,
-} from "./format.ts";
+} from "../../../domain/backup-format.ts";
 import { writeTable } from "./tables-service.ts";
 
 /** How a backup is made. */

@@ -1,7 +1,5 @@
 import { z } from "zod";
 
-import { addressPattern } from "../../../evidence/store.ts";
-
 /** The only format there is so far. */
 export const formatNumber = 1;
 
@@ -10,7 +8,7 @@ export const headPath = "waybill-backup.json";
 /** The last file of a backup: a backup without it is incomplete. */
 export const manifestPath = "manifest.jsonl";
 
-const digest = z.string().regex(addressPattern);
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.int().min(0);
 
 /** How evidence goes into a backup: all of it, what no earlier backup of the folder has, or none but its digests. */
