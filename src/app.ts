@@ -148,9 +148,11 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
 
 /** Brings an empty or older database up to date. */
 export async function prepareDatabase(db: Database, log: ProgramLog): Promise<void> {
-  const applied = await migrate(db.direct, migrationsFolder, async (client) => {
-    const { tables } = await distributeNew(client);
-    if (tables.length > 0) log.info({ tables }, "tables distributed");
+  const applied = await migrate(db.direct, migrationsFolder, {
+    afterwards: async (client) => {
+      const { tables } = await distributeNew(client);
+      if (tables.length > 0) log.info({ tables }, "tables distributed");
+    },
   });
   if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
   await migrateJobs(db.direct, log);

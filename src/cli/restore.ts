@@ -36,7 +36,7 @@ function schemaSteps(db: Database, migrations: SchemaSteps["migrations"]): Schem
   return {
     migrations,
     makeUntil: async (last) => {
-      await migrate(db.direct, migrationsFolder, last);
+      await migrate(db.direct, migrationsFolder, { until: last });
       await migrateJobs(db.direct, silentLog);
     },
     finish: () => prepareDatabase(db, silentLog),

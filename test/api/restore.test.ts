@@ -117,7 +117,7 @@ async function steps(db: Database) {
   return {
     migrations: await readMigrations(migrationsFolder),
     makeUntil: async (last: string) => {
-      await migrate(db.direct, migrationsFolder, last);
+      await migrate(db.direct, migrationsFolder, { until: last });
       await migrateJobs(db.direct, silentLog);
     },
     finish: () => prepareDatabase(db, silentLog),
