@@ -38,6 +38,7 @@ describe("readConfig without any variable", () => {
         strangerBodyBytes: 16 * 1024 * 1024,
         strangerBodyBytesPerAddress: 4 * 1024 * 1024,
       },
+      trustedProxies: undefined,
       databaseUrl: undefined,
       databasePooler: undefined,
       databaseDirectUrl: undefined,
@@ -76,6 +77,11 @@ describe("each variable", () => {
     [{ HOST: "localhost" }, { rateLimitPerAddress: undefined }],
     [{ DATABASE_URL: "postgres://u:p@h/d" }, { databaseUrl: "postgres://u:p@h/d" }],
     [{ DATABASE_URL: "postgresql://h/d" }, { databaseUrl: "postgresql://h/d" }],
+    [
+      { WAYBILL_TRUSTED_PROXIES: "loopback, 10.0.0.0/8,2001:db8::1" },
+      { trustedProxies: ["loopback", "10.0.0.0/8", "2001:db8::1"] },
+    ],
+    [{ WAYBILL_TRUSTED_PROXIES: "2" }, { trustedProxies: 2 }],
     [{ WAYBILL_DATABASE_POOL: "6" }, { databasePoolSize: 6 }],
     [{ WAYBILL_DATA_DIR: "some/where" }, { dataDir: resolve("some/where") }],
     [{ WAYBILL_PUBLIC_URL: "https://a.example/waybill//" }, { publicUrl: "https://a.example/waybill" }],
@@ -274,6 +280,25 @@ describe("evidence files", () => {
     const set = { WAYBILL_EVIDENCE_DIR: "some/where", WAYBILL_MAX_EVIDENCE_BYTES: "2048" };
     expect(readConfig(set).evidence).toEqual({ dir: resolve("some/where"), maxBytes: 2048, s3: undefined });
     expect(mistakesOf({ WAYBILL_MAX_EVIDENCE_BYTES: "10MB" })).toHaveLength(1);
+  });
+});
+
+describe("trusted proxies", () => {
+  it.each([
+    "true",
+    "*",
+    "0",
+    "11",
+    "0.0.0.0/0",
+    "::/0",
+    "10.0.0.0/33",
+    "proxy.example.org",
+    "10.0.0.1,",
+    "loopback 10.0.0.1",
+  ])("are not %s", (text) => {
+    expect(mistakesOf({ WAYBILL_TRUSTED_PROXIES: text })).toEqual([
+      "WAYBILL_TRUSTED_PROXIES must be addresses and networks with commas between (10.0.0.0/8, loopback), or a number of proxies from 1 to 10",
+    ]);
   });
 });
 

@@ -17,12 +17,13 @@ import { randomBytes } from "node:crypto";
 import { z } from "zod";
 
 import { intakeLimits, type IntakeLimits, limitVariables, whole } from "./config-limits.ts";
+import { edgeConfig, type EdgeConfig, edgeVariables } from "./config-edge.ts";
 import { serverMistakes, serversConfig, type ServersConfig, serverVariables, url } from "./config-servers.ts";
 import type { EvidenceSettings } from "./evidence/create.ts";
 import { parseUrl } from "./lib/url.ts";
 
 /** Everything that can be set from outside. Read once, here and nowhere else. */
-export interface Config extends ServersConfig {
+export interface Config extends ServersConfig, EdgeConfig {
   port: number;
   host: string;
   databasePoolSize: number;
@@ -150,6 +151,7 @@ const Environment = z.object({
   ...s3,
   ...limitVariables,
   ...serverVariables,
+  ...edgeVariables,
   XDG_DATA_HOME: z.string().optional(),
 });
 
@@ -274,6 +276,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     port,
     host,
     ...serversConfig(set),
+    ...edgeConfig(set),
     databasePoolSize: set.WAYBILL_DATABASE_POOL ?? 16,
     dataDir,
     publicUrl: (set.WAYBILL_PUBLIC_URL ?? `http://localhost:${port}`).replace(/\/+$/, ""),

@@ -6,6 +6,7 @@ import type { FastifyInstance } from "fastify";
 import type { IntakeLimits } from "../config-limits.ts";
 import { openFilesLimit } from "../lib/open-files.ts";
 import { isLoopbackAddress, networkOf } from "../lib/network.ts";
+import type { ProxyTrust } from "./client-address.ts";
 import type { IntakeMetrics, RefusedConnection } from "./intake-metrics.ts";
 import { limitPipelining } from "./pipelining.ts";
 import { rawAnswer } from "./raw-answers.ts";
@@ -29,13 +30,23 @@ export function connectionLimit(set: number | undefined, openFiles: number | und
   return Math.max(8, Math.min(set ?? standardConnections, left));
 }
 
+interface TrustIn {
+  /** Who stands for many others. */
+  trust: ProxyTrust;
+}
+
+interface ConnectionLimits extends TrustIn {
+  all: number;
+  perAddress: number | undefined;
+}
+
 /** Counts connections, in all and by address. */
 export class Connections {
   readonly #byAddress = new Map<string, number>();
-  readonly #limits: { all: number; perAddress: number | undefined };
+  readonly #limits: ConnectionLimits;
   count = 0;
 
-  constructor(limits: { all: number; perAddress: number | undefined }) {
+  constructor(limits: ConnectionLimits) {
     this.#limits = limits;
   }
 
@@ -46,11 +57,10 @@ export class Connections {
     this.count += 1;
     this.#byAddress.set(network, own);
     if (this.count > this.#limits.all) return "all";
-    // Programs of this machine share one address, a proxy in front of the server among them.
-    const { perAddress } = this.#limits;
-    return perAddress !== undefined && own > perAddress && !isLoopbackAddress(address)
-      ? "address"
-      : undefined;
+    const { perAddress, trust } = this.#limits;
+    if (perAddress === undefined || own <= perAddress) return undefined;
+    // Programs of this machine share one address, and so do all who come through a proxy.
+    return isLoopbackAddress(address) || trust(address, 0) ? undefined : "address";
   }
 
   remove(address: string): void {
@@ -74,9 +84,9 @@ function refuse(socket: Socket, why: "all" | "address"): void {
 }
 
 /** Keeps connections within limits, from before the HTTP server sees them. */
-function limitConnections(server: Server, limits: IntakeLimits, metrics: IntakeMetrics): void {
+function limitConnections(server: Server, limits: IntakeLimits & TrustIn, metrics: IntakeMetrics): void {
   const all = connectionLimit(limits.connections, openFilesLimit());
-  const connections = new Connections({ all, perAddress: limits.connectionsPerAddress });
+  const connections = new Connections({ all, perAddress: limits.connectionsPerAddress, trust: limits.trust });
   const refused = (reason: RefusedConnection): void => metrics.refusedConnections.inc({ reason });
   metrics.showConnections(() => connections.count);
   server.maxConnections = all + toldConnections;
@@ -98,7 +108,7 @@ function limitConnections(server: Server, limits: IntakeLimits, metrics: IntakeM
 /** Limits connections, and what is under way on each. */
 export function registerConnectionLimits(
   app: FastifyInstance,
-  limits: IntakeLimits,
+  limits: IntakeLimits & TrustIn,
   metrics: IntakeMetrics,
 ): void {
   limitConnections(app.server, limits, metrics);

@@ -32,7 +32,7 @@ export function ownerOf(request: FastifyRequest): Owner {
   if (principal !== undefined)
     return { pool: "callers", share: org?.role === undefined ? `user ${principal.id}` : `org ${org.id}` };
   const { admission } = request;
-  return { pool: "strangers", share: admission?.share ?? `address ${networkOf(request.ip)}` };
+  return { pool: "strangers", share: admission?.share ?? `address ${networkOf(request.clientAddress)}` };
 }
 
 /** One body while it is received. */

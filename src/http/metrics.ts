@@ -5,14 +5,13 @@ import { AppError } from "../domain/errors.ts";
 import { equalInConstantTime } from "../lib/hash.ts";
 import { wireId } from "../lib/ids.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
+import { isFromThisMachine } from "./client-address.ts";
 import { pathOf } from "./path.ts";
 
 function mayRead(request: FastifyRequest, token: string | undefined): boolean {
   const given = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   if (token !== undefined) return given !== undefined && equalInConstantTime(given, token);
-  // Without a token only this machine may look; a proxy in front is not this machine's user.
-  const local = request.ip === "127.0.0.1" || request.ip === "::1" || request.ip === "::ffff:127.0.0.1";
-  return local && request.headers["x-forwarded-for"] === undefined && request.headers.forwarded === undefined;
+  return isFromThisMachine(request);
 }
 
 function loggedPath(request: FastifyRequest): string | undefined {

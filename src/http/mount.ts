@@ -11,7 +11,6 @@ import type { Actor } from "../domain/principal.ts";
 import { comesFromSite, readCookie, siteOf } from "../domain/sessions.ts";
 import { sha256InTurns } from "../lib/hash-in-turns.ts";
 import { isLargeJson, isStorable, JsonError, type Places } from "../lib/json.ts";
-import { isLoopbackAddress } from "../lib/network.ts";
 import { finish, paced, type Steps } from "../lib/steps.ts";
 import { authorize, type Caller } from "../modules/kernel/access/service.ts";
 import type { KeyUse } from "../modules/kernel/access/use-service.ts";
@@ -19,6 +18,7 @@ import type { Admission, Call, Gate, KeptCall, Peer } from "../modules/kernel/ca
 import type { Deps } from "../modules/kernel/deps.ts";
 import { notJson, parseBody } from "./body.ts";
 import { summariesOf } from "./body-summaries.ts";
+import { isFromThisMachine } from "./client-address.ts";
 import { csvHeaders, csvPieces, prefersCsv } from "./csv.ts";
 import { inputOf, parse, pathParams, restPattern } from "./input.ts";
 import { AnswerKeeper } from "./keep.ts";
@@ -150,14 +150,9 @@ function actorOf(request: FastifyRequest, operationId: string, digest: Buffer | 
   };
 }
 
-/**
- * Says who is at the other end of the connection. What a proxy on this machine passes on is not from this machine, and shows that by
- * the headers that proxies write.
- */
-function peerOf({ ip, headers, raw }: FastifyRequest): Peer {
-  const passedOn = headers["x-forwarded-for"] !== undefined || headers.forwarded !== undefined;
-  const isThisMachine = !passedOn && (isLoopbackAddress(ip) || ip === raw.socket.localAddress);
-  return { address: ip, isThisMachine };
+/** Says who sent the request. */
+function peerOf(request: FastifyRequest): Peer {
+  return { address: request.clientAddress, isThisMachine: isFromThisMachine(request) };
 }
 
 function exactPlacesOf(body: RequestBody | undefined): Places | undefined {

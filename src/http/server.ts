@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 
 import type { Deps } from "../modules/kernel/deps.ts";
 import { registerBodyParsers } from "./body.ts";
+import { registerClientAddress, trustOf } from "./client-address.ts";
 import { registerConnectionLimits } from "./connections.ts";
 import { registerDocs } from "./docs.ts";
 import { handleError } from "./error-handler.ts";
@@ -73,9 +74,11 @@ async function registerApi(app: FastifyInstance, deps: Deps, parts: ServerParts)
 export async function createServer(deps: Deps, parts: ServerParts): Promise<FastifyInstance> {
   const loggerInstance: FastifyBaseLogger = parts.log;
   const prefix = prefixOf(deps.config.publicUrl);
+  const trust = trustOf(deps.config.trustedProxies);
   const app: FastifyInstance = Fastify({
     loggerInstance,
     bodyLimit,
+    ...(deps.config.trustedProxies === undefined ? {} : { trustProxy: trust }),
     // One line a request, written by ourselves when it is done.
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: "idle",
@@ -103,6 +106,7 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
   });
   app.setErrorHandler(handleError);
   registerRawAnswers(app.server);
+  registerClientAddress(app);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({
       "x-request-id": request.id,
@@ -112,7 +116,7 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
     requireHost(request, reply);
   });
   const intakeMetrics = createIntakeMetrics(deps.metrics.registry);
-  registerConnectionLimits(app, deps.config.intake, intakeMetrics);
+  registerConnectionLimits(app, { ...deps.config.intake, trust }, intakeMetrics);
   await registerRateLimits(app, { ...deps.config, servers: parts.servers });
   registerNotFound(app, createPages({ files: parts.web, prefix }));
   registerMetrics(app, deps);

@@ -59,8 +59,12 @@ describe("connections", () => {
     await connectionsAre(0);
   });
 
-  it("are counted by address, and IPv6 by network, but not on this machine", () => {
-    const connections = new Connections({ all: 100, perAddress: 2 });
+  it("are counted by address, and IPv6 by network, but neither on this machine nor of trusted proxies", () => {
+    const connections = new Connections({
+      all: 100,
+      perAddress: 2,
+      trust: (address) => address === "192.0.2.200",
+    });
     const add = (...addresses: string[]) => addresses.map((address) => connections.add(address));
     expect(add("192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.2")).toEqual([
       undefined,
@@ -77,9 +81,12 @@ describe("connections", () => {
     expect(add("127.0.0.1", "127.0.0.1", "127.0.0.1", "::1", "::1", "::1")).toEqual(
       Array.from({ length: 6 }, () => undefined),
     );
+    expect(add("192.0.2.200", "192.0.2.200", "192.0.2.200")).toEqual([undefined, undefined, undefined]);
     for (const address of ["192.0.2.1", "192.0.2.1"]) connections.remove(address);
     expect(add("192.0.2.1")).toEqual([undefined]);
-    expect(new Connections({ all: 1, perAddress: undefined }).add("192.0.2.1")).toBeUndefined();
+    expect(
+      new Connections({ all: 1, perAddress: undefined, trust: () => false }).add("192.0.2.1"),
+    ).toBeUndefined();
   });
 
   it("are as many as descriptors allow", () => {

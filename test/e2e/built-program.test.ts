@@ -68,6 +68,18 @@ it(
   },
 );
 
+it("is packed with what runs, and nothing else", async () => {
+  const { stdout } = await execute("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
+  const [packed] = JSON.parse(stdout) as { files: { path: string }[] }[];
+  const paths = packed?.files.map(({ path }) => path) ?? [];
+  const shipped =
+    /^(?:dist\/|migrations\/\d{4}-[\w-]+\.sql$|(?:package|openapi)\.json$|(?:README|CHANGELOG)\.md$)/;
+  expect(paths.filter((path) => !shipped.test(path))).toEqual([]);
+  expect(paths.filter((path) => path.endsWith(".map"))).toEqual([]);
+  expect(paths).toContain("openapi.json");
+  expect(paths.length).toBeLessThanOrEqual(900);
+});
+
 it("carries the licenses of the packages that went into it", async () => {
   const text = await readFile(join(folder, "dist", "LICENSES-OF-PACKAGES.txt"), "utf8");
   for (const name of ["zod", "fastify", "pg", "graphile-worker"])

@@ -1,0 +1,65 @@
+import { isIP } from "node:net";
+
+import { compile } from "@fastify/proxy-addr";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+
+import type { TrustedProxies } from "../config-edge.ts";
+import { isLoopbackAddress } from "../lib/network.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Address of who sent the request: the nearest one that is no trusted proxy. */
+    clientAddress: string;
+  }
+}
+
+/** Says whether what the peer at this address passes on is believed; `hop` counts the peers, from 0 for the connection's own. */
+export type ProxyTrust = (address: string, hop: number) => boolean;
+
+/** Makes the rule whom to believe. */
+export function trustOf(proxies: TrustedProxies | undefined): ProxyTrust {
+  if (proxies === undefined) return () => false;
+  return typeof proxies === "number" ? (_address, hop) => hop < proxies : compile(proxies);
+}
+
+/** An address of `X-Forwarded-For` without the port that some proxies write; undefined for what is no address. */
+function bareAddress(text: string): string | undefined {
+  const [, v6, v4] = /^(?:\[([^\]]*)\]|(\d+(?:\.\d+){3}))(?::\d{1,5})?$/.exec(text) ?? [];
+  const bare = v6 ?? v4 ?? text;
+  return isIP(bare) === 0 ? undefined : bare;
+}
+
+/**
+ * Finds who sent a request among those it came through.
+ * @param addresses the connection's own first, then what each trusted proxy wrote. The last one is the sender; where it is no address, the
+ *   proxy that wrote it stands for the sender.
+ */
+export function senderOf(addresses: readonly string[]): string {
+  const known = addresses.map(bareAddress).filter((address) => address !== undefined);
+  return known.at(-1) ?? addresses[0] ?? "";
+}
+
+/** Lists whom a request came through: Fastify does so where it trusts proxies. */
+function addressesOf({ ip, ips }: FastifyRequest): string[] {
+  return ips ?? [ip];
+}
+
+/**
+ * Says whether a request comes from this machine: no proxy that is not trusted passed it on, and none that is trusted did so for another
+ * machine. Headers that a stranger writes can only say no.
+ */
+export function isFromThisMachine(request: FastifyRequest): boolean {
+  const { headers, raw } = request;
+  const addresses = addressesOf(request);
+  if (headers.forwarded !== undefined) return false;
+  if (headers["x-forwarded-for"] !== undefined && addresses.length === 1) return false;
+  return addresses.every((address) => isLoopbackAddress(address) || address === raw.socket.localAddress);
+}
+
+/** Finds out who sent each request, before anything else asks. */
+export function registerClientAddress(app: FastifyInstance): void {
+  app.decorateRequest("clientAddress", "");
+  app.addHook("onRequest", async (request) => {
+    request.clientAddress = senderOf(addressesOf(request));
+  });
+}
