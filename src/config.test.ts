@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 
 import { ConfigError, loadSecretKey, packageRoot, readConfig } from "./config.ts";
 
@@ -280,6 +280,47 @@ describe("evidence files", () => {
     const set = { WAYBILL_EVIDENCE_DIR: "some/where", WAYBILL_MAX_EVIDENCE_BYTES: "2048" };
     expect(readConfig(set).evidence).toEqual({ dir: resolve("some/where"), maxBytes: 2048, s3: undefined });
     expect(mistakesOf({ WAYBILL_MAX_EVIDENCE_BYTES: "10MB" })).toHaveLength(1);
+  });
+});
+
+describe("secrets in files", () => {
+  const folder = mkdtempSync(join(tmpdir(), "waybill-secrets-"));
+  const fileWith = (text: string): string => {
+    const file = join(folder, `secret-${readdirSync(folder).length}`);
+    writeFileSync(file, text);
+    return file;
+  };
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("stand for the variables, without the end of the line", () => {
+    const config = readConfig({
+      DATABASE_URL_FILE: fileWith("postgres://u:p@h/d\n"),
+      WAYBILL_METRICS_TOKEN_FILE: fileWith("a-token-for-the-scraper\r\n"),
+      WAYBILL_SECRET_KEY_FILE: "",
+    });
+    expect(config).toMatchObject({
+      databaseUrl: "postgres://u:p@h/d",
+      metricsToken: "a-token-for-the-scraper",
+      secretKey: undefined,
+    });
+  });
+
+  it("are held to the same rules, and never told", () => {
+    const mistakes = mistakesOf({ WAYBILL_SECRET_KEY_FILE: fileWith("hush") });
+    expect(mistakes).toEqual(["WAYBILL_SECRET_KEY must have at least 32 characters"]);
+  });
+
+  it("must be there, hold something, and be given once", () => {
+    const empty = fileWith("\n");
+    expect(mistakesOf({ WAYBILL_SECRET_KEY_FILE: empty })).toEqual([
+      `WAYBILL_SECRET_KEY_FILE names an empty file: ${empty}`,
+    ]);
+    expect(mistakesOf({ WAYBILL_SMTP_URL_FILE: join(folder, "none") })).toEqual([
+      expect.stringMatching(/^WAYBILL_SMTP_URL_FILE cannot be read: ENOENT/),
+    ]);
+    expect(
+      mistakesOf({ DATABASE_URL: "postgres://h/d", DATABASE_URL_FILE: fileWith("postgres://h/d") }),
+    ).toEqual(["DATABASE_URL and DATABASE_URL_FILE are both set: one of them must go"]);
   });
 });
 

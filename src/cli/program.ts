@@ -8,6 +8,7 @@ import { backupCommand } from "./backup.ts";
 import { demoCommand } from "../../demo/command.ts";
 import { devCommand } from "./dev.ts";
 import { restoreCommand } from "./restore.ts";
+import { healthCommand } from "./health.ts";
 import { serveCommand } from "./serve.ts";
 import { ManagedPostgresError } from "../db/managed/index.ts";
 import { PoolerError } from "../db/pooler.ts";
@@ -24,6 +25,7 @@ function createProgram(): Command {
     .version(programVersion())
     .exitOverride();
   program.addCommand(serveCommand());
+  program.addCommand(healthCommand());
   program.addCommand(adminCommand());
   program.addCommand(backupCommand());
   program.addCommand(restoreCommand());

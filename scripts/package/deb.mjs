@@ -1,0 +1,51 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { root, sourceDate } from "./stage.mjs";
+
+const architectures = { "linux-x64": "amd64", "linux-arm64": "arm64" };
+
+const part = (name) => join(root, "share", "debian", name);
+
+function put(from, to, mode = 0o644) {
+  mkdirSync(dirname(to), { recursive: true });
+  cpSync(from, to);
+  chmodSync(to, mode);
+}
+
+/**
+ * Makes a package for Debian and what descends from it. The folder is used up.
+ * @throws Error on a platform that Debian has no name for here.
+ */
+export function makeDeb(staged, output, { version, platform }) {
+  const architecture = architectures[platform];
+  if (architecture === undefined) throw new Error(`There is no .deb for ${platform}`);
+  const tree = `${staged}-deb`;
+  mkdirSync(join(tree, "opt"), { recursive: true });
+  renameSync(staged, join(tree, "opt", "waybill"));
+  mkdirSync(join(tree, "usr", "bin"), { recursive: true });
+  symlinkSync("../../opt/waybill/bin/waybill", join(tree, "usr", "bin", "waybill"));
+  put(join(root, "share", "systemd", "waybill.service"), join(tree, "usr/lib/systemd/system/waybill.service"));
+  put(part("sysusers.conf"), join(tree, "usr/lib/sysusers.d/waybill.conf"));
+  put(part("waybill.env"), join(tree, "etc/waybill/waybill.env"), 0o640);
+
+  const size = execFileSync("du", ["-sk", "--apparent-size", tree], { encoding: "utf8" }).split("\t")[0];
+  for (const script of ["postinst", "prerm", "postrm"]) put(part(script), join(tree, "DEBIAN", script), 0o755);
+  const control = readFileSync(part("control"), "utf8")
+    .replace("@VERSION@", version)
+    .replace("@ARCHITECTURE@", architecture)
+    .replace("@SIZE@", size);
+  writeFileSync(join(tree, "DEBIAN", "control"), control);
+  writeFileSync(join(tree, "DEBIAN", "conffiles"), "/etc/waybill/waybill.env\n");
+  // Whatever the umask of who builds is.
+  execFileSync("chmod", ["-R", "u+rwX,go+rX,go-w", tree]);
+  chmodSync(join(tree, "etc/waybill/waybill.env"), 0o640);
+
+  const file = join(output, `waybill_${version}_${architecture}.deb`);
+  execFileSync("dpkg-deb", ["--root-owner-group", "-Zzstd", "-z9", "--build", tree, file], {
+    env: { ...process.env, SOURCE_DATE_EPOCH: sourceDate() },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  return file;
+}

@@ -1,0 +1,17 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+
+import { sourceDate } from "./stage.mjs";
+
+/** Packs a folder under the name `waybill`, equal for equal content. @returns the file. */
+export function makeTarball(staged, output, { version, platform }) {
+  const file = join(output, `waybill-${version}-${platform}.tar.gz`);
+  const equal = ["--sort=name", `--mtime=@${sourceDate()}`, "--owner=0", "--group=0", "--numeric-owner"];
+  const named = ["--format=gnu", "--mode=u+rw,go+r-w", "--transform=s,^\\.,waybill,"];
+  execFileSync("sh", ["-c", 'tar -cf - "$@" . | gzip -n -6 > "$OUTPUT"', "tar", ...equal, ...named], {
+    cwd: staged,
+    env: { ...process.env, OUTPUT: file },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  return file;
+}
