@@ -50,6 +50,7 @@ describe("readConfig without any variable", () => {
       dev: false,
       allowPrivateTargets: false,
       smtp: undefined,
+      oidc: undefined,
       sendStallSeconds: 30,
       keptAnswerBytes: 32 * 1024 * 1024,
       web: join(packageRoot, "dist", "web"),

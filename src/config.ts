@@ -19,6 +19,7 @@ import { z } from "zod";
 import { intakeLimits, type IntakeLimits, limitVariables, whole } from "./config-limits.ts";
 import { edgeConfig, type EdgeConfig, edgeVariables } from "./config-edge.ts";
 import { withSecretsOfFiles } from "./config-secrets.ts";
+import { oidcConfig, oidcMistakes, type OidcSettings, oidcVariables } from "./config-oidc.ts";
 import { serverMistakes, serversConfig, type ServersConfig, serverVariables, url } from "./config-servers.ts";
 import type { EvidenceSettings } from "./evidence/create.ts";
 import { parseUrl } from "./lib/url.ts";
@@ -38,6 +39,8 @@ export interface Config extends ServersConfig, EdgeConfig {
   allowPrivateTargets: boolean;
   /** Who sends notifications by e-mail; undefined: nobody does. */
   smtp: SmtpSettings | undefined;
+  /** Where people sign in beside keys; undefined: with keys only. */
+  oidc: OidcSettings | undefined;
   /** Encrypts secrets at rest. Undefined: kept in a file of the data directory. */
   secretKey: string | undefined;
   /** Requests a minute allowed for one key and for one address; undefined: no limit. */
@@ -153,6 +156,7 @@ const Environment = z.object({
   ...limitVariables,
   ...serverVariables,
   ...edgeVariables,
+  ...oidcVariables,
   XDG_DATA_HOME: z.string().optional(),
 });
 
@@ -270,7 +274,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       ),
     );
   const set = parsed.data;
-  const incomplete = [...serverMistakes(set), ...s3Mistakes(set), ...smtpMistakes(set)];
+  const incomplete = [...serverMistakes(set), ...s3Mistakes(set), ...smtpMistakes(set), ...oidcMistakes(set)];
   if (incomplete.length > 0) throw new ConfigError(incomplete);
   const host = set.HOST ?? "127.0.0.1";
   const port = set.PORT ?? 8001;
@@ -287,6 +291,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     dev: set.WAYBILL_DEV ?? false,
     allowPrivateTargets: set.WAYBILL_ALLOW_PRIVATE_TARGETS ?? false,
     smtp: smtpSettings(set),
+    oidc: oidcConfig(set),
     secretKey: set.WAYBILL_SECRET_KEY,
     rateLimitPerKey: rateLimit(set.WAYBILL_RATE_LIMIT_PER_KEY, host, 6_000),
     rateLimitPerAddress: rateLimit(set.WAYBILL_RATE_LIMIT_PER_ADDRESS, host, 12_000),

@@ -10,6 +10,7 @@ import { createOrg, createUserCommand, setRole, switchUser } from "./admin-ident
 import { createKey, importKey, type KeyOptions } from "./admin-keys.ts";
 import { dropJob, listJobs, retryJob } from "./admin-jobs.ts";
 import { list, listed } from "./admin-lists.ts";
+import { testMapping } from "./admin-oidc.ts";
 import { partition, type PartitionOptions } from "./admin-partitions.ts";
 import { acceptTime, type RepairOptions, repairTimesCommand } from "./admin-time.ts";
 import { print } from "./output.ts";
@@ -58,6 +59,16 @@ function signInCommand(admin: Command): void {
     .description("print a link that signs in once, from this machine, within ten minutes")
     .option("--user <name>", "whom it signs in; the first instance administrator unless given")
     .action((options: { user?: string }) => withRunningServer((deps) => signInLink(deps, options)));
+}
+
+function oidcCommands(admin: Command): void {
+  admin
+    .command("oidc")
+    .description("look after sign-in at an OpenID provider")
+    .command("test")
+    .description("print who would become what by the groups of their claims")
+    .requiredOption("--claims <file>", "JSON: the claims of one person, or a list of them")
+    .action(testMapping);
 }
 
 function keyCommand(admin: Command, name: string, description: string): Command {
@@ -174,6 +185,7 @@ export function adminCommand(): Command {
   userCommands(admin);
   keyCommands(admin);
   signInCommand(admin);
+  oidcCommands(admin);
   evidenceCommands(admin);
   timeCommands(admin);
   jobCommands(admin);

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+
+import type { OidcSettings } from "../config-oidc.ts";
+import { readConfig } from "../config.ts";
+import { type Claims, groupsAt, textAt, userNameOf } from "../domain/sign-in/claims.ts";
+import { mapGroups } from "../domain/sign-in/role-mapping.ts";
+import { finish } from "../lib/steps.ts";
+import { CliError, print } from "./output.ts";
+
+function readClaims(file: string): Claims[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    throw new CliError(`${file} cannot be read as JSON: ${(error as Error).message}`, { cause: error });
+  }
+  const list: unknown[] = Array.isArray(value) ? value : [value];
+  if (list.every((one) => typeof one === "object" && one !== null && !Array.isArray(one)))
+    return list as Claims[];
+  throw new CliError(`${file} must hold an object of claims, or a list of them`);
+}
+
+/** Says who somebody with these claims would become, a line for each thing. */
+export function outcomeOf(
+  oidc: Pick<OidcSettings, "rules" | "groupsClaim" | "nameClaim">,
+  claims: Claims,
+): string[] {
+  const groups = groupsAt(claims, oidc.groupsClaim);
+  const { instance_admin, orgs, everywhere } = finish(mapGroups(oidc.rules, groups ?? []));
+  const given = [
+    ...(instance_admin ? ["instance administrator"] : []),
+    ...(everywhere === undefined ? [] : [`${everywhere} in every shared organization`]),
+    ...[...orgs].map(([org, role]) => `${role} in ${org}`).toSorted(),
+  ];
+  const none = groups === undefined ? `no groups: there is no claim ${oidc.groupsClaim}` : "no membership";
+  return [
+    `${userNameOf(textAt(claims, oidc.nameClaim))}:`,
+    ...(given.length > 0 ? given : [none]).map((line) => `  ${line}`),
+  ];
+}
+
+/** `waybill admin oidc test`: prints who would become what by the mapping that is set, without asking anybody. */
+export function testMapping({ claims }: { claims: string }): void {
+  const { oidc } = readConfig();
+  if (oidc === undefined) throw new CliError("No provider is set: WAYBILL_OIDC_ISSUER names one");
+  for (const person of readClaims(claims)) for (const line of outcomeOf(oidc, person)) print.line(line);
+}
