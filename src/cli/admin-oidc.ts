@@ -5,6 +5,8 @@ import { readConfig } from "../config.ts";
 import { type Claims, groupsAt, textAt, userNameOf } from "../domain/sign-in/claims.ts";
 import { mapGroups } from "../domain/sign-in/role-mapping.ts";
 import { finish } from "../lib/steps.ts";
+import { linkIdentity } from "../modules/identity/sign-in-provider/service.ts";
+import { type CommandDeps, commandActor } from "./command-deps.ts";
 import { CliError, print } from "./output.ts";
 
 function readClaims(file: string): Claims[] {
@@ -44,4 +46,12 @@ export function testMapping({ claims }: { claims: string }): void {
   const { oidc } = readConfig();
   if (oidc === undefined) throw new CliError("No provider is set: WAYBILL_OIDC_ISSUER names one");
   for (const person of readClaims(claims)) for (const line of outcomeOf(oidc, person)) print.line(line);
+}
+
+/** `waybill admin link-identity`: says which user somebody of the provider is here. */
+export async function linkIdentityCommand(deps: CommandDeps, user: string, subject: string): Promise<void> {
+  const { oidc } = deps.config;
+  if (oidc === undefined) throw new CliError("No provider is set: WAYBILL_OIDC_ISSUER names one");
+  await linkIdentity(deps, commandActor("admin link-identity"), { issuer: oidc.issuer, subject, user });
+  print.line(`Linked ${user} to the subject ${subject} of ${oidc.issuer}`);
 }

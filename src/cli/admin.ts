@@ -10,7 +10,7 @@ import { createOrg, createUserCommand, setRole, switchUser } from "./admin-ident
 import { createKey, importKey, type KeyOptions } from "./admin-keys.ts";
 import { dropJob, listJobs, retryJob } from "./admin-jobs.ts";
 import { list, listed } from "./admin-lists.ts";
-import { testMapping } from "./admin-oidc.ts";
+import { linkIdentityCommand, testMapping } from "./admin-oidc.ts";
 import { partition, type PartitionOptions } from "./admin-partitions.ts";
 import { acceptTime, type RepairOptions, repairTimesCommand } from "./admin-time.ts";
 import { print } from "./output.ts";
@@ -69,6 +69,12 @@ function oidcCommands(admin: Command): void {
     .description("print who would become what by the groups of their claims")
     .requiredOption("--claims <file>", "JSON: the claims of one person, or a list of them")
     .action(testMapping);
+  admin
+    .command("link-identity <user> <subject>")
+    .description("say which user somebody of the sign-in provider is, by the subject of their tokens")
+    .action((user: string, subject: string) =>
+      withRunningServer((deps) => linkIdentityCommand(deps, user, subject)),
+    );
 }
 
 function keyCommand(admin: Command, name: string, description: string): Command {

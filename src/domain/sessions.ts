@@ -46,15 +46,19 @@ export function setCookie({ cookie }: Site, token?: string): string {
 
 const longestToken = 512;
 
-/** Reads the session from a `Cookie` header. Undefined when there is none to be read. */
-export function readCookie({ cookie }: Site, header: string | undefined): string | undefined {
+/** Reads the session, or what another cookie holds, from a `Cookie` header. Undefined when there is none to be read. */
+export function readCookie(
+  { cookie }: Pick<Site, "cookie">,
+  header: string | undefined,
+  longest = longestToken,
+): string | undefined {
   if (header === undefined) return undefined;
   const start = `${cookie.name}=`;
   for (const part of header.split(";")) {
     const pair = part.trim();
     if (!pair.startsWith(start)) continue;
     const value = pair.slice(start.length);
-    return value === "" || value.length > longestToken ? undefined : value;
+    return value === "" || value.length > longest ? undefined : value;
   }
   return undefined;
 }

@@ -49,6 +49,14 @@ function explain(error: FastifyError): AppError | undefined {
   return undefined;
 }
 
+/** Says what a failure is to people at a browser: status and sentence. A fault of ours is 500 with none. */
+export function shownFailure(error: unknown): { status: number; message: string | undefined } {
+  const shown = explain(error as FastifyError);
+  return shown === undefined
+    ? { status: 500, message: undefined }
+    : { status: statusOf[shown.kind], message: shown.message };
+}
+
 /** Writes every error body there is: `{"message", "errors"?}`, status by kind, details of faults only to the log. */
 export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const shown = explain(error);

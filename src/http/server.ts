@@ -20,6 +20,7 @@ import { registerNotFound } from "./not-found.ts";
 import { registerPageLinks } from "./page-links.ts";
 import { registerRateLimits } from "./rate-limit.ts";
 import { handleClientError, registerRawAnswers, requireHost } from "./raw-answers.ts";
+import { registerSignInProvider } from "./sign-in-provider.ts";
 import { cutOffStalledClients } from "./stalled-clients.ts";
 import { createPages, registerWebAssets, type WebFiles } from "./web.ts";
 
@@ -62,6 +63,7 @@ async function registerApi(app: FastifyInstance, deps: Deps, parts: ServerParts)
   registerBodyParsers(app);
   await app.register(multipart);
   registerWebAssets(app, parts.web);
+  registerSignInProvider(app, deps);
   registerDocs(app, {
     endpoints: parts.mounted.endpoints,
     publicUrl: deps.config.publicUrl,

@@ -27,6 +27,7 @@ const coordinator = [
   "sessions",
   "sign_in_links",
   "time_marks",
+  "user_identities",
 ];
 
 const organization = [

@@ -1,5 +1,5 @@
 /** Longest address that is gone on to. */
-const longestNext = 2048;
+const longestNext = 1024;
 
 /**
  * Gives where to go on after signing in: a path of this site, and `/` for anything that a browser could take for another one.

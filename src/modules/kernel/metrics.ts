@@ -19,7 +19,7 @@ const targets: readonly OpenTarget["type"][] = ["WEBHOOK", "SLACK", "EMAIL"];
 const outcomes: readonly AttemptOutcome[] = ["delivered", "failed", "given_up"];
 
 /** What people sign in with. */
-const signInMethods = ["api_key", "link", "invitation"] as const;
+const signInMethods = ["api_key", "link", "invitation", "oidc"] as const;
 export type SignInMethod = (typeof signInMethods)[number];
 
 /** How an attempt to sign in ended; `limited` when the address had failed too often to be heard. */

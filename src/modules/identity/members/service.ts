@@ -17,10 +17,10 @@ import {
   type UserInOrganization,
 } from "./store.ts";
 
-/** Who changes a membership, and from where: `app` is the HTTP interface, `script` the command line. */
+/** Who changes a membership, and from where: `app` is the HTTP interface, `script` the command line, `idp` a sign-in provider. */
 export interface ChangedBy {
   changed_by: string;
-  source: "app" | "script";
+  source: "app" | "script" | "idp";
 }
 
 /** The organization whose members change, and on whose behalf. */
@@ -96,7 +96,7 @@ export function setMember(
     if (added) await insertMembership(tx, { org_id: scope.org.id, user_id, role, created_at: now });
     else {
       await requireOtherAdmin(tx, scope, user);
-      await updateMembership(tx, scope.org.id, user_id, role);
+      await updateMembership(tx, { org_id: scope.org.id, user_id, role });
     }
     await writeEvent(deps, tx, {
       org_id: scope.org.id,

@@ -12,21 +12,32 @@ export interface NewMembership {
   user_id: string;
   role: Role;
   created_at: Timestamp;
+  /** Who looks after it: people, or the groups of a sign-in provider; people unless given. */
+  managed_by?: ManagedBy;
 }
+
+/** Who looks after a membership: `app` people, `idp` the groups of a sign-in provider. */
+const managers = ["app", "idp"] as const;
+export type ManagedBy = (typeof managers)[number];
 
 /** Makes a user a member of an organization they are not in yet. */
 export async function insertMembership(
   tx: Tx,
-  { org_id, user_id, role, created_at }: NewMembership,
+  { org_id, user_id, role, created_at, managed_by = "app" }: NewMembership,
 ): Promise<void> {
   await tx.run(sql`
-    insert into memberships (org_id, user_id, role, created_at)
-    values (${org_id}, ${user_id}, ${role}, ${moment(created_at)})`);
+    insert into memberships (org_id, user_id, role, created_at, source)
+    values (${org_id}, ${user_id}, ${role}, ${moment(created_at)}, ${managed_by})`);
 }
 
-/** Gives a member another role; since when they are a member stays. */
-export async function updateMembership(tx: Tx, orgId: string, userId: string, role: Role): Promise<void> {
-  await tx.run(sql`update memberships set role = ${role} where org_id = ${orgId} and user_id = ${userId}`);
+/** Gives a member another role; since when they are a member stays. From then on it is looked after by who changed it. */
+export async function updateMembership(
+  tx: Tx,
+  { org_id, user_id, role, managed_by = "app" }: Omit<NewMembership, "created_at">,
+): Promise<void> {
+  await tx.run(sql`
+    update memberships set role = ${role}, source = ${managed_by}
+    where org_id = ${org_id} and user_id = ${user_id}`);
 }
 
 /** Takes a user out of an organization. */
@@ -192,4 +203,38 @@ export function listMembershipEvents(
     where ${matching(orgId, filter)}
     order by ${column} ${collation} ${direction} nulls last, occurred_at ${direction}, id ${direction}
     limit ${limit} offset ${offset}`);
+}
+
+const standing = {
+  org_id: uuid,
+  name: text,
+  role: nullable(oneOf(roles)),
+  source: nullable(oneOf(managers)),
+};
+
+/** A shared organization, and how a user stands in it; null for no member. */
+export type Standing = RowOf<typeof standing>;
+
+const standingOf = (userId: string): Sql => sql`
+  select o.id as org_id, o.name, m.role, m.source
+  from organizations o left join memberships m on m.org_id = o.id and m.user_id = ${userId}`;
+
+/** Reads how a user stands in an organization, which must exist. */
+export function getStanding(db: Executor, orgId: string, userId: string): Promise<Standing> {
+  return db.one(query(standing)`${standingOf(userId)} where o.id = ${orgId}`);
+}
+
+/**
+ * Lists the shared organizations that a user is in by the groups of a provider, those of these names, and with `all` every one, in the
+ * order of their ids.
+ */
+export function listStandings(
+  db: Executor,
+  userId: string,
+  wanted: { names: readonly string[]; all: boolean; limit: number },
+): Promise<Standing[]> {
+  return db.all(query(standing)`
+    ${standingOf(userId)}
+    where o.kind = 'shared' and (${wanted.all} or o.name = any(${wanted.names}::text[]) or m.source = 'idp')
+    order by o.id limit ${wanted.limit}`);
 }

@@ -1,6 +1,7 @@
 import type { sessionEndpoints } from "../../../contract/sessions.ts";
 import { paginationOf } from "../../../contract/pagination.ts";
 import { setCookie, siteOf } from "../../../domain/sessions.ts";
+import { providerName, providerPath } from "../../../domain/sign-in/flow.ts";
 import { parseWireId } from "../../../lib/ids.ts";
 import { listOwnSessions } from "../../kernel/access/session-service.ts";
 import type { Call, Handlers } from "../../kernel/call.ts";
@@ -22,10 +23,19 @@ function cookieHeader(deps: Pick<Deps, "config">, token?: string): Record<string
   return { "set-cookie": setCookie(siteOf(deps.config.publicUrl), token) };
 }
 
+const apiKeyMethod = { kind: "api_key", name: "api_key", display_name: "API key", address: null } as const;
+
+function providerMethods({ config: { oidc }, links }: Pick<Deps, "config" | "links">) {
+  if (oidc === undefined) return [];
+  const { host } = new URL(oidc.issuer);
+  const address = links.web(providerPath);
+  return [{ kind: "oidc" as const, name: providerName, display_name: host, address }];
+}
+
 export const sessionHandlers: Handlers<Endpoints> = {
-  list_sign_in_methods: async () => ({
+  list_sign_in_methods: async (deps) => ({
     status: 200,
-    body: { methods: [{ kind: "api_key", name: "api_key", display_name: "API key", address: null }] },
+    body: { methods: [apiKeyMethod, ...providerMethods(deps)] },
   }),
 
   create_user_session: async (deps, call) => {

@@ -19,11 +19,13 @@ import {
   getServiceAccountOrganization,
   getUser,
   getUserProfile,
+  hasOtherInstanceAdmin,
   hasUsers,
   insertUser,
   isEmailTaken,
   updateDefaultOrganization,
   updateDisabled,
+  updateInstanceAdmin,
   type UserRow,
 } from "./store.ts";
 
@@ -209,4 +211,12 @@ export async function revokeUserKey(
     await revokeKey(deps, tx, { owner: { user_id }, key_id: keyId });
     record("api_key", keyId);
   });
+}
+
+/** Makes a user an administrator of the installation, or no longer one. @returns false for the last one, who stays. */
+export async function setInstanceAdmin(tx: Tx, userId: string, admin: boolean): Promise<boolean> {
+  await lockName(tx, "instance administrators");
+  if (!admin && !(await hasOtherInstanceAdmin(tx, userId))) return false;
+  await updateInstanceAdmin(tx, userId, admin);
+  return true;
 }

@@ -138,3 +138,24 @@ export function listUsers(db: Executor): Promise<ListedUser[]> {
     select name, email, display_name, instance_admin, created_at, disabled_at
     from users where deleted_at is null order by name`);
 }
+
+/** Makes a user an administrator of the installation, or no longer one. */
+export async function updateInstanceAdmin(tx: Tx, userId: string, admin: boolean): Promise<void> {
+  await tx.run(sql`update users set instance_admin = ${admin} where id = ${userId}`);
+}
+
+/** Says whether somebody else is an administrator of the installation and able to act as one. */
+export async function hasOtherInstanceAdmin(tx: Tx, userId: string): Promise<boolean> {
+  const other = await tx.first(query({ id: uuid })`
+    select id from users
+    where instance_admin and id <> ${userId} and disabled_at is null and deleted_at is null limit 1`);
+  return other !== undefined;
+}
+
+/** Finds which of these names users or organizations have. */
+export async function listTakenNames(tx: Tx, names: readonly string[]): Promise<Set<string>> {
+  const taken = await tx.all(query({ name: text })`
+    select name from organizations where name = any(${names}::text[])
+    union select name from users where name = any(${names}::text[])`);
+  return new Set(taken.map(({ name }) => name));
+}
