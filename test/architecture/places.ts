@@ -28,7 +28,10 @@ export const floors: readonly { name: string; rules: readonly Rule[] }[] = [
   { name: "lib", rules: [{ path: /^src\/lib\// }] },
   { name: "domain", rules: [{ path: /^src\/domain\// }] },
   { name: "foundations", rules: [{ path: /^src\/(?:contract|db|evidence)\//, apart: firstFolder }] },
-  { name: "configuration", rules: [{ path: /^src\/config(?:-edge|-limits|-secrets|-servers)?\.ts$/ }] },
+  {
+    name: "configuration",
+    rules: [{ path: /^src\/config(?:-edge|-limits|-oidc|-secrets|-servers)?\.ts$/ }],
+  },
   { name: "fragments of SQL", rules: [{ path: fragment }] },
   { name: "stores", rules: [{ path: store, apart: module }] },
   { name: "services", rules: [] },

@@ -2,10 +2,10 @@ import { createSign, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import Provider, { type Configuration } from "oidc-provider";
+import { type Configuration, Provider } from "oidc-provider";
 
 /** A person of the provider. */
-export interface TestPerson {
+interface TestPerson {
   sub: string;
   [claim: string]: unknown;
 }
@@ -44,10 +44,17 @@ function makeKey(id: string): Key {
   return { id, private: generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey };
 }
 
-function configurationOf(redirectUri: string, key: Key, person: () => TestPerson, inToken: boolean): Configuration {
+function configurationOf(
+  redirectUri: string,
+  key: Key,
+  person: () => TestPerson,
+  inToken: boolean,
+): Configuration {
   return {
     clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
-    jwks: { keys: [{ ...key.private.export({ format: "jwk" }), kid: key.id, alg: "RS256", use: "sig" } as never] },
+    jwks: {
+      keys: [{ ...key.private.export({ format: "jwk" }), kid: key.id, alg: "RS256", use: "sig" }],
+    },
     claims: {
       openid: ["sub"],
       email: ["email", "email_verified"],
@@ -82,16 +89,19 @@ export async function startProvider(redirectUri: string, { inToken = true } = {}
   const issuer = `http://127.0.0.1:${port}`;
   let key = makeKey("first");
   const make = (): Provider =>
-    new Provider(issuer, configurationOf(redirectUri, key, () => provider.person, inToken));
+    new Provider(
+      issuer,
+      configurationOf(redirectUri, key, () => provider.person, inToken),
+    );
   let real = make();
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url === "/token" && provider.tokens !== undefined) {
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify(provider.tokens()));
-    } else if (request.url?.startsWith("/interaction/") === true) {
+    } else if (request.url?.startsWith("/interaction/") === true)
       await real.interactionFinished(request, response, { login: { accountId: provider.person.sub } });
-    } else await real.callback()(request, response);
+    else await real.callback()(request, response);
   }
 
   const provider: TestProvider = {
@@ -111,7 +121,8 @@ export async function startProvider(redirectUri: string, { inToken = true } = {}
           cookies.set(name, value);
         }
         const next = answered.headers.get("location");
-        if (next === null) throw new Error(`The provider answers ${answered.status}: ${await answered.text()}`);
+        if (next === null)
+          throw new Error(`The provider answers ${answered.status}: ${await answered.text()}`);
         url = new URL(next, url);
       }
       return url;

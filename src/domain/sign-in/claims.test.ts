@@ -33,7 +33,8 @@ describe("verifiedEmail", () => {
     expect(verifiedEmail({ email: "a@b.c", email_verified: true })).toBe("a@b.c");
     for (const email_verified of [false, undefined, "true", 1])
       expect(verifiedEmail({ email: "a@b.c", email_verified })).toBeUndefined();
-    expect(verifiedEmail({ email: "a b@c", email_verified: true })).toBeUndefined();
+    for (const email of ["a b@c", "a\u0000@b.c", "a", 1])
+      expect(verifiedEmail({ email, email_verified: true })).toBeUndefined();
   });
 });
 

@@ -11,7 +11,7 @@ import {
 export type Claims = Readonly<Record<string, unknown>>;
 
 /** Most groups of one person that are looked at. */
-export const mostGroups = 10_000;
+const mostGroups = 10_000;
 
 const longestEmail = 320;
 
@@ -41,10 +41,9 @@ export function groupsAt(claims: Claims, path: string): string[] | undefined {
 export function textAt(claims: Claims, path: string): string | undefined {
   const value = claimAt(claims, path);
   if (typeof value !== "string") return undefined;
-  // oxlint-disable-next-line no-control-regex -- they are what is taken out
   const clean = value
     .toWellFormed()
-    .replaceAll(/[\u0000-\u001f\u007f]/g, "")
+    .replaceAll(/\p{Cc}/gu, "")
     .trim();
   return clean === "" ? undefined : clean.slice(0, displayNameLength).toWellFormed();
 }
@@ -54,7 +53,7 @@ export function verifiedEmail(claims: Claims): string | undefined {
   const email = claims["email"];
   if (claims["email_verified"] !== true || typeof email !== "string" || email.length > longestEmail)
     return undefined;
-  return /^[^\s@<>]+@[^\s@<>]+$/.test(email) ? email : undefined;
+  return /^[^\s@<>\p{Cc}]+@[^\s@<>\p{Cc}]+$/u.test(email) ? email : undefined;
 }
 
 const fallbackName = "user";

@@ -36,9 +36,12 @@ describe("mapGroups", () => {
     expect(map(rules, ["b"]).orgs.get("o")).toBe("reader");
   });
 
-  it("never takes the name of a group for every organization", () => {
-    const mapped = map([{ group: "team-(.+)", org: "$1", role: "admin" }], ["team-*"]);
-    expect([mapped.everywhere, mapped.orgs.get("*")]).toEqual([undefined, "admin"]);
+  it("never takes the name of a group for every organization, nor for what is no name of one", () => {
+    const mapped = map(
+      [{ group: "(?s)team-(.+)", org: "$1", role: "admin" }],
+      ["team-*", "team-a\u0000", "team--"],
+    );
+    expect([mapped.everywhere, mapped.orgs.size]).toEqual([undefined, 0]);
   });
 
   it("lets the strongest rule win, in whatever order rules and groups are, for every pair of roles", () => {

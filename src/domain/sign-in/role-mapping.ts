@@ -4,6 +4,7 @@ import { RE2JS } from "re2js";
 import { z } from "zod";
 
 import type { Steps } from "../../lib/steps.ts";
+import { organizationNamePattern } from "../names.ts";
 import { type Role, roleAllows, roles } from "../roles.ts";
 
 /** Most rules of a mapping, and characters of one text in it. */
@@ -114,10 +115,10 @@ export function* mapGroups(rules: readonly RoleRule[], groups: readonly string[]
       const org = organizationFor(rule, group);
       if (org === undefined) continue;
       instance_admin ||= rule.instance_admin;
-      if (rule.role === undefined || org === null || org === "") continue;
+      if (rule.role === undefined || org === null) continue;
       // Only a rule that says so is about all of them, never the name of a group.
       if (rule.org === "*") everywhere = stronger(everywhere, rule.role);
-      else orgs.set(org, stronger(orgs.get(org), rule.role));
+      else if (organizationNamePattern.test(org)) orgs.set(org, stronger(orgs.get(org), rule.role));
     }
   }
   return { instance_admin, orgs, everywhere };

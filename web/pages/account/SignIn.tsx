@@ -8,6 +8,7 @@ import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Note } from "../../ui/Note.tsx";
 import styles from "./Account.module.css";
+import { ProviderButtons } from "./ProviderButtons.tsx";
 import { takeToken } from "./token.ts";
 
 const route = getRouteApi("/-/sign-in");
@@ -32,6 +33,15 @@ function useSignIn(next: string | undefined) {
 
 const isPlainHttp =
   location.protocol === "http:" && !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
+
+function WhereKeysAre() {
+  return (
+    <p className={styles["lead"]}>
+      The first key is in the file that the server named when it started.{" "}
+      <code>waybill admin sign-in-link</code> makes a link that works once.
+    </p>
+  );
+}
 
 /** The page that asks for an API key, or uses a one-time link. */
 export function SignIn() {
@@ -64,6 +74,7 @@ export function SignIn() {
         {isPlainHttp ? (
           <Note kind="warn">This connection is not encrypted: the key can be read on its way.</Note>
         ) : null}
+        <ProviderButtons next={safeNext(next)} />
         <form onSubmit={submit}>
           <Field
             label="API key"
@@ -86,10 +97,7 @@ export function SignIn() {
             {signIn.isPending ? "Signing in…" : "Sign in"}
           </Button>
         </form>
-        <p className={styles["lead"]}>
-          The first key is in the file that the server named when it started.{" "}
-          <code>waybill admin sign-in-link</code> makes a link that works once.
-        </p>
+        <WhereKeysAre />
       </div>
     </main>
   );

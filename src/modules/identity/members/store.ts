@@ -18,7 +18,7 @@ export interface NewMembership {
 
 /** Who looks after a membership: `app` people, `idp` the groups of a sign-in provider. */
 const managers = ["app", "idp"] as const;
-export type ManagedBy = (typeof managers)[number];
+type ManagedBy = (typeof managers)[number];
 
 /** Makes a user a member of an organization they are not in yet. */
 export async function insertMembership(

@@ -5,7 +5,7 @@ import { AppError } from "../../../domain/errors.ts";
 import { type Claims, claimAt } from "../../../domain/sign-in/claims.ts";
 
 /** What has to come back unchanged with the code of one sign-in. */
-export interface SignInChecks {
+interface SignInChecks {
   state: string;
   nonce: string;
   /** Proof key (RFC 7636). */
@@ -33,6 +33,8 @@ export interface SignInProvider {
 /** A sign-in that proves nobody. Its reason is ours or the library's, never a text of the provider. */
 export class SignInRefused extends Error {}
 
+/** Subjects are at most 255 ASCII characters (OpenID Connect Core, section 2); we are not that narrow about which. */
+const subjectPattern = /^\P{Cc}{1,255}$/u;
 const timeoutSeconds = 10;
 const skewSeconds = 60;
 const metadataLifeMs = 300_000;
@@ -64,7 +66,10 @@ const boundedFetch: oidc.CustomFetch = async (address, { body, ...options }) => 
   let response: Response;
   let answer: Uint8Array<ArrayBuffer>;
   try {
-    response = await fetch(url, { ...options, ...(body == null ? {} : { body: body as NonNullable<RequestInit["body"]> }) });
+    response = await fetch(url, {
+      ...options,
+      ...(body == null ? {} : { body: body as NonNullable<RequestInit["body"]> }),
+    });
     answer = await boundedBody(response);
   } catch (error) {
     throw error instanceof ProviderAway
@@ -76,11 +81,10 @@ const boundedFetch: oidc.CustomFetch = async (address, { body, ...options }) => 
   return new Response(answer.length === 0 ? null : answer, { status, statusText, headers });
 };
 
-/** Finds an error of a kind among an error and what caused it. */
+/** Says whether something failed because the provider is away: the error itself, or what caused it. */
 function causedByAway(error: unknown): boolean {
-  for (let one = error; one instanceof Error; one = one.cause) {
+  for (let one = error; one instanceof Error; one = one.cause)
     if (one instanceof ProviderAway || one.name === "TimeoutError" || one.name === "AbortError") return true;
-  }
   return false;
 }
 
@@ -202,6 +206,7 @@ export function createSignInProvider(settings: OidcSettings): SignInProvider {
         });
         const claims = tokens.claims();
         if (claims === undefined) throw new SignInRefused("NO_ID_TOKEN");
+        if (!subjectPattern.test(claims.sub)) throw new SignInRefused("SUBJECT_NOT_VALID");
         requireStrength(settings, claims);
         const found = { subject: claims.sub, claims, accessToken: tokens.access_token };
         return { subject: claims.sub, claims: await withUserInfo(settings, configuration, found) };

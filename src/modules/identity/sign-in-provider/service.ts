@@ -73,7 +73,13 @@ async function userOf(
     display_name,
     by: { changed_by: "sign-in provider", source: "idp" },
   });
-  await insertIdentity(tx, { ...identity, user_id: made.user_id, created_at: deps.clock.now() });
+  const isTheirs = await insertIdentity(tx, {
+    ...identity,
+    user_id: made.user_id,
+    created_at: deps.clock.now(),
+  });
+  // They were a user who was removed; nobody else becomes that one again.
+  if (!isTheirs) throw new SignInRefused("USER_REMOVED");
   const user = {
     id: made.user_id,
     name: made.name,
