@@ -166,6 +166,15 @@ describe("signing in at a provider", () => {
     expect((await whoIs(session)).status).toBe(401);
     expect((await signIn()).status).toBe(401);
   });
+
+  it("makes no new user of one who was removed", async () => {
+    const name = newcomer();
+    await signIn();
+    await app.deps.db.pool.query("update users set deleted_at = now() where name = $1", [name]);
+    expect((await signIn()).status).toBe(401);
+    const { rows } = await app.deps.db.pool.query("select from users where name like $1", [`${name}%`]);
+    expect(rows).toHaveLength(1);
+  });
 });
 
 describe("memberships by groups", () => {
