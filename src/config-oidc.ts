@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 
 import { z } from "zod";
 
@@ -30,7 +31,7 @@ export interface OidcSettings {
 export function isSafeProviderUrl(url: URL): boolean {
   if (url.protocol === "https:") return true;
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  return url.protocol === "http:" && (host === "localhost" || isLoopbackAddress(host));
+  return url.protocol === "http:" && (host === "localhost" || (isIP(host) !== 0 && isLoopbackAddress(host)));
 }
 
 function isSafeProvider(text: string): boolean {
