@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser)("signing in", { timeout: 60_000 }, () => {
     const link = page.getByRole("link", { name: "Sign in with login.example" });
     await link.waitFor();
     expect(await link.getAttribute("href")).toBe(`${address}?next=%2Facme%3Fa%3D1`);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
     expect(await page.getByRole("button", { name: "Sign in" }).isVisible()).toBe(true);
   });
 });
