@@ -93,7 +93,7 @@ describe("the settings of a sign-in provider", () => {
     ],
     [
       { ...provider, WAYBILL_OIDC_CLIENT_SECRET: "a", WAYBILL_OIDC_CLIENT_SECRET_FILE: file("s", "b") },
-      "WAYBILL_OIDC_CLIENT_SECRET and WAYBILL_OIDC_CLIENT_SECRET_FILE cannot both be set",
+      "WAYBILL_OIDC_CLIENT_SECRET and WAYBILL_OIDC_CLIENT_SECRET_FILE are both set: one of them must go",
     ],
   ])("have mistakes that are told: %j", (environment, mistake) =>
     expect(mistakesOf(environment)).toEqual([mistake]),
@@ -102,7 +102,7 @@ describe("the settings of a sign-in provider", () => {
   it("have to be readable", () => {
     const WAYBILL_OIDC_ROLES_FILE = join(folder, "missing");
     expect(mistakesOf({ ...provider, WAYBILL_OIDC_ROLES_FILE })[0]).toMatch(
-      /^WAYBILL_OIDC_ROLES_FILE cannot be used: ENOENT/,
+      /^WAYBILL_OIDC_ROLES_FILE cannot be read: ENOENT/,
     );
   });
 });

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 
 import { z } from "zod";
@@ -51,7 +50,6 @@ export const oidcVariables = {
     .optional(),
   WAYBILL_OIDC_CLIENT_ID: z.string().min(1).max(512).optional(),
   WAYBILL_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
-  WAYBILL_OIDC_CLIENT_SECRET_FILE: z.string().min(1).optional(),
   WAYBILL_OIDC_SCOPES: z
     .string()
     .refine((text) => text.split(" ").includes("openid"), "must have openid among its words")
@@ -59,7 +57,6 @@ export const oidcVariables = {
   WAYBILL_OIDC_GROUPS_CLAIM: path.optional(),
   WAYBILL_OIDC_NAME_CLAIM: path.optional(),
   WAYBILL_OIDC_ROLES: z.string().optional(),
-  WAYBILL_OIDC_ROLES_FILE: z.string().min(1).optional(),
   WAYBILL_OIDC_ACR: z.string().min(1).optional(),
   WAYBILL_OIDC_MAX_AGE: whole(0, 31_536_000).optional(),
 };
@@ -85,28 +82,18 @@ export function readRoleRules(text: string): RoleRule[] {
   throw new Error(`${rule}${first?.message}`);
 }
 
-/** Gives the text of a setting that may also be in a file. @throws Error when the file cannot be read. */
-function textOf(text: string | undefined, file: string | undefined): string | undefined {
-  return file === undefined ? text : readFileSync(file, "utf8").trim();
-}
+const rulesOf = ({ WAYBILL_OIDC_ROLES: text }: Settings): RoleRule[] =>
+  text === undefined ? [] : readRoleRules(text);
 
-/** What is wrong with what a setting or its file says; empty for nothing. */
-function problem(name: Variable, read: () => unknown): string[] {
+/** What is wrong with the rules; empty for nothing. */
+function rulesMistakes(set: Settings): string[] {
   try {
-    read();
+    rulesOf(set);
     return [];
   } catch (error) {
-    return [`${name} cannot be used: ${(error as Error).message}`];
+    return [`WAYBILL_OIDC_ROLES cannot be used: ${(error as Error).message}`];
   }
 }
-
-function rulesOf(set: Settings): RoleRule[] {
-  const text = textOf(set.WAYBILL_OIDC_ROLES, set.WAYBILL_OIDC_ROLES_FILE);
-  return text === undefined ? [] : readRoleRules(text);
-}
-
-const secretOf = (set: Settings): string | undefined =>
-  textOf(set.WAYBILL_OIDC_CLIENT_SECRET, set.WAYBILL_OIDC_CLIENT_SECRET_FILE);
 
 /** Lists what does not go together or cannot be read, a sentence each. */
 export function oidcMistakes(set: Settings): string[] {
@@ -116,18 +103,7 @@ export function oidcMistakes(set: Settings): string[] {
   const missing = (["WAYBILL_OIDC_ISSUER", "WAYBILL_OIDC_CLIENT_ID"] as const)
     .filter((name) => set[name] === undefined)
     .map((name) => `${name} must be set, because ${given} is`);
-  const twice = (["WAYBILL_OIDC_CLIENT_SECRET", "WAYBILL_OIDC_ROLES"] as const)
-    .filter((name) => set[name] !== undefined && set[`${name}_FILE`] !== undefined)
-    .map((name) => `${name} and ${name}_FILE cannot both be set`);
-  return [
-    ...missing,
-    ...twice,
-    ...problem("WAYBILL_OIDC_CLIENT_SECRET_FILE", () => secretOf(set)),
-    ...problem(
-      set.WAYBILL_OIDC_ROLES_FILE === undefined ? "WAYBILL_OIDC_ROLES" : "WAYBILL_OIDC_ROLES_FILE",
-      () => rulesOf(set),
-    ),
-  ];
+  return [...missing, ...rulesMistakes(set)];
 }
 
 /** Reads which provider people sign in at; undefined for none. */
@@ -137,7 +113,7 @@ export function oidcConfig(set: Settings): OidcSettings | undefined {
   return {
     issuer,
     clientId,
-    clientSecret: secretOf(set),
+    clientSecret: set.WAYBILL_OIDC_CLIENT_SECRET,
     scopes: set.WAYBILL_OIDC_SCOPES ?? "openid email profile",
     groupsClaim: set.WAYBILL_OIDC_GROUPS_CLAIM ?? "groups",
     nameClaim: set.WAYBILL_OIDC_NAME_CLAIM ?? "preferred_username",

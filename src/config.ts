@@ -18,7 +18,7 @@ import { z } from "zod";
 
 import { intakeLimits, type IntakeLimits, limitVariables, whole } from "./config-limits.ts";
 import { edgeConfig, type EdgeConfig, edgeVariables } from "./config-edge.ts";
-import { withSecretsOfFiles } from "./config-secrets.ts";
+import { withFiles } from "./config-files.ts";
 import { oidcConfig, oidcMistakes, type OidcSettings, oidcVariables } from "./config-oidc.ts";
 import { serverMistakes, serversConfig, type ServersConfig, serverVariables, url } from "./config-servers.ts";
 import type { EvidenceSettings } from "./evidence/create.ts";
@@ -264,7 +264,7 @@ export function quietLibraries(environment: NodeJS.ProcessEnv = process.env): vo
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
-  const { variables, mistakes } = withSecretsOfFiles(given);
+  const { variables, mistakes } = withFiles(given);
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   const parsed = Environment.safeParse(variables);
   if (!parsed.success)

@@ -26,12 +26,16 @@ export function makeDeb(staged, output, { version, platform }) {
   renameSync(staged, join(tree, "opt", "waybill"));
   mkdirSync(join(tree, "usr", "bin"), { recursive: true });
   symlinkSync("../../opt/waybill/bin/waybill", join(tree, "usr", "bin", "waybill"));
-  put(join(root, "share", "systemd", "waybill.service"), join(tree, "usr/lib/systemd/system/waybill.service"));
+  put(
+    join(root, "share", "systemd", "waybill.service"),
+    join(tree, "usr/lib/systemd/system/waybill.service"),
+  );
   put(part("sysusers.conf"), join(tree, "usr/lib/sysusers.d/waybill.conf"));
   put(part("waybill.env"), join(tree, "etc/waybill/waybill.env"), 0o640);
 
   const size = execFileSync("du", ["-sk", "--apparent-size", tree], { encoding: "utf8" }).split("\t")[0];
-  for (const script of ["postinst", "prerm", "postrm"]) put(part(script), join(tree, "DEBIAN", script), 0o755);
+  for (const script of ["postinst", "prerm", "postrm"])
+    put(part(script), join(tree, "DEBIAN", script), 0o755);
   const control = readFileSync(part("control"), "utf8")
     .replace("@VERSION@", version)
     .replace("@ARCHITECTURE@", architecture)

@@ -9,7 +9,8 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const [command, ...before] = process.argv.slice(2);
 const dataDir = process.env["WAYBILL_DATA_DIR"];
-if (command === undefined || dataDir === undefined) throw new Error("usage: WAYBILL_DATA_DIR=… smoke.mjs COMMAND…");
+if (command === undefined || dataDir === undefined)
+  throw new Error("usage: WAYBILL_DATA_DIR=… smoke.mjs COMMAND…");
 
 async function freePort() {
   const server = createServer().listen(0, "127.0.0.1");
@@ -25,7 +26,10 @@ const environment = { ...process.env, PORT: String(port) };
 const run = (...args) => spawnSync(command, [...before, ...args], { env: environment, encoding: "utf8" });
 
 async function start() {
-  const child = spawn(command, [...before, "serve"], { env: environment, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(command, [...before, "serve"], {
+    env: environment,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   child.stdout.resume();
   const deadline = Date.now() + 120_000;
   while (run("health").status !== 0) {
@@ -46,7 +50,10 @@ async function ask(method, path, body) {
   const key = readFileSync(join(dataDir, "initial-admin-key"), "utf8").trim();
   const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,
-    headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await answer.text();

@@ -1,6 +1,15 @@
 // Puts together what every package carries: the program as `npm pack` ships it, the packages it loads, and Node.js.
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,7 +60,14 @@ function unpackProgram(folder) {
       execFileSync("npm", arguments_, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
     );
     mkdirSync(folder, { recursive: true });
-    execFileSync("tar", ["xzf", join(packed, filename), "-C", folder, "--strip-components=1", "--no-same-owner"]);
+    execFileSync("tar", [
+      "xzf",
+      join(packed, filename),
+      "-C",
+      folder,
+      "--strip-components=1",
+      "--no-same-owner",
+    ]);
   } finally {
     rmSync(packed, { recursive: true });
   }
@@ -66,7 +82,9 @@ function nodeVersion(binary) {
 function copyNode(binary, folder, anyNode) {
   const found = nodeVersion(binary);
   if (!anyNode && Number(/^v(\d+)/.exec(found)?.[1]) < oldestNode)
-    throw new Error(`Packages carry Node.js ${oldestNode} or newer, and ${binary} is ${found}: give another with --node`);
+    throw new Error(
+      `Packages carry Node.js ${oldestNode} or newer, and ${binary} is ${found}: give another with --node`,
+    );
   mkdirSync(folder, { recursive: true });
   cpSync(binary, join(folder, "node"), { dereference: true });
   const license = ["../LICENSE", "../share/doc/node/LICENSE", "../share/doc/nodejs/LICENSE"]
@@ -89,7 +107,8 @@ exec "$home/node/node" "$home/app/dist/main.js" "$@"
  * @param platform of it, such as `linux-x64`.
  */
 export function stage(folder, { node, platform, anyNode }) {
-  if (!existsSync(join(root, "dist", "web"))) throw new Error("There is no dist/web: run npm run build first");
+  if (!existsSync(join(root, "dist", "web")))
+    throw new Error("There is no dist/web: run npm run build first");
   const app = join(folder, "app");
   unpackProgram(app);
   for (const from of withDependencies([...packagesOutside, postgresPackage(platform)]))

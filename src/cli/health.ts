@@ -17,7 +17,9 @@ async function health(): Promise<void> {
   const { host, port } = readConfig();
   const url = `http://${reachable(host)}:${port}/ready`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(waitMs) }).catch((error: Error) => {
-    throw new CliError(`No server answers at ${url}: ${(error.cause as Error | undefined)?.message ?? error.message}`);
+    throw new CliError(
+      `No server answers at ${url}: ${(error.cause as Error | undefined)?.message ?? error.message}`,
+    );
   });
   const text = await answer.text();
   if (!answer.ok) throw new CliError((JSON.parse(text) as { message: string }).message);

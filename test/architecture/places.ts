@@ -30,7 +30,7 @@ export const floors: readonly { name: string; rules: readonly Rule[] }[] = [
   { name: "foundations", rules: [{ path: /^src\/(?:contract|db|evidence)\//, apart: firstFolder }] },
   {
     name: "configuration",
-    rules: [{ path: /^src\/config(?:-edge|-limits|-oidc|-secrets|-servers)?\.ts$/ }],
+    rules: [{ path: /^src\/config(?:-edge|-files|-limits|-oidc|-servers)?\.ts$/ }],
   },
   { name: "fragments of SQL", rules: [{ path: fragment }] },
   { name: "stores", rules: [{ path: store, apart: module }] },

@@ -73,7 +73,7 @@ it("is packed with what runs, and nothing else", async () => {
   const [packed] = JSON.parse(stdout) as { files: { path: string }[] }[];
   const paths = packed?.files.map(({ path }) => path) ?? [];
   const shipped =
-    /^(?:dist\/|migrations\/\d{4}-[\w-]+\.sql$|(?:package|openapi)\.json$|(?:README|CHANGELOG)\.md$)/;
+    /^(?:dist\/|share\/|migrations\/\d{4}-[\w-]+\.sql$|(?:package|openapi)\.json$|(?:README|CHANGELOG)\.md$)/;
   expect(paths.filter((path) => !shipped.test(path))).toEqual([]);
   expect(paths.filter((path) => path.endsWith(".map"))).toEqual([]);
   expect(paths).toContain("openapi.json");
