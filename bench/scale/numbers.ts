@@ -49,6 +49,7 @@ const steps: Readonly<Record<string, Readonly<Record<string, Step>>>> = {
     repeats: rows,
   },
   snapshot_documents: { id: rows },
+  trail_events: { snapshot_index: snapshots },
   environment_lineage: { started_index: snapshots },
   running_artifacts: { id: rows },
 };
