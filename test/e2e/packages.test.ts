@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { sha256 } from "../../src/lib/hash.ts";
 import { withDataDir } from "../support/server-process.ts";
+import { buildWeb } from "../support/web-site.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..");
@@ -57,8 +58,7 @@ beforeAll(async () => {
     cpSync(join(root, name), join(source, name), { recursive: true });
   await execute("cp", ["-al", join(root, "node_modules"), join(source, "node_modules")]);
   await execute(process.execPath, [join(root, "scripts/build-program.mjs"), join(source, "dist")]);
-  mkdirSync(join(source, "dist/web/-/assets"), { recursive: true });
-  writeFileSync(join(source, "dist/web/index.html"), "<html></html>");
+  await buildWeb(join(source, "dist/web"));
   await makePackages(join(folder, "out"));
   await execute("chmod", ["755", folder]);
 }, 240_000);
@@ -81,7 +81,6 @@ async function smoke(program: string, dataDir: string): Promise<string> {
     env: {
       PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
       WAYBILL_DATA_DIR: dataDir,
-      WAYBILL_WEB: join(source, "dist/web"),
     },
     timeout: 200_000,
   });

@@ -22,7 +22,7 @@ export interface StartedSite {
 }
 
 /** Builds the web app as it is shipped, but for its compressed forms. */
-async function buildWeb(outDir: string): Promise<void> {
+export async function buildWeb(outDir: string): Promise<void> {
   const vite = join(root, "node_modules", "vite", "bin", "vite.js");
   const command = [
     vite,
