@@ -48,7 +48,7 @@ function withDependencies(names) {
     for (const one of Object.keys(optionalDependencies)) add(one, folder, true);
   };
   for (const name of names) add(name, root, false);
-  return [...found].sort();
+  return [...found];
 }
 
 /** Unpacks what `npm pack` makes of the built program. */
