@@ -1,5 +1,3 @@
-import { isIP } from "node:net";
-
 import { z } from "zod";
 
 import { compileRules, type RoleRule, RoleRules } from "./domain/sign-in/role-mapping.ts";
@@ -30,7 +28,7 @@ export interface OidcSettings {
 export function isSafeProviderUrl(url: URL): boolean {
   if (url.protocol === "https:") return true;
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  return url.protocol === "http:" && (host === "localhost" || (isIP(host) !== 0 && isLoopbackAddress(host)));
+  return url.protocol === "http:" && (host === "localhost" || isLoopbackAddress(host));
 }
 
 function isSafeProvider(text: string): boolean {

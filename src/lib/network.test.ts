@@ -25,7 +25,10 @@ describe("this machine", () => {
     expect(isLoopbackAddress(address)).toBe(true);
   });
 
-  it.each(["128.0.0.1", "192.0.2.127", "::2", "2001:db8::1", ""])("is not %s", (address) => {
-    expect(isLoopbackAddress(address)).toBe(false);
-  });
+  it.each(["128.0.0.1", "192.0.2.127", "::2", "2001:db8::1", "127.example.org", "127.1", ""])(
+    "is not %s",
+    (address) => {
+      expect(isLoopbackAddress(address)).toBe(false);
+    },
+  );
 });

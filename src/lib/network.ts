@@ -22,7 +22,7 @@ export function networkOf(address: string): string {
   return `${groups.map((group) => group.replace(/^0+(?=.)/, "")).join(":")}::/64`;
 }
 
-/** Says whether an address is a loopback address. */
+/** Says whether a text is a loopback address. Names of hosts are none, whatever they begin with. */
 export function isLoopbackAddress(address: string): boolean {
-  return address === "::1" || /^(?:::ffff:)?127\./i.test(address);
+  return isIP(address) !== 0 && (address === "::1" || /^(?:::ffff:)?127\./i.test(address));
 }
