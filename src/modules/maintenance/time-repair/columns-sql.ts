@@ -75,6 +75,7 @@ export const timeColumns: Record<string, Record<string, TimeRule>> = {
   trail_outcomes: { compliant_since: "shifted" },
   trails: { created_at: "shifted", last_modified_at: "placed" },
   users: { created_at: "shifted", disabled_at: "shifted", deleted_at: "shifted" },
+  user_identities: { created_at: "shifted", last_signed_in_at: "shifted" },
   verdict_turns: { hour: "apart" },
 };
 
