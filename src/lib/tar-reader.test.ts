@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { isDeepStrictEqual } from "node:util";
 import { buffer } from "node:stream/consumers";
 
 import fc from "fast-check";
@@ -45,7 +46,6 @@ it("reads what was written, in pieces of any size", async () => {
 });
 
 it("notices a change of any byte that is no content", async () => {
-  expect.hasAssertions();
   await fc.assert(
     fc.asyncProperty(
       fc.array(file, { maxLength: 3 }),
@@ -56,7 +56,7 @@ it("notices a change of any byte that is no content", async () => {
         const place = at % archive.length;
         archive[place]! ^= flip;
         const got = await read(archive).catch((error: unknown) => error);
-        if (!(got instanceof DamagedArchive)) expect(got).not.toEqual(files);
+        expect(got instanceof DamagedArchive || !isDeepStrictEqual(got, files)).toBe(true);
       },
     ),
     { numRuns: 200 },
