@@ -123,6 +123,10 @@ export function stage(folder, { node, platform, anyNode }) {
   writeFileSync(join(folder, "bin", "waybill"), launcher);
   chmodSync(join(folder, "bin", "waybill"), 0o755);
   cpSync(join(root, "share"), join(folder, "share"), { recursive: true });
+  cpSync(join(root, "docs"), join(folder, "share", "doc"), {
+    recursive: true,
+    filter: (path) => !path.endsWith("pictures"),
+  });
   return carried;
 }
 
