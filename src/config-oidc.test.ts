@@ -4,7 +4,8 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, it } from "vitest";
 
-import { ConfigError, readConfig } from "./config.ts";
+import { mistakesOf } from "../test/support/config.ts";
+import { readConfig } from "./config.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "waybill-oidc-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -15,16 +16,6 @@ const file = (name: string, text: string): string => {
 };
 
 const provider = { WAYBILL_OIDC_ISSUER: "https://login.example", WAYBILL_OIDC_CLIENT_ID: "waybill" };
-
-function mistakesOf(environment: Record<string, string>): string[] {
-  try {
-    readConfig(environment);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.mistakes;
-    throw error;
-  }
-  return [];
-}
 
 describe("the settings of a sign-in provider", () => {
   it("have defaults", () => {

@@ -4,17 +4,8 @@ import { join, resolve } from "node:path";
 
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 
+import { mistakesOf } from "../test/support/config.ts";
 import { ConfigError, loadSecretKey, packageRoot, readConfig } from "./config.ts";
-
-function mistakesOf(environment: Record<string, string>): string[] {
-  try {
-    readConfig(environment);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.mistakes;
-    throw error;
-  }
-  return [];
-}
 
 afterEach(() => vi.restoreAllMocks());
 

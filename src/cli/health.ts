@@ -1,21 +1,15 @@
 import { Command } from "commander";
 
 import { readConfig } from "../config.ts";
+import { reachableHost } from "../lib/network.ts";
 import { CliError, print } from "./output.ts";
 
 const waitMs = 5_000;
 
-/** The address at which this machine reaches a server that listens on `host`. */
-function reachable(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") ? `[${host}]` : host;
-}
-
 /** Asks the server of these settings whether it can serve requests. @throws CliError with the reason when it cannot. */
 async function health(): Promise<void> {
   const { host, port } = readConfig();
-  const url = `http://${reachable(host)}:${port}/ready`;
+  const url = `http://${reachableHost(host)}:${port}/ready`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(waitMs) }).catch((error: Error) => {
     throw new CliError(
       `No server answers at ${url}: ${(error.cause as Error | undefined)?.message ?? error.message}`,

@@ -1,16 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { isIP } from "node:net";
 
 import type { Config } from "../config.ts";
-import { isLoopbackAddress } from "../lib/network.ts";
+import { isLoopbackAddress, reachableHost } from "../lib/network.ts";
 import { createSignInToken } from "../modules/identity/sessions/service.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { type CommandDeps, commandActor } from "./command-deps.ts";
 import { print } from "./output.ts";
 
 type Addresses = Pick<Config, "host" | "port" | "publicUrl">;
-
-const everywhere = new Set(["0.0.0.0", "::"]);
 
 /**
  * Finds the address at which this machine itself reaches the pages. The public one when that is this machine's own, because
@@ -20,8 +17,7 @@ export function localAddress({ host, port, publicUrl }: Addresses): string {
   const { hostname, pathname, port: publicPort } = new URL(publicUrl);
   const isLocal = hostname === "localhost" || isLoopbackAddress(hostname.replace(/^\[|\]$/g, ""));
   if (isLocal && publicPort !== "0") return publicUrl;
-  const name = everywhere.has(host) ? "127.0.0.1" : isIP(host) === 6 ? `[${host}]` : host;
-  return `http://${name}:${port}${pathname.replace(/\/+$/, "")}`;
+  return `http://${reachableHost(host)}:${port}${pathname.replace(/\/+$/, "")}`;
 }
 
 /** Writes the link of a token. What follows `#` is never sent to a server, so that no log of one has it. */

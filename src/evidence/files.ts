@@ -3,6 +3,7 @@ import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 
+import { flush } from "../lib/flush.ts";
 import { probeStaging, removeStale, stageContent, type StagedFile } from "./staging.ts";
 import {
   addressPattern,
@@ -15,15 +16,6 @@ import { verifiedStream } from "./verify.ts";
 
 function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "ENOENT";
-}
-
-async function flush(path: string): Promise<void> {
-  const handle = await open(path, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Lists the entries of a folder, sorted; none when it does not exist. */

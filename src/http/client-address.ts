@@ -4,7 +4,7 @@ import { compile } from "@fastify/proxy-addr";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import type { TrustedProxies } from "../config-edge.ts";
-import { isLoopbackAddress } from "../lib/network.ts";
+import { isLoopbackAddress, networkOf } from "../lib/network.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -54,6 +54,11 @@ export function isFromThisMachine(request: FastifyRequest): boolean {
   if (headers.forwarded !== undefined) return false;
   if (headers["x-forwarded-for"] !== undefined && addresses.length === 1) return false;
   return addresses.every((address) => isLoopbackAddress(address) || address === raw.socket.localAddress);
+}
+
+/** Names what limits count a request for whose caller is not known: its sender's network. */
+export function addressShare({ clientAddress }: FastifyRequest): string {
+  return `address ${networkOf(clientAddress)}`;
 }
 
 /** Finds out who sent each request, before anything else asks. */

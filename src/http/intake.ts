@@ -4,9 +4,9 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import type { IntakeLimits } from "../config-limits.ts";
 import { AppError } from "../domain/errors.ts";
-import { networkOf } from "../lib/network.ts";
 import { type BodyAccount, BodyBudget, type Owner } from "./body-budget.ts";
 import { BodyWatch, type CutReason, sweepEveryMs } from "./body-watch.ts";
+import { addressShare } from "./client-address.ts";
 import type { IntakeMetrics } from "./intake-metrics.ts";
 import { isUnfinished, stayForTheRest } from "./unread-body.ts";
 
@@ -32,7 +32,7 @@ export function ownerOf(request: FastifyRequest): Owner {
   if (principal !== undefined)
     return { pool: "callers", share: org?.role === undefined ? `user ${principal.id}` : `org ${org.id}` };
   const { admission } = request;
-  return { pool: "strangers", share: admission?.share ?? `address ${networkOf(request.clientAddress)}` };
+  return { pool: "strangers", share: admission?.share ?? addressShare(request) };
 }
 
 /** One body while it is received. */

@@ -5,16 +5,13 @@ import type { Config } from "../config.ts";
 import { AppError } from "../domain/errors.ts";
 import { readCookie, siteOf } from "../domain/sessions.ts";
 import { sha256 } from "../lib/hash.ts";
-import { networkOf } from "../lib/network.ts";
 import { readKey } from "../modules/kernel/access/service.ts";
+import { addressShare } from "./client-address.ts";
 
 type Limits = Pick<Config, "publicUrl" | "rateLimitPerKey" | "rateLimitPerAddress"> & {
   /** How many servers share the limits. */
   servers: () => number;
 };
-
-/** Whoever has one address of an IPv6 network usually has all. */
-const shareOf = (address: string): string => `address ${networkOf(address)}`;
 
 /**
  * Limits requests per minute for one key and for one address. Each server counts its own and allows its share, so that together
@@ -37,10 +34,7 @@ export async function registerRateLimits(app: FastifyInstance, limits: Limits): 
   };
 
   if (limits.rateLimitPerAddress !== undefined)
-    app.addHook(
-      "onRequest",
-      check(limits.rateLimitPerAddress, (request) => shareOf(request.clientAddress)),
-    );
+    app.addHook("onRequest", check(limits.rateLimitPerAddress, addressShare));
   if (limits.rateLimitPerKey !== undefined) {
     const site = siteOf(limits.publicUrl);
     /** A session counts as a key does. */
@@ -48,9 +42,7 @@ export async function registerRateLimits(app: FastifyInstance, limits: Limits): 
       headers.authorization === undefined ? readCookie(site, headers.cookie) : readKey(headers.authorization);
     const perKey = check(limits.rateLimitPerKey, (request) => {
       const secret = secretOf(request);
-      return secret === undefined
-        ? shareOf(request.clientAddress)
-        : `key ${sha256(secret).toString("base64")}`;
+      return secret === undefined ? addressShare(request) : `key ${sha256(secret).toString("base64")}`;
     });
     app.addHook("onRequest", async (request, reply) => {
       if (secretOf(request) !== undefined) await perKey(request, reply);

@@ -26,3 +26,11 @@ export function networkOf(address: string): string {
 export function isLoopbackAddress(address: string): boolean {
   return isIP(address) !== 0 && (address === "::1" || /^(?:::ffff:)?127\./i.test(address));
 }
+
+const everywhere = new Set(["0.0.0.0", "::"]);
+
+/** Gives the host, as a URL writes it, at which this machine itself reaches a server that listens on an address or a name. */
+export function reachableHost(host: string): string {
+  if (everywhere.has(host)) return "127.0.0.1";
+  return isIP(host) === 6 ? `[${host}]` : host;
+}

@@ -2,14 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
+import { flush } from "./flush.ts";
 
 /**
  * Writes a file that only its owner may read. It is there in full or not at all, and survives a power cut once this
@@ -32,5 +25,5 @@ export async function writeSecretFile(path: string, text: string): Promise<void>
     await rm(temporary, { force: true });
     throw error;
   }
-  await flushFolder(folder);
+  await flush(folder);
 }

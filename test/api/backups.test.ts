@@ -7,7 +7,6 @@ import { Readable } from "node:stream";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { sql } from "../../src/db/sql.ts";
 import { backupName } from "../../src/domain/backups.ts";
 import { DamagedArchive } from "../../src/lib/tar-reader.ts";
 import { openFileSink } from "../../src/modules/maintenance/backups/file-sink.ts";
@@ -27,7 +26,8 @@ import {
   removeOrphan,
 } from "../../src/modules/process/evidence/verify-service.ts";
 import { openDedicated } from "../../src/db/dedicated.ts";
-import { attest } from "../support/attestations.ts";
+import { attestPassed } from "../support/attestations.ts";
+import { keepEvidence } from "../support/evidence.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 
 let app: TestApp;
@@ -38,21 +38,12 @@ beforeAll(async () => {
   app = await startTestApp({}, { maintained: true });
   org = await app.org();
   folder = await mkdtemp(join(tmpdir(), "waybill-backups-"));
-  for (const trail of ["one", "two"]) await report(trail, "unit");
+  for (const trail of ["one", "two"]) await attestPassed(org, trail, "unit");
 });
 afterAll(async () => {
   await app.close();
   await rm(folder, { recursive: true });
 });
-
-async function report(trail: string, name: string): Promise<void> {
-  const place = { org: org.name, flow: "web", trail };
-  const { status } = await attest(org.member, place, "generic", {
-    attestation_name: name,
-    is_compliant: true,
-  });
-  expect(status).toBe(201);
-}
 
 /** Makes a backup in the folder. @returns its file. */
 async function make(
@@ -67,15 +58,6 @@ async function make(
   expect(made.problems).toEqual([]);
   await sink.finish();
   return { id, path };
-}
-
-async function keep(content: Buffer): Promise<string> {
-  const staged = await app.deps.evidence.stage(Readable.from([content]), { maxBytes: 1_000_000 });
-  await staged.keep();
-  await app.deps.db.run(sql`
-    insert into evidence (org_id, id, sha256, size, filename, content_type, created_at)
-    values (${org.id}, ${app.deps.ids.next()}, ${staged.sha256}, ${staged.size}, ${randomUUID()}, 'text/plain', now())`);
-  return staged.sha256;
 }
 
 async function evidenceIn(path: string): Promise<string[]> {
@@ -157,10 +139,10 @@ describe("a backup", () => {
 
 describe("evidence in backups", () => {
   it("is taken once, from wherever it is", async () => {
-    const first = await keep(randomBytes(100_000));
+    const first = await keepEvidence(app, org, randomBytes(100_000));
     const full = await make("full", { at: 1_700_000_000 });
     expect(await evidenceIn(full.path)).toEqual([first]);
-    const second = await keep(Buffer.from("second"));
+    const second = await keepEvidence(app, org, Buffer.from("second"));
     const next = await make("new", { at: 1_700_000_100, earlier: await findEarlierEvidence(folder) });
     expect(await evidenceIn(next.path)).toEqual([second]);
     expect((await lookAtBackup(next.path)).end).toMatchObject({ evidence_files: 2, needs: [full.id] });
@@ -171,8 +153,8 @@ describe("evidence in backups", () => {
   });
 
   it("that is missing or damaged is told, and the rest is there", async () => {
-    const lost = await keep(Buffer.from("lost"));
-    const kept = await keep(Buffer.from("kept"));
+    const lost = await keepEvidence(app, org, Buffer.from("lost"));
+    const kept = await keepEvidence(app, org, Buffer.from("kept"));
     await app.deps.evidence.remove(lost);
     const id = randomUUID();
     const path = join(folder, backupName(app.clock.now(), id));

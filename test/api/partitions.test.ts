@@ -22,7 +22,7 @@ import {
   removeBefore,
 } from "../../src/modules/maintenance/partitions/service.ts";
 import { repairTimes } from "../../src/modules/maintenance/time-repair/service.ts";
-import { attest } from "../support/attestations.ts";
+import { attestPassed } from "../support/attestations.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 
 let app: TestApp;
@@ -37,15 +37,6 @@ const actor: Actor = {
   request_id: "test",
   request_digest: null,
 };
-
-async function report(trail: string, name: string): Promise<void> {
-  const place = { org: org.name, flow: "web", trail };
-  const { status } = await attest(org.member, place, "generic", {
-    attestation_name: name,
-    is_compliant: true,
-  });
-  expect(status).toBe(201);
-}
 
 /** What people read of the tables. */
 async function answers(): Promise<unknown[]> {
@@ -69,9 +60,9 @@ const noReport = (): void => {};
 beforeAll(async () => {
   app = await startTestApp({}, { maintained: true });
   org = await app.org();
-  await report("one", "unit");
-  await report("one", "scan");
-  await report("two", "unit");
+  await attestPassed(org, "one", "unit");
+  await attestPassed(org, "one", "scan");
+  await attestPassed(org, "two", "unit");
   // Of two months ago.
   const id = boundOf("attestations", addMonths(monthOf(app.clock.now()), -2)).replace(
     /-0000-0000-/,
@@ -90,7 +81,7 @@ describe.skipIf(inject("cluster"))("dividing tables by months", () => {
     const before = await answers();
     for (const table of partitionedTables) expect(await partitionTable(app.deps, table, noReport)).toBe(true);
     expect(await answers()).toEqual(before);
-    await report("one", "later");
+    await attestPassed(org, "one", "later");
     const trail = (await org.admin.get(`/trails/${org.name}/web/one`)).json;
     expect(JSON.stringify(trail)).toContain("later");
     const { entries } = (await org.admin.get(`/audit-log/${org.name}?per_page=50`)).json;
@@ -219,6 +210,6 @@ describe.skipIf(inject("cluster"))("removing months", () => {
     expect(left.text).toContain("scan");
     const log = (await org.admin.get(`/audit-log/${org.name}?action=remove_partition`)).json;
     expect(log.entries).toMatchObject([{ resource_type: "partition", actor: "test" }]);
-    await report("one", "still");
+    await attestPassed(org, "one", "still");
   });
 });

@@ -3,7 +3,6 @@ import { createReadStream } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Readable } from "node:stream";
 
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 
@@ -21,6 +20,7 @@ import { restoreBackup, type Restored } from "../../src/modules/maintenance/back
 import { writeBackup } from "../../src/modules/maintenance/backups/write-service.ts";
 import { partitionTable } from "../../src/modules/maintenance/partitions/service.ts";
 import { attest } from "../support/attestations.ts";
+import { keepEvidence } from "../support/evidence.ts";
 import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
 import { createDatabase, dropDatabase, urlOf, withDatabase } from "../support/databases.ts";
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
       });
       if (sent.status !== 201) throw new Error(`not attested: ${sent.status}`);
     }
-  await keep(randomBytes(70_000));
+  await keepEvidence(app, org, randomBytes(70_000));
   await partitionTable(app.deps, "attestations", () => {});
   backup = await make("backup.tar");
 });
@@ -50,16 +50,6 @@ afterAll(async () => {
   await app.close();
   await rm(folder, { recursive: true });
 });
-
-async function keep(content: Buffer): Promise<void> {
-  const staged = await app.deps.evidence.stage(Readable.from([content]), { maxBytes: 1_000_000 });
-  await staged.keep();
-  await app.deps.db.pool.query(
-    `insert into evidence (org_id, id, sha256, size, filename, content_type, created_at)
-     values ($1, $2, $3, $4, 'file.txt', 'text/plain', now())`,
-    [org.id, app.deps.ids.next(), staged.sha256, staged.size],
-  );
-}
 
 async function make(name: string): Promise<string> {
   const path = join(folder, name);

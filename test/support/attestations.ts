@@ -59,3 +59,10 @@ export async function reported(
   const answer = await attest(org.member, { org: org.name, flow, trail: "run" }, kind, body);
   expect([answer.status, answer.json]).toEqual([201, "OK"]);
 }
+
+/** Reports to a trail of the flow `web` that a check of this name passed. */
+export async function attestPassed(org: TestOrg, trail: string, attestation_name: string): Promise<void> {
+  const place = { org: org.name, flow: "web", trail };
+  const { status } = await attest(org.member, place, "generic", { attestation_name, is_compliant: true });
+  expect(status).toBe(201);
+}

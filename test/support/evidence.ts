@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 
+import { sql } from "../../src/db/sql.ts";
 import type { Content, EvidenceStore } from "../../src/evidence/store.ts";
+import type { TestApp, TestOrg } from "./app.ts";
 
 /** A folder for the time of a test file. */
 export function temporaryFolder(): { path: string; remove(): void } {
@@ -31,4 +33,13 @@ export async function put(store: EvidenceStore, ...pieces: (string | Buffer)[]):
 /** Reads stored content to its end. */
 export async function get(store: EvidenceStore, sha256: string): Promise<Buffer> {
   return buffer(await store.open(sha256));
+}
+
+/** Keeps content as a file of an organization. @returns its digest. */
+export async function keepEvidence({ deps }: TestApp, org: TestOrg, content: Buffer): Promise<string> {
+  const { sha256, size } = await put(deps.evidence, content);
+  await deps.db.run(sql`
+    insert into evidence (org_id, id, sha256, size, filename, content_type, created_at)
+    values (${org.id}, ${deps.ids.next()}, ${sha256}, ${size}, ${`${sha256}.txt`}, 'text/plain', now())`);
+  return sha256;
 }

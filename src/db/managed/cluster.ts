@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
-import { chmod, lchown, lstat, open, readFile, readdir, rename, writeFile } from "node:fs/promises";
+import { chmod, lchown, lstat, readFile, readdir, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { flush } from "../../lib/flush.ts";
 import type { Logger } from "../../lib/log.ts";
 import { explainSpawnFailure, majorOf } from "./engine.ts";
 import type { Engine } from "./engine.ts";
@@ -97,7 +98,7 @@ async function initialise(request: ClusterRequest): Promise<void> {
       await writeFile(join(temporary.path, marker), "Made by Waybill.\n", { mode: 0o600 });
       await giveMarker(temporary.path, identity);
       await rename(temporary.path, layout.cluster);
-      await flushDirectory(dirname(layout.cluster));
+      await flush(dirname(layout.cluster));
       log.info({ directory: layout.cluster, ms: Date.now() - began }, "Created the database cluster");
     } catch (error) {
       // Another server that starts at the same time was faster; ownership decides between us.
@@ -158,15 +159,6 @@ function explainInitdb(program: string, error: unknown, layout: Layout): Managed
   return new ManagedPostgresError(
     `Cannot create the database in ${layout.cluster}: ${output === "" ? messageOf(error) : output}\n${externalDatabaseHint}`,
   );
-}
-
-async function flushDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Gives the marker to PostgreSQL's user, who has to read every file of the directory for a base backup. */

@@ -4,19 +4,11 @@ import { dirname } from "node:path";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 
+import { flush } from "../../../lib/flush.ts";
 import type { Sink } from "./archive-writer.ts";
 
 /** What names of files end with that are being written, or were when somebody was interrupted. */
 export const partialSuffix = ".partial";
-
-async function flushFolder(folder: string): Promise<void> {
-  const handle = await open(folder, "r");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
 
 async function writeAll(file: FileHandle, piece: Buffer): Promise<void> {
   for (let done = 0; done < piece.length;) done += (await file.write(piece, done)).bytesWritten;
@@ -35,7 +27,7 @@ export async function openFileSink(path: string): Promise<Sink> {
       await file.sync();
       await file.close();
       await rename(partial, path);
-      await flushFolder(dirname(path));
+      await flush(dirname(path));
     },
     abandon: async () => {
       await file.close().catch(() => {});
