@@ -14,6 +14,7 @@ export default defineConfig({
     pool: "forks",
     // Files share a process: modules are loaded once, which is most of a file's time.
     isolate: false,
+    // As many as the smallest machine has processors: tests that look at how long something takes need theirs.
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,

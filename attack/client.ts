@@ -35,14 +35,33 @@ export function isFault(status: number, retryAfter: string | undefined): boolean
 }
 
 /** Counts an answer. */
-export function countAnswer(
-  tally: Tally,
-  status: number,
-  retryAfter: string | undefined,
-  what: string,
-): void {
+function countAnswer(tally: Tally, status: number, retryAfter: string | undefined, what: string): void {
   tally.statuses[status] = (tally.statuses[status] ?? 0) + 1;
   if (isFault(status, retryAfter) && tally.faults.length < mostFaults) tally.faults.push(`${status} ${what}`);
+}
+
+/** Bytes of the longest head of an answer. */
+const longestHead = 16_384;
+
+/**
+ * Counts the answers on a bare connection, which may come in pieces.
+ * @returns how many had each status, as they come.
+ */
+export function countStatuses(tally: Tally, socket: Socket, what: string): Record<number, number> {
+  const seen: Record<number, number> = {};
+  let rest = "";
+  socket.on("data", (bytes: Buffer) => {
+    const text = rest + bytes.toString("latin1");
+    const end = text.lastIndexOf("\r\n\r\n");
+    rest = text.slice(Math.max(0, end, text.length - longestHead));
+    if (end < 0) return;
+    for (const [head, code] of text.slice(0, end + 2).matchAll(/HTTP\/1\.1 (\d{3}) (?:[^\r\n]+\r\n)+/g)) {
+      const status = Number(code);
+      seen[status] = (seen[status] ?? 0) + 1;
+      countAnswer(tally, status, /^retry-after: *(\S+)/im.exec(head)?.[1], what);
+    }
+  });
+  return seen;
 }
 
 /** Counts a connection that broke. */

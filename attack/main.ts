@@ -25,7 +25,7 @@ interface Options {
   short: boolean;
   roomy: boolean;
   cycles: number;
-  source: boolean;
+  program: string;
   json: boolean;
 }
 
@@ -33,9 +33,17 @@ function say({ json }: Options, text: string): void {
   if (!json) console.log(text);
 }
 
-function chosenShapes({ only, part, short }: Options): Shape[] {
-  if (only !== undefined) return shapes.filter(({ name }) => only.includes(name));
-  return part.includes("load") ? shapes.filter(({ long = false }) => !(short && long)) : [];
+function chosenShapes({ only, part, short, url }: Options): Shape[] {
+  const possible = shapes.filter(({ settings }) => url === undefined || settings === undefined);
+  if (only !== undefined) return possible.filter(({ name }) => only.includes(name));
+  return part.includes("load") ? possible.filter(({ long = false }) => !(short && long)) : [];
+}
+
+/** Lists the first shapes that one server can be told of. */
+function firstOfOneKind(some: readonly Shape[]): Shape[] {
+  const settings = some[0]?.settings;
+  const other = some.findIndex((shape) => shape.settings !== settings);
+  return some.slice(0, other < 0 ? some.length : other);
 }
 
 function chosenHardships({ only, part, url }: Options): Hardship[] {
@@ -68,17 +76,19 @@ function attack(
   });
 }
 
-/** Starts a server of our own and attacks it; starts another one when it dies. */
+/** Starts a server of our own and attacks it; starts another one when it dies, and for shapes that need other settings. */
 async function attackOwn(options: Options): Promise<Attacked> {
   const all = chosenShapes(options);
   let rest: Seen | undefined;
   const outcomes: Outcome[] = [];
   while (outcomes.length < all.length)
     await withDataDir(async (dataDir) => {
-      const server = await startWatched(dataDir, options);
+      const some = firstOfOneKind(all.slice(outcomes.length));
+      const { program } = options;
+      const server = await startWatched(dataDir, { program, env: some[0]?.settings ?? {} });
       try {
         const target = await createOrganizations(server.url, server.key);
-        const attacked = await attack(target, server, all.slice(outcomes.length), options);
+        const attacked = await attack(target, server, some, options);
         rest ??= attacked.rest;
         outcomes.push(...attacked.outcomes);
       } finally {
@@ -132,7 +142,12 @@ const command = new Command("attack")
   .option("--short", "smaller and in a minute, as the tests do it", false)
   .option("--roomy", "judge with room for a machine that does many other things", false)
   .addOption(new Option("--cycles <n>", "how often to kill what is killed").argParser(whole).default(10))
-  .option("--source", "run the server from its source, without a build", false)
+  .option("--program <file>", "the server's program", "dist/main.js")
+  .addOption(
+    new Option("--source", "run the server from its source, without a build").implies({
+      program: "src/main.ts",
+    }),
+  )
   .option("--json", "print the outcome as JSON", false)
   .action((options: Options) => main(options));
 

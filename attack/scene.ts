@@ -230,6 +230,8 @@ export interface Shape {
   waitLimit?: number;
   /** Whether to leave it out of the short form. */
   long?: boolean;
+  /** What the server has to be told for it. Not tried with servers that run already. */
+  settings?: Record<string, string>;
   /** Prepares what the attack needs, unobserved. @returns the attack itself, which is observed. */
   prepare(scene: Scene): Promise<() => Promise<void>>;
 }

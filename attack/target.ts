@@ -58,7 +58,10 @@ export function startOwn(dataDir: string, start: ServerStart = {}): Promise<Serv
 /** Starts a server that tells how long its event loop is held. */
 export async function startWatched(dataDir: string, start: ServerStart = {}): Promise<Server> {
   const watch = new URL("loop-watch.mjs", import.meta.url).href;
-  const server = await startOwn(dataDir, { ...start, env: { NODE_OPTIONS: `--import ${watch}` } });
+  const server = await startOwn(dataDir, {
+    ...start,
+    env: { ...start.env, NODE_OPTIONS: `--import ${watch}` },
+  });
   // Node keeps what nobody listens to for the first who does: the start would be taken for the first shape.
   server.child.on("message", () => {});
   return server;

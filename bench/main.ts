@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 
+import { backupCommand } from "./backup.ts";
 import { type Filling, listsFilling, orgs, prepareData, type Size, sizes } from "./data.ts";
 import { type Setting, warmUp } from "./measure.ts";
 import { processFilling, processOrgs } from "./process-data.ts";
@@ -22,6 +23,7 @@ import { ratiosScenario } from "./scenarios/ratios.ts";
 import { runtimeScenario } from "./scenarios/runtime.ts";
 import { measureServers, serversFilling, serversTable } from "./scenarios/servers.ts";
 import { measureStart } from "./scenarios/start.ts";
+import { measureTraces, tracesFilling } from "./scenarios/traces.ts";
 import { snapshotViewsScenario, trailViewsScenario, viewsScenario } from "./scenarios/views.ts";
 
 const scenarios = [environmentsScenario, buildsScenario, artifactsScenario, viewsScenario];
@@ -51,10 +53,13 @@ const parts: Part[] = [
 ];
 const partNames = parts.map(({ scenario }) => scenario.name);
 const onServer = ["memory", ...scenarios.map(({ name }) => name)];
-const names = ["start", ...onServer, "web", ...partNames, "servers"];
+const names = ["start", ...onServer, "web", ...partNames, "servers", "traces"];
 
 const serversLegend =
   "servers: many of them on one PostgreSQL, 64 connections in all. By the model each has a processor of its own, and PostgreSQL sixteen.";
+
+const tracesLegend =
+  "traces: processor time of Node for a request that is found each time, in turn, round by round; the middle one, and the middle difference.";
 
 const legend =
   "bare/s: a node:http server that makes the same objects into text for every request, measured right after. " +
@@ -165,6 +170,15 @@ async function measureSeveral(folder: string, options: Options, report: Report):
   report.remarks.push(serversLegend, serversTable(figures));
 }
 
+/** Measures what traces cost. */
+async function measureTracing(folder: string, options: Options, report: Report): Promise<void> {
+  const dataDir = await prepareData(folder, tracesFilling, options.fresh);
+  console.log("Measuring traces");
+  const { table, verdicts } = await measureTraces(dataDir, options);
+  report.verdicts.push(...verdicts);
+  report.remarks.push(tracesLegend, table);
+}
+
 async function bench(options: Options): Promise<void> {
   const folder = resolve(options.data);
   await mkdir(folder, { recursive: true });
@@ -176,11 +190,12 @@ async function bench(options: Options): Promise<void> {
     secondsEach: options.seconds,
     rounds: options.rounds,
   };
-  if (options.only.some((name) => name !== "servers" && !partNames.includes(name)))
+  if (options.only.some((name) => !["servers", "traces", ...partNames].includes(name)))
     await measureLists(folder, options, report);
   for (const part of parts.filter(({ scenario }) => options.only.includes(scenario.name)))
     await measurePart(part, folder, options, report);
   if (options.only.includes("servers")) await measureSeveral(folder, options, report);
+  if (options.only.includes("traces")) await measureTracing(folder, options, report);
   console.log(`\n${asText(report)}`);
   if (options.out !== undefined) await writeFile(options.out, asMarkdown(report));
 }
@@ -211,8 +226,8 @@ const command = new Command("bench")
     const chosen = [...given, ...only];
     return bench({ ...options, only: chosen.length === 0 ? names : chosen });
   });
-// Both have options of the same names.
-command.enablePositionalOptions().addCommand(scaleCommand());
+// They have options of the same names.
+command.enablePositionalOptions().addCommand(scaleCommand()).addCommand(backupCommand());
 
 try {
   await command.parseAsync();

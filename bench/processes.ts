@@ -75,8 +75,8 @@ export interface Server {
 /** Options of a server's start. */
 export interface ServerStart {
   env?: Record<string, string>;
-  /** Runs the program from its source, which needs no build. */
-  source?: boolean;
+  /** The program to run, when it is not the one built in this folder: built elsewhere, or its source. */
+  program?: string;
   /** How long to wait until it is ready, in milliseconds. */
   patience?: number;
 }
@@ -93,9 +93,6 @@ async function becomesReady(url: string, child: ChildProcess, patience: number):
   throw new Error("The server did not become ready");
 }
 
-const built = ["dist/main.js"];
-const fromSource = ["--import", "tsx", "src/main.ts"];
-
 /** Gives the path of a server's log, by its data directory. */
 function logOf(dataDir: string): string {
   return join(dataDir, "bench-server.log");
@@ -104,13 +101,13 @@ function logOf(dataDir: string): string {
 /** Starts `waybill serve` on a data directory, without waiting; its log goes to a file there. */
 export async function launchServer(
   dataDir: string,
-  { env = {}, source = false }: ServerStart = {},
+  { env = {}, program = "dist/main.js" }: ServerStart = {},
 ): Promise<{ child: ChildProcess; url: string }> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const log = await open(logOf(dataDir), "a");
   const child = startNode({
-    args: [...(source ? fromSource : built), "serve"],
+    args: [...(program.endsWith(".ts") ? ["--import", "tsx"] : []), program, "serve"],
     env: { PORT: String(port), WAYBILL_DATA_DIR: dataDir, WAYBILL_PUBLIC_URL: url, ...env },
     stdout: log,
   });

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- Governance requirements that decisions and policies name, and every state each of them was in.
 
 create table controls (

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- The file that came with an attestation.
 
 alter table attestations add column evidence_id uuid,

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- Finds attestations without their trail: newest first, by what a search may ask for. Each search reads one of these in
 -- order and stops when its page is full.
 

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- What a trail is judged by, whatever number of reports it has: of each kind of report in each place, the first and the
 -- last ones.
 

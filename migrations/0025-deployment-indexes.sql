@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- Deployments are the versions of artifacts that have started, where the repo they were built from is known: the first one
 -- in repo_ids. Pages of them are read in order of time and counted without looking at the rows.
 

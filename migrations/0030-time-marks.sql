@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- What servers know of the time together. One row, or none.
 create table time_marks (
   one boolean primary key default true check (one),

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- Evidence is kept as it was written. jsonb keeps what JSON means to PostgreSQL: `1E5` becomes `100000`, keys change
 -- their order and repeated ones are lost; json keeps the text. What was reported before this stays as jsonb shows it:
 -- numbers that were rounded on their way in cannot be restored, nor can the order of keys.

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- What runs where now: the open versions of physical environments, each as a narrow row with whatever lists of all
 -- environments filter and sort by. The versions themselves hold documents; looking through those would read gigabytes.
 

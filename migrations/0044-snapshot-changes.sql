@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- What changed with each snapshot, beside it: lists, logs and histories of many environments read it off an index.
 
 alter table snapshots

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- What is asked for of all environments of an organization at once, in the order of time.
 
 -- Silences that lasted until some moment or later.

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- Numbers over all environments of an organization, exact in the transactions that change them.
 
 -- What the latest snapshot counted: what runs, what of it does not comply, what no flow knows and what is on the allow-list.

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- What came of each trail, in short: what lists are searched by and statistics count. Thousands of rows are looked at for
 -- one answer, so they are kept apart from the verdicts, which are long. Written together with these.
 create table trail_outcomes (

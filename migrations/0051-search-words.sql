@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- What things are called, so that they are found by the beginning of their name or of any word in it. Kept by triggers, so
 -- that it is right whoever writes.
 

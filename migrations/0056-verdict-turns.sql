@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- How the verdicts of all environments of an organization turned, added up by the hour, exact in the transactions that turn
 -- them: histories of compliance add up hours instead of turns.
 

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- How many trails each flow has, so that lists of all trails need not count them: exact in the transactions that begin them.
 -- Several rows of a flow have to be added up: whoever begins trails takes one that nobody else is changing, so that nobody
 -- waits.

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- An event of a trail keeps what is told nowhere else. The rest is put together when it is read: the trail has the commit and
 -- all that was said of it, a repo is kept in each of its versions.
 

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- Indexes were more than half of what an attestation takes, and of an entry of the audit log. Those below find the
 -- same rows in the same order with shorter keys: a number stands for a value, which the row has in full, and rows of the same
 -- moment are told apart where they are. Building them reads each table once for each.

@@ -1,3 +1,4 @@
+-- waybill: rewrites
 -- What flows knew of a version, and what it was found by, never change, but its row is written anew when the version ends. They
 -- are most of what is left of rows, so they stand apart as documents do: flows beside the document, which is shown from
 -- them; findings beside what policies decided, which many versions have in common. What has exited refers to both. Versions

@@ -32,6 +32,24 @@ function licenseOf(folder) {
   return [`${name} ${version} (${license})`, ...texts].join("\n\n");
 }
 
+/**
+ * Packages of OpenTelemetry that are put in from their newer form of modules, of which only what is used is taken: a sixth. They are
+ * in files that are loaded when traces are switched on.
+ */
+const openTelemetry = [
+  "api-logs",
+  "core",
+  "otlp-transformer",
+  "resources",
+  "sdk-logs",
+  "sdk-metrics",
+  "sdk-trace",
+];
+const asModules = openTelemetry.map((name) => [
+  `@opentelemetry/${name}`,
+  `./node_modules/@opentelemetry/${name}/build/esm/index.js`,
+]);
+
 rmSync(output, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: root,
@@ -48,6 +66,7 @@ const { metafile } = await build({
   platform: "node",
   target: "node20.19",
   external: leftOut,
+  alias: Object.fromEntries(asModules),
   // Packages in the older form of modules ask for parts of Node by `require`.
   banner: {
     js: 'import { createRequire as requireFrom } from "node:module"; const require = requireFrom(import.meta.url);',

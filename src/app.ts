@@ -1,61 +1,68 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-
 import type { FastifyInstance } from "fastify";
 import type { TaskList } from "graphile-worker";
 import type { Logger } from "pino";
-
-import { type Config, loadSecretKey, packageRoot } from "./config.ts";
+import { type Config, ConfigError, loadSecretKey } from "./config.ts";
+import { plainTextRefusal } from "./config-edge.ts";
 import { endpoints } from "./contract/index.ts";
-import { connect, type Database } from "./db/connect.ts";
-import { startManagedPostgres } from "./db/managed/index.ts";
-import { distributeNew } from "./db/citus/distribute.ts";
+import { type Database } from "./db/connect.ts";
+import { createLastingConnection, type LastingConnection } from "./db/lasting-connection.ts";
 import { joinServers, type LiveServers } from "./db/live-servers.ts";
-import { migrate } from "./db/migrate.ts";
-import { checkPooler } from "./db/pooler.ts";
-import { createReplica, ForeignReplicaError, type Replica } from "./db/replica.ts";
+import { ForeignReplicaError } from "./db/replica.ts";
 import { requireRestored } from "./db/restore-state.ts";
 import { checkSecretKey } from "./db/secret-key.ts";
-import { signInFailures } from "./domain/sessions.ts";
+import { signInFailures, toldFailures } from "./domain/sessions.ts";
+import { refusalLimits } from "./domain/key-rules.ts";
 import { createEvidenceStore } from "./evidence/create.ts";
 import type { AnyHandler } from "./http/mount.ts";
 import type { Health } from "./http/health.ts";
 import { createReadiness } from "./http/readiness.ts";
-import { listenAddress } from "./http/listen-address.ts";
+import { listenAddress, mostWaiting, takeSocket } from "./http/listen-address.ts";
 import { createServer } from "./http/server.ts";
 import { showServers } from "./http/server-metrics.ts";
 import { readWebFiles } from "./http/web.ts";
+import { backupCrews } from "./jobs/backups.ts";
 import { type Crew, startBackground } from "./jobs/background.ts";
-import { showPartitions, showStoppedJobs } from "./jobs/metrics.ts";
+import { watchJobs } from "./jobs/health.ts";
+import { showBackups, showPartitions, showStoppedJobs } from "./jobs/metrics.ts";
 import { startOutOfQuarantine } from "./jobs/quarantine.ts";
 import { inRightTime, runInRightTime } from "./jobs/right-time.ts";
-import { type JobRunner, migrateJobs } from "./jobs/runner.ts";
-import { deliveryTasks, jobTasks, quietTasks, schedule } from "./jobs/tasks.ts";
+import { type JobRunner } from "./jobs/runner.ts";
+import { tracedTasks } from "./jobs/traced.ts";
+import { auditSchedule, auditTasks, deliveryTasks, jobTasks, quietTasks, schedule } from "./jobs/tasks.ts";
+import { walSchedule, walTasks } from "./jobs/wal-archive.ts";
 import type { Clock } from "./lib/clock.ts";
 import { FailureLimit } from "./lib/failure-limit.ts";
 import { createIdSource, type IdSource } from "./lib/ids.ts";
 import { createLinks } from "./lib/links.ts";
-import type { Logger as ProgramLog } from "./lib/log.ts";
+import { isLoopbackAddress } from "./lib/network.ts";
 import { createSandbox } from "./lib/sandbox/sandbox.ts";
 import { createSecretBox } from "./lib/secret-box.ts";
+import { openTracing, type Tracing } from "./lib/tracing/tracing.ts";
 import { createTimeGuard, type TimeGuard, type TimeSources, trustedTime } from "./lib/time-guard.ts";
+import { showCallers } from "./modules/kernel/access/service.ts";
 import { trackKeyUse } from "./modules/kernel/access/use-service.ts";
 import type { Deps } from "./modules/kernel/deps.ts";
 import { csvHandlers, gates, handlers } from "./modules/handlers.ts";
-import { createMetrics } from "./modules/kernel/metrics.ts";
+import { showAuditLag } from "./modules/kernel/audit/push-service.ts";
+import { createHealthChecks } from "./modules/kernel/health.ts";
+import { copyEvidence } from "./modules/maintenance/wal/evidence-service.ts";
+import { forwardWal } from "./modules/maintenance/wal/forward-service.ts";
+import { showWalArchive } from "./modules/maintenance/wal/state-service.ts";
+import { createMetrics, showTraces } from "./modules/kernel/metrics.ts";
+import { showInstance } from "./modules/maintenance/health/figures-service.ts";
+import { watchHealth } from "./modules/maintenance/health/service.ts";
 import { timeDeliveriesBy } from "./modules/notices/notifications/service.ts";
 import { showWaitingDeliveries } from "./modules/notices/notifications/waiting-service.ts";
 import { showTime } from "./modules/kernel/time/service.ts";
 import { timeRecords } from "./modules/kernel/time/store.ts";
-
-/** The program's version, from its package. */
-export function programVersion(): string {
-  const text = readFileSync(join(packageRoot, "package.json"), "utf8");
-  return (JSON.parse(text) as { version: string }).version;
-}
-
-/** Where the schema's migrations are. */
-export const migrationsFolder = join(packageRoot, "migrations");
+import {
+  programVersion,
+  migrationsFolder,
+  prepareDatabase,
+  openDatabase,
+  openReplica,
+  backupBeforeRewriting,
+} from "./open-database.ts";
 
 /** The running program. */
 export interface App {
@@ -74,47 +81,12 @@ export interface AppOptions {
   /** Where the time comes from that is not trusted before it was compared, in place of the machine. */
   timeSources?: TimeSources;
   ids?: IdSource;
+  /** What `startTracing` gave. */
+  tracing?: Tracing | undefined;
   /** Kinds of background jobs beside the program's own. */
   tasks?: TaskList;
   /** Called when the managed PostgreSQL is lost for good. */
   onFatal?: (error: Error) => void;
-}
-
-interface OpenDatabase {
-  db: Database;
-  close(): Promise<void>;
-}
-
-/** So many keep two processors busy; the other connections are left to what takes longer. */
-const pipelinedConnections = 2;
-
-async function openDatabase(config: Config, options: AppOptions): Promise<OpenDatabase> {
-  const onConnectionError = (err: Error): void => options.log.warn({ err }, "database connection lost");
-  const onVaryingStatement = (name: string): void =>
-    options.log.warn({ statement: name }, "statement varies under its name and is not prepared");
-  const pool = { max: config.databasePoolSize, pipelinedConnections, onConnectionError, onVaryingStatement };
-  if (config.databaseUrl !== undefined) {
-    const { databaseUrl, databasePooler: pooler, databaseDirectUrl: direct } = config;
-    const db = connect({ connection: databaseUrl, pooler, direct, ...pool });
-    await checkPooler(db, pooler).catch(async (error: unknown) => {
-      await db.close();
-      throw error;
-    });
-    return { db, close: () => db.close() };
-  }
-  const managed = await startManagedPostgres({
-    dataDir: config.dataDir,
-    log: options.log,
-    ...(options.onFatal === undefined ? {} : { onFatal: options.onFatal }),
-  });
-  const db = connect({ connection: managed.connection, ...pool });
-  return {
-    db,
-    close: async () => {
-      await db.close();
-      await managed.stop();
-    },
-  };
 }
 
 function createTime(db: Database, { clock, timeSources: sources, log }: AppOptions): TimeGuard {
@@ -131,8 +103,12 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
   const time = createTime(db, options);
   return {
     config,
+    version: programVersion(),
+    stopping: new AbortController(),
     db,
     replica: undefined,
+    request: undefined,
+    tracing: options.tracing,
     clock: time,
     time,
     ids: options.ids ?? createIdSource(() => time.idMilliseconds()),
@@ -141,37 +117,27 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
     secrets: createSecretBox(loadSecretKey(config)),
     evidence: createEvidenceStore(config.evidence),
     sandbox: createSandbox(),
-    metrics: createMetrics(),
+    metrics: createMetrics(config.metricsByOrg),
+    health: createHealthChecks({ version: programVersion(), now: () => time.now(), log: options.log }),
     signInFailures: new FailureLimit(signInFailures),
+    toldFailures: new FailureLimit(toldFailures),
+    refusals: {
+      address: new FailureLimit(refusalLimits.address),
+      key: new FailureLimit(refusalLimits.key),
+    },
   };
 }
 
-/** Brings an empty or older database up to date. */
-export async function prepareDatabase(db: Database, log: ProgramLog): Promise<void> {
-  const applied = await migrate(db.direct, migrationsFolder, {
-    afterwards: async (client) => {
-      const { tables } = await distributeNew(client);
-      if (tables.length > 0) log.info({ tables }, "tables distributed");
-    },
-  });
-  if (applied.length > 0) log.info({ migrations: applied }, "database migrated");
-  await migrateJobs(db.direct, log);
-}
-
-/** Opens the replica that the configuration names, if any. It may be away. */
-function openReplica(config: Config, db: Database, { log }: AppOptions): Replica | undefined {
-  const { databaseReadUrl: connection, databasePoolSize: max } = config;
-  if (connection === undefined) return undefined;
-  const onConnectionError = (err: Error): void => log.warn({ err }, "connection to the replica lost");
-  return createReplica({
-    primary: db,
-    replica: connect({ connection, max, pipelinedConnections, onConnectionError }),
-    onAway: (err) => log.warn({ err }, "the replica is away, all reads go to the primary"),
-  });
+/** Begins to make traces, where they are wanted. @throws TracingMissing when what makes them is not installed. */
+export function startTracing({ traces }: Config, log: Logger): Promise<Tracing | undefined> {
+  const version = { "service.version": programVersion() };
+  return openTracing(traces && { ...traces, resource: { ...version, ...traces.resource } }, log);
 }
 
 /** Builds the program: opens the database, migrates it, wires modules and server. It does not listen yet. */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
+  // First: whoever wants traces and cannot have them is told before anything is changed.
+  const tracing = await startTracing(config, options.log);
   const { db, close } = await openDatabase(config, options);
   const replica = openReplica(config, db, options);
   const closeAll = async (): Promise<void> => {
@@ -180,14 +146,27 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   };
   try {
     await requireRestored(db);
-    await prepareDatabase(db, options.log);
+    const { distributed } = await prepareDatabase(
+      db,
+      options.log,
+      backupBeforeRewriting(config, db, options.log),
+    );
     await replica?.requireKin().catch((err: unknown) => {
       if (err instanceof ForeignReplicaError) throw err;
       options.log.warn({ err }, "the replica is away, all reads go to the primary");
     });
-    const deps = { ...createDeps(config, db, options), replica };
+    const deps = { ...createDeps(config, db, { ...options, tracing }), replica };
     await checkSecretKey(db, deps.secrets.fingerprint);
-    return await assembleApp(deps, closeAll, options.log, options.tasks);
+    const { evidence, stop: stopCopying } = copyEvidence(deps);
+    const forwarding = forwardWal(deps);
+    const stopAll = async (): Promise<void> => {
+      await stopCopying();
+      await closeAll();
+      // PostgreSQL writes the last file when it ends.
+      await forwarding.stop();
+    };
+    const { log, tasks } = options;
+    return await assembleApp({ ...deps, evidence }, stopAll, { log, tasks, distributed });
   } catch (error) {
     await closeAll();
     throw error;
@@ -199,36 +178,83 @@ const concurrentDeliveries = 8;
 /** How long requests under way may take when the server stops; who sends that slowly is cut off. */
 const stopWithinMs = 20_000;
 
-async function closeServer(server: FastifyInstance): Promise<void> {
-  const cutOff = setTimeout(() => server.server.closeAllConnections(), stopWithinMs);
-  try {
-    await server.close();
-  } finally {
-    clearTimeout(cutOff);
-  }
+/** How long the export of the last traces may take when the server stops. */
+const exportWithinMs = 2_000;
+
+/** Listens where the configuration says: on the socket that was handed over, or on a new one. @returns the address. */
+async function listenFor(server: FastifyInstance, config: Config): Promise<string> {
+  const { host, port, inheritedSocket } = config;
+  if (inheritedSocket === undefined)
+    return server.listen({ port, host: await listenAddress(host), backlog: mostWaiting });
+  await server.ready();
+  const address = await takeSocket(server.server, inheritedSocket);
+  const { hostname } = new URL(address);
+  if (config.isPlainTextUnsafe && !isLoopbackAddress(hostname.replace(/^\[|\]$/g, "")))
+    throw new ConfigError([
+      `The socket that was handed over must be this machine's alone: ${plainTextRefusal}`,
+    ]);
+  return address;
 }
 
 /** Joins the servers that answer requests on this database. */
-function joinOthers({ db, log }: Deps): LiveServers {
+function joinOthers({ log }: Deps, lasting: LastingConnection): LiveServers {
   return joinServers({
-    db,
+    lasting,
     onError: (err) => log.warn({ err }, "the servers on the database cannot be counted"),
   });
 }
 
-/** Begins the background work of a server. @param held whether others are to be told nothing. */
-function startJobs(deps: Deps, moreTasks: TaskList, held: boolean): JobRunner {
+/** What an assembled program is besides its parts. */
+interface AssembleOptions {
+  log: Logger;
+  /** Kinds of background jobs beside the program's own. */
+  tasks?: TaskList | undefined;
+  /** Whether the database is distributed over several nodes. */
+  distributed: boolean;
+}
+
+interface JobsOptions extends AssembleOptions {
+  lasting: LastingConnection;
+  /** Whether others are to be told nothing. */
+  held: boolean;
+}
+
+/** Begins the background work of a server. */
+function startJobs(deps: Deps, { tasks: moreTasks, distributed, lasting, held }: JobsOptions): JobRunner {
   const all: Crew[] = [
-    { tasks: inRightTime(deps.time, { ...jobTasks(deps), ...moreTasks }), schedule },
+    { tasks: inRightTime(deps.time, { ...tracedTasks(deps, jobTasks), ...moreTasks }), schedule },
     // Targets that do not answer keep nothing but other targets waiting.
-    { tasks: inRightTime(deps.time, deliveryTasks(deps)), concurrency: concurrentDeliveries },
+    { tasks: inRightTime(deps.time, tracedTasks(deps, deliveryTasks)), concurrency: concurrentDeliveries },
+    // Targets that do not answer keep no other jobs waiting.
+    ...(deps.config.auditTargets.length === 0
+      ? []
+      : [
+          {
+            tasks: inRightTime(deps.time, tracedTasks(deps, auditTasks)),
+            schedule: auditSchedule,
+            concurrency: 1,
+          },
+        ]),
+    ...backupCrews(deps).map((crew) => ({ ...crew, tasks: inRightTime(deps.time, crew.tasks) })),
   ];
+  if (deps.config.wal !== undefined)
+    // A copy of the whole database takes long.
+    all.push({
+      tasks: inRightTime(
+        deps.time,
+        tracedTasks(deps, (own) => walTasks(own, programVersion())),
+      ),
+      schedule: walSchedule,
+      concurrency: 2,
+    });
   return startBackground({
     db: deps.db,
+    lasting,
+    distributed,
     log: deps.log,
     // A data directory has one server.
     alone: deps.config.databaseUrl === undefined,
-    crews: held ? [{ tasks: inRightTime(deps.time, quietTasks(deps)) }] : all,
+    crews: held ? [{ tasks: inRightTime(deps.time, tracedTasks(deps, quietTasks)) }] : all,
     keepUp: (start) => runInRightTime(deps, start),
   });
 }
@@ -248,36 +274,46 @@ function createHealth(deps: Deps, state: () => State): Health {
   };
 }
 
+/** Registers what is shown and checked of the program when somebody asks. */
+function showFigures(deps: Deps): void {
+  // First: before the other figures take connections themselves, when they are read.
+  showInstance(deps, { version: programVersion(), migrations: migrationsFolder });
+  showWaitingDeliveries(deps);
+  showTime(deps);
+  showCallers(deps);
+  showTraces(deps);
+  showStoppedJobs(deps);
+  showPartitions(deps);
+  showBackups(deps);
+  showWalArchive(deps);
+  showAuditLag(deps);
+  watchHealth(deps, migrationsFolder);
+  watchJobs(deps);
+}
+
+const anyHandlers = handlers as unknown as Record<string, AnyHandler>;
+
 /** Wires modules, jobs and server around an open, migrated database. */
 export async function assembleApp(
   deps: Deps,
   closeDatabase: () => Promise<void>,
-  log: Logger,
-  moreTasks: TaskList = {},
+  options: AssembleOptions,
 ): Promise<App> {
   const { roles, web } = deps.config;
   const keyUse = trackKeyUse(deps);
-  showWaitingDeliveries(deps);
-  showTime(deps);
+  const lasting = createLastingConnection(deps.db);
+  showFigures(deps);
   timeDeliveriesBy(() => deps.time.idMilliseconds());
   await deps.time.start();
-  showStoppedJobs(deps);
-  showPartitions(deps);
   let jobs: JobRunner | undefined;
   let servers: LiveServers | undefined;
   showServers(deps, () => servers?.count() ?? 1);
   let state: State = "starting";
   const server = await createServer(deps, {
-    log,
-    mounted: {
-      endpoints,
-      handlers: handlers as unknown as Record<string, AnyHandler>,
-      csv: csvHandlers,
-      gates,
-      keyUse,
-    },
+    log: options.log,
+    mounted: { endpoints, handlers: anyHandlers, csv: csvHandlers, gates, keyUse },
     health: createHealth(deps, () => state),
-    version: programVersion(),
+    version: deps.version,
     web: web === undefined || !roles.api ? undefined : readWebFiles(web),
     servers: () => servers?.count() ?? 1,
   });
@@ -286,25 +322,32 @@ export async function assembleApp(
     server,
     listen: async () => {
       state = "ready";
-      const { port, host } = deps.config;
-      const address = await server.listen({ port, host: await listenAddress(host) });
-      if (roles.api && deps.config.databaseUrl !== undefined) servers = joinOthers(deps);
+      const address = await listenFor(server, deps.config);
+      if (roles.api && deps.config.databaseUrl !== undefined) servers = joinOthers(deps, lasting);
       // After that, so that no job can keep a server from starting.
-      if (roles.jobs) jobs = startOutOfQuarantine(deps, (held) => startJobs(deps, moreTasks, held));
+      if (roles.jobs)
+        jobs = startOutOfQuarantine(deps, (held) => startJobs(deps, { ...options, lasting, held }));
       return address;
     },
     stop: async () => {
       state = "stopping";
+      deps.stopping.abort();
       deps.time.stop();
+      const jobsEnd = jobs?.stop();
+      // Awaited below.
+      jobsEnd?.catch(() => {});
       try {
-        await closeServer(server);
+        await server.draining.drain(deps.config.drainSeconds * 1000, stopWithinMs);
+        deps.time.stop();
+        await server.close();
         await servers?.stop();
-        await jobs?.stop();
+        await jobsEnd;
         await deps.sandbox.close();
         await keyUse.stop();
       } finally {
+        await lasting.close();
         // Whatever went wrong before: PostgreSQL must not be left running.
-        await closeDatabase();
+        await Promise.all([closeDatabase(), deps.tracing?.stop(exportWithinMs)]);
       }
     },
   };

@@ -30,6 +30,11 @@ export interface IntakeLimits {
 
 const mebibyte = 1024 * 1024;
 
+/** A switch: `1` or `true` is on. */
+export const flag = z
+  .enum(["0", "1", "true", "false"])
+  .transform((value) => value === "1" || value === "true");
+
 /** A whole number within bounds, as a text. */
 export function whole(min: number, max: number) {
   return z

@@ -29,7 +29,19 @@ describe("the settings of a sign-in provider", () => {
       rules: [],
       acr: undefined,
       maxAge: undefined,
+      isRequired: false,
     });
+  });
+
+  it("may make it the only way in for people, which needs one", () => {
+    const required = { WAYBILL_OIDC_REQUIRE: "1" };
+    expect(readConfig({ ...provider, ...required }).oidc?.isRequired).toBe(true);
+    expect(mistakesOf(required)).toEqual([
+      "WAYBILL_OIDC_ISSUER must be set, because WAYBILL_OIDC_REQUIRE is",
+      "WAYBILL_OIDC_CLIENT_ID must be set, because WAYBILL_OIDC_REQUIRE is",
+    ]);
+    expect(mistakesOf({ WAYBILL_OIDC_REQUIRE: "0" })).toEqual([]);
+    expect(mistakesOf({ ...provider, WAYBILL_OIDC_REQUIRE: "yes" })).toHaveLength(1);
   });
 
   it("may be in files", () => {

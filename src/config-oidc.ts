@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 import { compileRules, type RoleRule, RoleRules } from "./domain/sign-in/role-mapping.ts";
-import { whole } from "./config-limits.ts";
-import { isLoopbackAddress } from "./lib/network.ts";
+import { flag, whole } from "./config-limits.ts";
+import { isLoopbackHost } from "./lib/network.ts";
 import { parseUrl } from "./lib/url.ts";
 import { readYaml, type YamlValue } from "./lib/yaml.ts";
 
@@ -22,13 +22,15 @@ export interface OidcSettings {
   acr: readonly string[] | undefined;
   /** Seconds since the person last proved who they are there; undefined: any. */
   maxAge: number | undefined;
+  /** Whether people come by it alone: pages take no key, and personal keys are made after a sign-in there. */
+  isRequired: boolean;
 }
 
 /** Says whether an address may be spoken to: over TLS, or on this machine. */
 export function isSafeProviderUrl(url: URL): boolean {
   if (url.protocol === "https:") return true;
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  return url.protocol === "http:" && (host === "localhost" || isLoopbackAddress(host));
+  return url.protocol === "http:" && isLoopbackHost(host);
 }
 
 function isSafeProvider(text: string): boolean {
@@ -57,6 +59,7 @@ export const oidcVariables = {
   WAYBILL_OIDC_ROLES: z.string().optional(),
   WAYBILL_OIDC_ACR: z.string().min(1).optional(),
   WAYBILL_OIDC_MAX_AGE: whole(0, 31_536_000).optional(),
+  WAYBILL_OIDC_REQUIRE: flag.optional(),
 };
 
 const Settings = z.object(oidcVariables);
@@ -96,7 +99,7 @@ function rulesMistakes(set: Settings): string[] {
 /** Lists what does not go together or cannot be read, a sentence each. */
 export function oidcMistakes(set: Settings): string[] {
   const names = Object.keys(oidcVariables) as Variable[];
-  const given = names.find((name) => set[name] !== undefined);
+  const given = names.find((name) => set[name] !== undefined && set[name] !== false);
   if (given === undefined) return [];
   const missing = (["WAYBILL_OIDC_ISSUER", "WAYBILL_OIDC_CLIENT_ID"] as const)
     .filter((name) => set[name] === undefined)
@@ -118,5 +121,6 @@ export function oidcConfig(set: Settings): OidcSettings | undefined {
     rules: rulesOf(set),
     acr: set.WAYBILL_OIDC_ACR?.split(/\s+/).filter((value) => value !== ""),
     maxAge: set.WAYBILL_OIDC_MAX_AGE,
+    isRequired: set.WAYBILL_OIDC_REQUIRE ?? false,
   };
 }

@@ -11,7 +11,8 @@ afterEach(() => vi.restoreAllMocks());
 
 describe("readConfig without any variable", () => {
   it("is a private server on this machine", () => {
-    const { dataDir, ...rest } = readConfig({});
+    const { dataDir, backups, ...rest } = readConfig({});
+    expect(backups).toMatchObject({ to: undefined, keep: undefined, at: { text: "17 2 * * *" } });
     expect(rest).toEqual({
       port: 8001,
       host: "127.0.0.1",
@@ -30,6 +31,12 @@ describe("readConfig without any variable", () => {
         strangerBodyBytesPerAddress: 4 * 1024 * 1024,
       },
       trustedProxies: undefined,
+      tls: undefined,
+      isPlainTextUnsafe: false,
+      inheritedSocket: undefined,
+      drainSeconds: 0,
+      isNotifying: false,
+      failedKeysPerAddress: undefined,
       databaseUrl: undefined,
       databasePooler: undefined,
       databaseDirectUrl: undefined,
@@ -40,6 +47,11 @@ describe("readConfig without any variable", () => {
       logLevel: "info",
       dev: false,
       allowPrivateTargets: false,
+      traces: undefined,
+      auditTargets: [],
+      auditToken: undefined,
+      auditCa: undefined,
+      auditReads: false,
       smtp: undefined,
       oidc: undefined,
       sendStallSeconds: 30,
@@ -49,6 +61,10 @@ describe("readConfig without any variable", () => {
       rateLimitPerKey: undefined,
       rateLimitPerAddress: undefined,
       metricsToken: undefined,
+      slowMs: 500,
+      metricsByOrg: false,
+      wal: undefined,
+      upgrade: { backupFirst: true, backupFolder: join(dataDir, "backups"), oldEngine: undefined },
       evidence: { dir: join(dataDir, "evidence"), maxBytes: 10 * 1024 * 1024, s3: undefined },
     });
   });
@@ -83,47 +99,13 @@ describe("each variable", () => {
     [{ WAYBILL_DEV: "0" }, { dev: false }],
     [{ WAYBILL_ALLOW_PRIVATE_TARGETS: "true" }, { allowPrivateTargets: true }],
     [{ WAYBILL_ALLOW_PRIVATE_TARGETS: "false" }, { allowPrivateTargets: false }],
-    [
-      { WAYBILL_SMTP_URL: "smtp://mail.example.org", WAYBILL_MAIL_FROM: "waybill@example.org" },
-      {
-        smtp: {
-          host: "mail.example.org",
-          port: 587,
-          secure: false,
-          requireTls: false,
-          user: undefined,
-          password: undefined,
-          from: "waybill@example.org",
-        },
-      },
-    ],
-    [
-      { WAYBILL_SMTP_URL: "smtps://a%40b:p%25%2f@mail.example.org", WAYBILL_MAIL_FROM: "W <w@example.org>" },
-      {
-        smtp: {
-          host: "mail.example.org",
-          port: 465,
-          secure: true,
-          requireTls: false,
-          user: "a@b",
-          password: "p%/",
-          from: "W <w@example.org>",
-        },
-      },
-    ],
-    [
-      { WAYBILL_SMTP_URL: "smtp://u:p@mail.example.org:2525", WAYBILL_MAIL_FROM: "w@example.org" },
-      { smtp: expect.objectContaining({ port: 2525, requireTls: true }) },
-    ],
-    [
-      { WAYBILL_SMTP_URL: "smtp://u:p@[::1]:25", WAYBILL_MAIL_FROM: "w@example.org" },
-      { smtp: expect.objectContaining({ host: "::1", requireTls: false }) },
-    ],
     [{ WAYBILL_SECRET_KEY: "s".repeat(32) }, { secretKey: "s".repeat(32) }],
     [{ WAYBILL_RATE_LIMIT_PER_KEY: "5" }, { rateLimitPerKey: 5 }],
     [{ WAYBILL_RATE_LIMIT_PER_KEY: "0", HOST: "0.0.0.0" }, { rateLimitPerKey: undefined }],
     [{ WAYBILL_RATE_LIMIT_PER_ADDRESS: "7" }, { rateLimitPerAddress: 7 }],
     [{ WAYBILL_METRICS_TOKEN: "m".repeat(16) }, { metricsToken: "m".repeat(16) }],
+    [{ WAYBILL_AUDIT_READS: "1" }, { auditReads: true }],
+    [{ WAYBILL_AUDIT_TO_TOKEN: "t" }, { auditToken: "t" }],
   ])("%j", (environment, expected) => expect(readConfig(environment)).toMatchObject(expected));
 
   it("ignores what is not ours", () => {
@@ -157,14 +139,6 @@ describe("each mistake", () => {
     [{ WAYBILL_LOG_LEVEL: "loud" }, "WAYBILL_LOG_LEVEL invalid option"],
     [{ WAYBILL_DEV: "yes" }, "WAYBILL_DEV invalid option"],
     [{ WAYBILL_ALLOW_PRIVATE_TARGETS: "2" }, "WAYBILL_ALLOW_PRIVATE_TARGETS invalid option"],
-    [{ WAYBILL_SMTP_URL: "smtp://h" }, "WAYBILL_MAIL_FROM must be set, because WAYBILL_SMTP_URL is"],
-    [{ WAYBILL_MAIL_FROM: "a@b" }, "WAYBILL_SMTP_URL must be set, because WAYBILL_MAIL_FROM is"],
-    [{ WAYBILL_SMTP_URL: "http://h" }, "WAYBILL_SMTP_URL must be a URL starting with smtp:// or smtps://"],
-    [{ WAYBILL_SMTP_URL: "smtp://" }, "WAYBILL_SMTP_URL must name a host"],
-    [
-      { WAYBILL_SMTP_URL: "smtp://a:50%@h" },
-      "WAYBILL_SMTP_URL must have % in user and password written as %25",
-    ],
     [{ WAYBILL_MAIL_FROM: "somebody" }, "WAYBILL_MAIL_FROM must be an address"],
     [{ WAYBILL_MAIL_FROM: "a@b\r\nBcc: c@d" }, "WAYBILL_MAIL_FROM must be an address"],
     [{ WAYBILL_SECRET_KEY: "short" }, "WAYBILL_SECRET_KEY must have at least 32 characters"],
@@ -173,6 +147,28 @@ describe("each mistake", () => {
       { WAYBILL_RATE_LIMIT_PER_ADDRESS: "99999999" },
       "WAYBILL_RATE_LIMIT_PER_ADDRESS must be at most 10000000",
     ],
+    ...[
+      "http://collector/",
+      "https://ann:secret@collector/",
+      "https://collector/#xml",
+      "syslog+tls://",
+      "syslog+tls://collector/path",
+      "syslog://collector",
+      "file:///",
+      "file://audit.jsonl",
+      "/var/log/audit.jsonl",
+      "https://a/,https://a/",
+      "https://a/,",
+      Array.from({ length: 9 }, (_, index) => `https://a/${index}`).join(),
+    ].map((value): [Record<string, string>, string] => [
+      { WAYBILL_AUDIT_TO: value },
+      "WAYBILL_AUDIT_TO must be at most 8 different URLs with commas between, each starting with file:///, https:// or syslog+tls://, without a password, and with #cef or #ocsf at its end for another form than JSON",
+    ]),
+    [
+      { WAYBILL_AUDIT_TO_TOKEN: "two words" },
+      "WAYBILL_AUDIT_TO_TOKEN must be a token of printable characters without spaces",
+    ],
+    [{ WAYBILL_AUDIT_TO_CA: "none" }, "WAYBILL_AUDIT_TO_CA must be certificates in PEM"],
     [{ WAYBILL_METRICS_TOKEN: "short" }, "WAYBILL_METRICS_TOKEN must have at least 16 characters"],
   ])("%j", (environment, mistake) => {
     const mistakes = mistakesOf(environment);
@@ -367,5 +363,30 @@ describe("several servers", () => {
       databasePooler: "transaction",
       databaseDirectUrl: database,
     });
+  });
+});
+
+describe("WAYBILL_AUDIT_TO", () => {
+  it("names files, web servers and collectors of syslog, each with its form", () => {
+    const text =
+      "file:///var/log/way%20bill.jsonl, https://collector.example.org:8443/in?key=hidden#ocsf,syslog+tls://[2001:db8::1]#cef";
+    const { auditTargets } = readConfig({ WAYBILL_AUDIT_TO: text });
+    expect(auditTargets).toMatchObject([
+      {
+        kind: "file",
+        path: "/var/log/way bill.jsonl",
+        format: "jsonl",
+        name: "file:///var/log/way bill.jsonl",
+      },
+      {
+        kind: "https",
+        url: "https://collector.example.org:8443/in?key=hidden",
+        format: "ocsf",
+        name: "https://collector.example.org:8443/in",
+      },
+      { kind: "syslog", host: "2001:db8::1", port: 6514, format: "cef", name: "syslog+tls://[2001:db8::1]" },
+    ]);
+    const [again] = readConfig({ WAYBILL_AUDIT_TO: "file:///var/log/way%20bill.jsonl#cef" }).auditTargets;
+    expect(again?.id).toBe(auditTargets[0]?.id);
   });
 });

@@ -10,22 +10,30 @@ import {
   writeSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { isIP } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { randomBytes } from "node:crypto";
 
 import { z } from "zod";
 
-import { intakeLimits, type IntakeLimits, limitVariables, whole } from "./config-limits.ts";
-import { edgeConfig, type EdgeConfig, edgeVariables } from "./config-edge.ts";
+import { auditConfig, type AuditConfig, auditVariables } from "./config-audit.ts";
+import { backupMistakes, type BackupSettings, backupSettings, backupVariables } from "./config-backups.ts";
+import { flag, intakeLimits, type IntakeLimits, limitVariables, whole } from "./config-limits.ts";
+import { edgeConfig, type EdgeConfig, edgeMistakes, edgeVariables } from "./config-edge.ts";
 import { withFiles } from "./config-files.ts";
+import { mailVariables, smtpMistakes, type SmtpSettings, smtpSettings } from "./config-mail.ts";
 import { oidcConfig, oidcMistakes, type OidcSettings, oidcVariables } from "./config-oidc.ts";
+import { evidenceBucket, s3Mistakes, s3Variables } from "./config-buckets.ts";
 import { serverMistakes, serversConfig, type ServersConfig, serverVariables, url } from "./config-servers.ts";
+import { traceMistakes, tracesConfig, type TracesConfig, traceVariables } from "./config-traces.ts";
+import { upgradeConfig, type UpgradeConfig, upgradeVariables } from "./config-upgrade.ts";
+import { walMistakes, walSettings, type WalSettings, walVariables } from "./config-wal.ts";
+import { watchConfig, type WatchConfig, watchVariables } from "./config-watch.ts";
 import type { EvidenceSettings } from "./evidence/create.ts";
-import { parseUrl } from "./lib/url.ts";
+import { isLoopbackHost } from "./lib/network.ts";
 
 /** Everything that can be set from outside. Read once, here and nowhere else. */
-export interface Config extends ServersConfig, EdgeConfig {
+export interface Config
+  extends AuditConfig, EdgeConfig, ServersConfig, TracesConfig, UpgradeConfig, WatchConfig {
   port: number;
   host: string;
   databasePoolSize: number;
@@ -46,22 +54,34 @@ export interface Config extends ServersConfig, EdgeConfig {
   /** Requests a minute allowed for one key and for one address; undefined: no limit. */
   rateLimitPerKey: number | undefined;
   rateLimitPerAddress: number | undefined;
+  /** Keys and sessions a minute that do not work, for one address; undefined: no limit. */
+  failedKeysPerAddress: number | undefined;
   /** Bearer token that may read /metrics from elsewhere than this machine. */
   metricsToken: string | undefined;
   /** Where uploaded files go, and how large one may be. */
   evidence: EvidenceSettings;
+  /** Where the write-ahead log of the managed PostgreSQL is archived; undefined: nowhere. */
+  wal: WalSettings | undefined;
   /** A client that takes nothing of its answer for so long is cut off. */
   sendStallSeconds: number;
   /** Bytes in memory of answers that are kept to be given again; 0: none is. */
   keptAnswerBytes: number;
   /** What callers may take of connections, time and memory. */
   intake: IntakeLimits;
+  /** Where backups go, and when they are made. */
+  backups: BackupSettings;
   /** Folder of the built web app: the program's own, or another; undefined when none is to be served. */
   web: string | undefined;
 }
 
 /** Where the package's own files are, from `src` and from `dist` alike: the nearest folder upwards that holds a package. */
 export const packageRoot = findPackage(import.meta.dirname);
+
+/** The script that PostgreSQL archives its write-ahead log with, and the one that brings it back. */
+export const walScripts = {
+  archive: join(packageRoot, "share", "wal", "archive.sh"),
+  restore: join(packageRoot, "share", "wal", "restore.sh"),
+};
 
 function findPackage(folder: string): string {
   return existsSync(join(folder, "package.json")) ? folder : findPackage(dirname(folder));
@@ -71,20 +91,6 @@ function findPackage(folder: string): string {
 function webFolder(setting = "1"): string | undefined {
   if (setting === "0") return undefined;
   return setting === "1" ? join(packageRoot, "dist", "web") : resolve(setting);
-}
-
-/** The operator's mail server. */
-export interface SmtpSettings {
-  host: string;
-  port: number;
-  /** TLS from the beginning; else it is begun when the server offers it. */
-  secure: boolean;
-  /** Refuses to go on without TLS. */
-  requireTls: boolean;
-  user: string | undefined;
-  password: string | undefined;
-  /** Sender of every message: an address, with or without a name. */
-  from: string;
 }
 
 /** Mistakes in the configuration, one sentence each. */
@@ -97,30 +103,6 @@ export class ConfigError extends Error {
   }
 }
 
-const flag = z.enum(["0", "1", "true", "false"]).transform((value) => value === "1" || value === "true");
-
-const s3 = {
-  WAYBILL_EVIDENCE_S3_ENDPOINT: url(["http:", "https:"]).optional(),
-  WAYBILL_EVIDENCE_S3_BUCKET: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket")
-    .optional(),
-  WAYBILL_EVIDENCE_S3_REGION: z
-    .string()
-    .regex(/^[a-z0-9-]{1,64}$/, "must be the name of a region")
-    .optional(),
-  WAYBILL_EVIDENCE_S3_ACCESS_KEY: z.string().optional(),
-  WAYBILL_EVIDENCE_S3_SECRET_KEY: z.string().optional(),
-  WAYBILL_EVIDENCE_S3_PREFIX: z
-    .string()
-    .regex(
-      /^[\w.-][\w./-]{0,255}$/,
-      "must consist of letters, digits and . _ - /, and not begin with a slash",
-    )
-    .optional(),
-};
-/** An address, bare or as `Name <address>`, in one line. */
-const mailSender = /^(?:[^<>@\r\n]{1,100}<[^\s<>@]{1,64}@[^\s<>@]{1,189}>|[^\s<>@]{1,64}@[^\s<>@]{1,189})$/;
 const shortestSecretKey = 32;
 
 const Environment = z.object({
@@ -132,31 +114,30 @@ const Environment = z.object({
   WAYBILL_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).optional(),
   WAYBILL_DEV: flag.optional(),
   WAYBILL_ALLOW_PRIVATE_TARGETS: flag.optional(),
-  WAYBILL_SMTP_URL: url(["smtp:", "smtps:"])
-    .refine((text) => (parseUrl(text)?.hostname ?? "") !== "", "must name a host")
-    .refine((text) => !/%(?![0-9a-f]{2})/i.test(text), "must have % in user and password written as %25")
-    .optional(),
-  WAYBILL_MAIL_FROM: z
-    .string()
-    .regex(mailSender, "must be an address, for instance Waybill <waybill@example.org>")
-    .optional(),
+  ...mailVariables,
   WAYBILL_SECRET_KEY: z
     .string()
     .min(shortestSecretKey, `must have at least ${shortestSecretKey} characters`)
     .optional(),
   WAYBILL_RATE_LIMIT_PER_KEY: whole(0, 10_000_000).optional(),
   WAYBILL_RATE_LIMIT_PER_ADDRESS: whole(0, 10_000_000).optional(),
-  WAYBILL_METRICS_TOKEN: z.string().min(16, "must have at least 16 characters").optional(),
+  WAYBILL_FAILED_KEYS_PER_ADDRESS: whole(0, 10_000_000).optional(),
   WAYBILL_EVIDENCE_DIR: z.string().min(1).optional(),
   WAYBILL_MAX_EVIDENCE_BYTES: whole(1024, 999_999_999).optional(),
   WAYBILL_WEB: z.string().min(1).optional(),
   WAYBILL_SEND_STALL_SECONDS: whole(1, 3600).optional(),
   WAYBILL_KEPT_ANSWER_BYTES: whole(0, 9_999_999_999).optional(),
-  ...s3,
+  ...s3Variables,
   ...limitVariables,
   ...serverVariables,
   ...edgeVariables,
+  ...auditVariables,
+  ...watchVariables,
+  ...traceVariables,
   ...oidcVariables,
+  ...backupVariables,
+  ...walVariables,
+  ...upgradeVariables,
   XDG_DATA_HOME: z.string().optional(),
 });
 
@@ -168,85 +149,20 @@ function defaultDataDir(xdgDataHome: string | undefined): string {
   return join(xdgDataHome || join(homedir(), ".local", "share"), "waybill");
 }
 
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-}
-
 /** A limit that is off on loopback and at `standard` elsewhere unless set; 0 switches it off. */
-function rateLimit(set: number | undefined, host: string, standard: number): number | undefined {
-  return (set ?? (isLoopback(host) ? 0 : standard)) || undefined;
+function rateLimit(set: number | undefined, local: boolean, standard: number): number | undefined {
+  return (set ?? (local ? 0 : standard)) || undefined;
 }
 
+const standardHost = "127.0.0.1";
 const standardKeptBytes = 32 * 1024 * 1024;
 const standardEvidenceBytes = 10 * 1024 * 1024;
-
-/** The bucket is what decides between files and S3; the other settings mean nothing without it, and it needs the keys. */
-function s3Mistakes(set: Settings): string[] {
-  const names = Object.keys(s3) as (keyof typeof s3)[];
-  const given = names.find((name) => set[name] !== undefined);
-  if (given === undefined) return [];
-  const required = ["BUCKET", "ACCESS_KEY", "SECRET_KEY"].map(
-    (name) => `WAYBILL_EVIDENCE_S3_${name}` as keyof typeof s3,
-  );
-  return required
-    .filter((name) => set[name] === undefined)
-    .map((name) => `${name} must be set, because ${given} is`);
-}
 
 function evidenceSettings(set: Settings, dataDir: string): EvidenceSettings {
   return {
     dir: resolve(set.WAYBILL_EVIDENCE_DIR ?? join(dataDir, "evidence")),
     maxBytes: set.WAYBILL_MAX_EVIDENCE_BYTES ?? standardEvidenceBytes,
-    s3:
-      set.WAYBILL_EVIDENCE_S3_BUCKET === undefined
-        ? undefined
-        : {
-            endpoint: set.WAYBILL_EVIDENCE_S3_ENDPOINT,
-            bucket: set.WAYBILL_EVIDENCE_S3_BUCKET,
-            region: set.WAYBILL_EVIDENCE_S3_REGION ?? "us-east-1",
-            accessKey: set.WAYBILL_EVIDENCE_S3_ACCESS_KEY ?? "",
-            secretKey: set.WAYBILL_EVIDENCE_S3_SECRET_KEY ?? "",
-            prefix: set.WAYBILL_EVIDENCE_S3_PREFIX ?? "",
-          },
-  };
-}
-
-/** One of the two alone sends nothing. */
-function smtpMistakes(set: Settings): string[] {
-  const [server, sender] = [set.WAYBILL_SMTP_URL, set.WAYBILL_MAIL_FROM];
-  if ((server === undefined) === (sender === undefined)) return [];
-  return server === undefined
-    ? ["WAYBILL_SMTP_URL must be set, because WAYBILL_MAIL_FROM is"]
-    : ["WAYBILL_MAIL_FROM must be set, because WAYBILL_SMTP_URL is"];
-}
-
-/** What stands for a text in a URL. Bytes that are no UTF-8 stay as they are written. */
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-const submissionPort = 587;
-const securePort = 465;
-
-function smtpSettings(set: Settings): SmtpSettings | undefined {
-  const server = parseUrl(set.WAYBILL_SMTP_URL ?? "");
-  if (server === undefined || set.WAYBILL_MAIL_FROM === undefined) return undefined;
-  const secure = server.protocol === "smtps:";
-  const host = server.hostname.replace(/^\[|\]$/g, "");
-  const user = server.username === "" ? undefined : unescaped(server.username);
-  return {
-    host,
-    port: server.port === "" ? (secure ? securePort : submissionPort) : Number(server.port),
-    secure,
-    // A password is not sent in the clear, except to this machine.
-    requireTls: !secure && user !== undefined && !isLoopback(host),
-    user,
-    password: user === undefined ? undefined : unescaped(server.password),
-    from: set.WAYBILL_MAIL_FROM,
+    s3: evidenceBucket(set),
   };
 }
 
@@ -263,9 +179,42 @@ export function quietLibraries(environment: NodeJS.ProcessEnv = process.env): vo
  * @throws ConfigError naming every mistake at once.
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
-  const { variables, mistakes } = withFiles(given);
+  return configOf(readVariables(environment));
+}
+
+/** Settings as they are given, by their names. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Says whether there is a setting of this name. */
+export function isSetting(name: string): boolean {
+  return name in Environment.shape;
+}
+
+/** Reads the settings as far as they can be read, and what is wrong, a sentence each: for those who look at mistakes. */
+export function lookAtVariables(): { variables: Variables; mistakes: readonly string[] } {
+  return withFiles(process.env);
+}
+
+/** Says whether a setting may have this value. */
+export function mayBe(name: string, value: string): boolean {
+  return isSetting(name) && Environment.shape[name as keyof Settings].safeParse(value).success;
+}
+
+/**
+ * Reads the settings from the environment and the files it names, without looking at what they say.
+ * @throws ConfigError for files that cannot be read.
+ */
+export function readVariables(environment: Variables): Variables {
+  const { variables, mistakes } = withFiles(environment);
   if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return variables;
+}
+
+/**
+ * Makes the configuration of settings.
+ * @throws ConfigError naming every mistake at once.
+ */
+export function configOf(variables: Variables): Config {
   const parsed = Environment.safeParse(variables);
   if (!parsed.success)
     throw new ConfigError(
@@ -274,33 +223,56 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       ),
     );
   const set = parsed.data;
-  const incomplete = [...serverMistakes(set), ...s3Mistakes(set), ...smtpMistakes(set), ...oidcMistakes(set)];
+  const incomplete = [
+    ...serverMistakes(set),
+    ...edgeMistakes(set, {
+      isLocal: isLoopbackHost(set.HOST ?? standardHost),
+      publicUrl: set.WAYBILL_PUBLIC_URL,
+    }),
+    ...s3Mistakes(set),
+    ...smtpMistakes(set),
+    ...oidcMistakes(set),
+    ...backupMistakes(set),
+    ...walMistakes(set),
+    ...traceMistakes(set),
+  ];
   if (incomplete.length > 0) throw new ConfigError(incomplete);
-  const host = set.HOST ?? "127.0.0.1";
+  const host = set.HOST ?? standardHost;
+  const edge = edgeConfig(set);
+  // Where a socket listens that was handed over, nobody here knows.
+  const local = isLoopbackHost(host) && edge.inheritedSocket === undefined;
   const port = set.PORT ?? 8001;
   const dataDir = resolve(set.WAYBILL_DATA_DIR ?? defaultDataDir(set.XDG_DATA_HOME));
   return {
     port,
     host,
     ...serversConfig(set),
-    ...edgeConfig(set),
+    ...auditConfig(set),
+    ...edge,
+    ...upgradeConfig(set, dataDir),
     databasePoolSize: set.WAYBILL_DATABASE_POOL ?? 16,
     dataDir,
-    publicUrl: (set.WAYBILL_PUBLIC_URL ?? `http://localhost:${port}`).replace(/\/+$/, ""),
+    publicUrl: (
+      set.WAYBILL_PUBLIC_URL ?? `${edge.tls === undefined ? "http" : "https"}://localhost:${port}`
+    ).replace(/\/+$/, ""),
     logLevel: set.WAYBILL_LOG_LEVEL ?? "info",
     dev: set.WAYBILL_DEV ?? false,
     allowPrivateTargets: set.WAYBILL_ALLOW_PRIVATE_TARGETS ?? false,
     smtp: smtpSettings(set),
     oidc: oidcConfig(set),
     secretKey: set.WAYBILL_SECRET_KEY,
-    rateLimitPerKey: rateLimit(set.WAYBILL_RATE_LIMIT_PER_KEY, host, 6_000),
-    rateLimitPerAddress: rateLimit(set.WAYBILL_RATE_LIMIT_PER_ADDRESS, host, 12_000),
-    metricsToken: set.WAYBILL_METRICS_TOKEN,
+    ...watchConfig(set),
+    ...tracesConfig(set),
+    rateLimitPerKey: rateLimit(set.WAYBILL_RATE_LIMIT_PER_KEY, local, 6_000),
+    rateLimitPerAddress: rateLimit(set.WAYBILL_RATE_LIMIT_PER_ADDRESS, local, 12_000),
+    failedKeysPerAddress: rateLimit(set.WAYBILL_FAILED_KEYS_PER_ADDRESS, local, 60),
     evidence: evidenceSettings(set, dataDir),
+    wal: walSettings(set, dataDir),
     sendStallSeconds: set.WAYBILL_SEND_STALL_SECONDS ?? 30,
+    backups: backupSettings(set),
     keptAnswerBytes: set.WAYBILL_KEPT_ANSWER_BYTES ?? standardKeptBytes,
     web: webFolder(set.WAYBILL_WEB),
-    intake: intakeLimits(set, isLoopback(host)),
+    intake: intakeLimits(set, local),
   };
 }
 
@@ -316,17 +288,20 @@ export function readConfigInto(target: string, environment: NodeJS.ProcessEnv = 
     WAYBILL_DATABASE_DIRECT_URL: "",
     WAYBILL_DATABASE_POOLER: "",
     DATABASE_READ_URL: "",
+    WAYBILL_WAL_TO: "",
+    WAYBILL_WAL_KEEP_DAYS: "",
+    WAYBILL_MAX_WAL_ARCHIVE_BYTES: "",
     DATABASE_URL: isUrl ? target : "",
     ...(isUrl ? {} : { WAYBILL_DATA_DIR: target, WAYBILL_EVIDENCE_DIR: "" }),
   });
 }
 
-/** Writes a fresh key to a file that is there in full or not at all. Of processes that start together one does it. */
-function makeSecretKey(file: string): void {
+/** Writes a key to a file that is there in full or not at all. Of processes that start together one does it. */
+function makeSecretKey(file: string, key: string): void {
   const temporary = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
   const handle = openSync(temporary, "wx", 0o600);
   try {
-    writeSync(handle, randomBytes(32).toString("base64url"));
+    writeSync(handle, key);
     fsyncSync(handle);
     linkSync(temporary, file);
   } catch (error) {
@@ -335,6 +310,17 @@ function makeSecretKey(file: string): void {
     closeSync(handle);
     rmSync(temporary, { force: true });
   }
+}
+
+/** Keeps a key in the data directory, if neither that nor the configuration has one. Another is never replaced. */
+export function keepSecretKey(
+  { secretKey, dataDir }: Pick<Config, "secretKey" | "dataDir">,
+  key: string,
+): void {
+  const file = join(dataDir, "secret-key");
+  if (secretKey !== undefined || existsSync(file)) return;
+  mkdirSync(dataDir, { recursive: true });
+  makeSecretKey(file, key);
 }
 
 /**
@@ -347,7 +333,7 @@ export function loadSecretKey(config: Pick<Config, "secretKey" | "dataDir">): st
   if (!existsSync(file))
     try {
       mkdirSync(config.dataDir, { recursive: true });
-      makeSecretKey(file);
+      makeSecretKey(file, randomBytes(32).toString("base64url"));
     } catch (error) {
       throw new ConfigError([`the secret key cannot be kept in ${file}: ${(error as Error).message}`]);
     }

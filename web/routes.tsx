@@ -7,6 +7,7 @@ import { accountRoutes } from "./routes/account.ts";
 import { administrationRoutes } from "./routes/administration.ts";
 import { deliveryRoutes } from "./routes/delivery.ts";
 import { artifactRoutes } from "./routes/artifacts.ts";
+import { instanceRoutes } from "./routes/instance.ts";
 import { homeRoute, organizationRoute, rootRoute } from "./routes/root.ts";
 import { rulesRoutes } from "./routes/rules.ts";
 import { runtimeRoutes } from "./routes/runtime.ts";
@@ -16,6 +17,7 @@ import { Broken } from "./shell/Broken.tsx";
 const routeTree = rootRoute.addChildren([
   homeRoute,
   ...accountRoutes,
+  ...instanceRoutes,
   organizationRoute.addChildren([
     ...startRoutes,
     ...runtimeRoutes,

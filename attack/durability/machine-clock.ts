@@ -95,7 +95,7 @@ export function machineClockJumps(plan: Plan): Promise<Survival> {
         DATABASE_URL: asUrl(connection),
         WAYBILL_SECRET_KEY: randomBytes(32).toString("hex"),
       };
-      const server = await startOwn(folder, { source: plan.source, env });
+      const server = await startOwn(folder, { program: plan.program, env });
       const writer = new Writer(await createOrganizations(server.url, server.key), "written", allKinds);
       try {
         writer.start(fullSpeed);

@@ -58,7 +58,7 @@ async function fillWhileWriting(bed: TestBed, disk: SmallDisk): Promise<void> {
 async function startOnFull(bed: TestBed, disk: SmallDisk): Promise<void> {
   await bed.server.stop();
   disk.fill();
-  const started = await startOwn(bed.dataDir, { source: bed.plan.source, patience: 15_000 }).catch(
+  const started = await startOwn(bed.dataDir, { program: bed.plan.program, patience: 15_000 }).catch(
     () => undefined,
   );
   bed.survival.notes.push(started === undefined ? "does not start while full" : "starts while full");

@@ -8,8 +8,8 @@ import { inspectManaged, type Survival, emptySurvival } from "./survival.ts";
 export interface Plan {
   /** How often to strike. */
   cycles: number;
-  /** Whether to run the server from its source. */
-  source: boolean;
+  /** The server's program. */
+  program: string;
 }
 
 /** A server under hardship, the pipeline that writes to it, and what was observed. */
@@ -36,7 +36,7 @@ export async function checkWrites({ writer, survival }: Pick<TestBed, "writer" |
 
 /** Starts the server again and notes how long that took. */
 export async function restart(bed: TestBed, start: ServerStart = {}): Promise<void> {
-  bed.server = await startOwn(bed.dataDir, { source: bed.plan.source, ...start });
+  bed.server = await startOwn(bed.dataDir, { program: bed.plan.program, ...start });
   bed.survival.readyMs.push(bed.server.startMs);
   bed.writer.move(bed.server.url);
 }
@@ -52,7 +52,7 @@ export function onTestBed(
 ): Promise<Survival> {
   return withDataDir(async (dataDir) => {
     const survival = emptySurvival();
-    const server = await startOwn(dataDir, { source: plan.source, ...start });
+    const server = await startOwn(dataDir, { program: plan.program, ...start });
     const target = await createOrganizations(server.url, server.key);
     const writer = new Writer(target, "written", allKinds);
     const bed: TestBed = { plan, dataDir, server, target, writer, survival };

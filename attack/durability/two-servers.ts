@@ -47,7 +47,7 @@ export function killOneOfTwo(plan: Plan): Promise<Survival> {
       await mkdir(dir);
       await chmod(dir, 0o755);
     }
-    const start = (index: number): Promise<Server> => startOwn(dirs[index]!, { source: plan.source, env });
+    const start = (index: number): Promise<Server> => startOwn(dirs[index]!, { program: plan.program, env });
     const servers = [await start(0), await start(1)];
     const target = await createOrganizations(servers[0]!.url, servers[0]!.key);
     const writers = servers.map(

@@ -1,17 +1,8 @@
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 
-import { attackerAddress, countAnswer, json } from "../client.ts";
+import { attackerAddress, countStatuses, json } from "../client.ts";
 import { each, numbers, reportOf, type Scene, type Shape } from "../scene.ts";
-
-/** Counts the answers on bare connections by their status lines. */
-function countAnswers(scene: Scene, socket: Socket, what: string): void {
-  socket.on("data", (bytes: Buffer) => {
-    const text = bytes.toString("latin1");
-    for (const [, status] of text.matchAll(/HTTP\/1\.1 (\d{3}) /g))
-      countAnswer(scene.client.tally, Number(status), /\r\nretry-after: *(\S+)/i.exec(text)?.[1], what);
-  });
-}
 
 /** Notes how many connections the server has closed. */
 function noteCut(scene: Scene, opened: number): void {
@@ -33,7 +24,7 @@ function stalling(
       const headers = { "content-type": "application/json", "content-length": length };
       const sockets = await scene.openMany(Math.min(most, scene.scale.stalled));
       for (const socket of sockets) {
-        countAnswers(scene, socket, name);
+        countStatuses(scene.client.tally, socket, name);
         socket.write(scene.client.head(method, path.replace("ORG", scene.org), headers));
         socket.write(body);
       }
@@ -70,7 +61,7 @@ const slowHeads: Shape = {
   prepare: async (scene) => async () => {
     const sockets = await scene.openMany(scene.scale.idle / 2);
     for (const socket of sockets) {
-      countAnswers(scene, socket, "slow head");
+      countStatuses(scene.client.tally, socket, "slow head");
       socket.write("GET /live HTTP/1.1\r\nHost: x\r\n");
     }
     for (let waited = 0; waited < scene.scale.holdMs; waited += 500) {
@@ -180,7 +171,7 @@ const pipelinedRead: Shape = {
   what: "the same, answers read",
   peakLimit: 400,
   prepare: async (scene) => async () => {
-    await flood(scene, (socket) => countAnswers(scene, socket, "pipelined"));
+    await flood(scene, (socket) => countStatuses(scene.client.tally, socket, "pipelined"));
   },
 };
 
@@ -196,7 +187,7 @@ const wrongKeys: Shape = {
       )
       .join("");
     for (const socket of sockets) {
-      countAnswers(scene, socket, "wrong key");
+      countStatuses(scene.client.tally, socket, "wrong key");
       socket.write(flood);
     }
     await scene.pause();

@@ -1,6 +1,7 @@
 import type { Shape } from "../scene.ts";
 import { bodyShapes } from "./bodies.ts";
 import { connectionShapes } from "./connections.ts";
+import { edgeShapes } from "./edge.ts";
 import { policyShapes } from "./policies.ts";
 import { processShapes } from "./process.ts";
 import { readingShapes } from "./reads.ts";
@@ -11,6 +12,7 @@ const single: Shape[] = [
   ...processShapes,
   ...bodyShapes,
   ...connectionShapes,
+  ...edgeShapes.filter(({ settings }) => settings === undefined),
 ];
 
 /** Names of the shapes that are run all at once, one of each kind. */
@@ -41,5 +43,9 @@ const everything: Shape = {
   },
 };
 
-/** All shapes. */
-export const shapes: Shape[] = [...single, everything];
+/** All shapes. Those that need a server of other settings come last. */
+export const shapes: Shape[] = [
+  ...single,
+  everything,
+  ...edgeShapes.filter(({ settings }) => settings !== undefined),
+];

@@ -88,6 +88,23 @@ async function make(place: Place, { builds, seed }: Options): Promise<NonNullabl
   return { ...times, sizes };
 }
 
+/** Makes a multiple of a company's reports, unless it is there. @returns the data directory that has it. */
+export async function prepareMultiple(options: Pick<Options, "builds" | "data" | "seed">): Promise<string> {
+  const whole = { ...options, steps: ["make"] as Step[], seconds: 0, keep: true };
+  const place = placeOf(whole);
+  await mkdir(place.folder, { recursive: true, mode: 0o755 });
+  const result: Result = (await readResult(place.resultFile)) ?? { builds: options.builds };
+  await ensureMade(place, whole, result);
+  return place.dataDir;
+}
+
+async function ensureMade(place: Place, options: Options, result: Result): Promise<void> {
+  const isThere = (await readdir(place.dataDir).catch(() => [])).length > 0;
+  if (result.make !== undefined && isThere) return;
+  result.make = await make(place, options);
+  await writeFile(place.resultFile, JSON.stringify(result, undefined, 2));
+}
+
 /** Starts the server on what was made and measures, as far as asked for and not known already. */
 async function measureMade(place: Place, options: Options, result: Result): Promise<void> {
   const wants = (step: Step): boolean => options.steps.includes(step);
@@ -156,10 +173,7 @@ async function scale(options: Options): Promise<void> {
   await mkdir(place.folder, { recursive: true, mode: 0o755 });
   const result: Result = (await readResult(place.resultFile)) ?? { builds: options.builds };
   const save = (): Promise<void> => writeFile(place.resultFile, JSON.stringify(result, undefined, 2));
-  if (result.make === undefined || (await readdir(place.dataDir).catch(() => [])).length === 0) {
-    result.make = await make(place, options);
-    await save();
-  }
+  await ensureMade(place, options, result);
   await measureMade(place, options, result);
   await save();
   if (!options.keep) await rm(place.dataDir, { recursive: true, force: true });
@@ -170,7 +184,8 @@ async function scale(options: Options): Promise<void> {
   tell(predict(sizes));
 }
 
-function whole(least: number, most: number): (text: string) => number {
+/** Reads a whole number of the command line. */
+export function whole(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (Number.isInteger(value) && value >= least && value <= most) return value;

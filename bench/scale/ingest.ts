@@ -29,7 +29,8 @@ export interface IngestFigures {
 
 const table = "attestations";
 
-function percentile(times: number[], share: number): number {
+/** Finds the time that so large a share of all took at most. */
+export function percentile(times: number[], share: number): number {
   const sorted = Float64Array.from(times).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
@@ -47,9 +48,9 @@ function reportOf(number: number): { path: string; body: FormData } {
 }
 
 /** Sends reports at a rate, whatever the answers do, and keeps how long each took by the second it was sent in. */
-async function sendAtRate(
-  setting: Setting,
-  { rate, seconds }: { rate: number; seconds: number },
+export async function sendAtRate(
+  setting: Pick<Setting, "url" | "key">,
+  { rate, seconds, isOver = () => false }: { rate: number; seconds: number; isOver?: () => boolean },
 ): Promise<{ times: number[][]; failed: number }> {
   const times: number[][] = Array.from({ length: seconds }, () => []);
   const under: Set<Promise<void>> = new Set();
@@ -65,7 +66,7 @@ async function sendAtRate(
     }
     times[Math.min(seconds - 1, Math.floor((sent - begun) / 1000))]!.push(performance.now() - sent);
   };
-  for (let sent = 0; sent < rate * seconds;) {
+  for (let sent = 0; sent < rate * seconds && !isOver();) {
     const due = Math.min(rate * seconds, ((performance.now() - begun) / 1000) * rate);
     for (; sent < due; sent += 1) {
       const one = sendOne(sent).finally(() => under.delete(one));

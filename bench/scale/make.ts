@@ -28,7 +28,7 @@ const settings = {
 const year = 365 * 86_400 * 1_000_000;
 
 /** Places epochs side by side over a year, the last one ending when reporting did; longer where a year is too short. */
-function epochAt(number: number, epochs: number, { from, to }: { from: number; to: number }): Epoch {
+export function epochAt(number: number, epochs: number, { from, to }: { from: number; to: number }): Epoch {
   const length = Math.max(Math.floor(year / epochs), to - from + 1000);
   return { number, start: to - (epochs - number) * length, stretch: (length - 1000) / (to - from) };
 }
@@ -120,6 +120,20 @@ async function copyAll(connection: ManagedConnection, rows: SeedRows, epochs: nu
 async function removeSeed(client: pg.Client, orgId: string): Promise<void> {
   for (const table of [...repeatedTables, ...latestTables])
     await client.query(`delete from ${table} where ${repeatedWhere(table, orgId)}`);
+}
+
+/**
+ * Repeats what was reported in the database itself, over one connection and with its indexes as they are: for amounts that tests look at.
+ * What is in the organization's tables afterwards is what `makeEpochs` leaves there.
+ */
+export async function repeatSmall(client: pg.Client, rows: SeedRows, epochs: number): Promise<void> {
+  await client.query("set session_replication_role = replica");
+  await removeSeed(client, rows.orgId);
+  const { slots, ...tables } = compileRows(rows, epochs);
+  const values = createValues(slots, (number) => epochAt(number, epochs, rows.seed));
+  for (const portion of portionsOf(tables, epochs)) await copyPortion(client, portion, values);
+  await addUp(client, rows, epochs);
+  await client.query("reset session_replication_role");
 }
 
 /** Runs statements on several connections, each taking the next one. */

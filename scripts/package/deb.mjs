@@ -26,10 +26,8 @@ export function makeDeb(staged, output, { version, platform }) {
   renameSync(staged, join(tree, "opt", "waybill"));
   mkdirSync(join(tree, "usr", "bin"), { recursive: true });
   symlinkSync("../../opt/waybill/bin/waybill", join(tree, "usr", "bin", "waybill"));
-  put(
-    join(root, "share", "systemd", "waybill.service"),
-    join(tree, "usr/lib/systemd/system/waybill.service"),
-  );
+  for (const unit of ["waybill.service", "waybill.socket"])
+    put(join(root, "share", "systemd", unit), join(tree, "usr/lib/systemd/system", unit));
   put(part("sysusers.conf"), join(tree, "usr/lib/sysusers.d/waybill.conf"));
   put(part("waybill.env"), join(tree, "etc/waybill/waybill.env"), 0o640);
 

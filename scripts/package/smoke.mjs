@@ -1,4 +1,4 @@
-// Drives an installed Waybill as a newcomer would: starts it, reports, reads, stops, starts again. Arguments: the command to run and its
+// Drives an installed Waybill as a newcomer would: starts it, reports, makes a backup, stops, starts again, reads. Arguments: the command to run and its
 // arguments before `serve`. WAYBILL_DATA_DIR says where data go, which has to be empty or not there yet.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -25,18 +25,28 @@ const port = await freePort();
 const environment = { ...process.env, PORT: String(port) };
 const run = (...args) => spawnSync(command, [...before, ...args], { env: environment, encoding: "utf8" });
 
+const isReady = () =>
+  fetch(`http://127.0.0.1:${port}/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
 async function start() {
   const child = spawn(command, [...before, "serve"], {
     env: environment,
     stdio: ["ignore", "pipe", "inherit"],
   });
   child.stdout.resume();
+  // What fails here leaves no server behind.
+  process.once("exit", () => child.kill("SIGTERM"));
   const deadline = Date.now() + 120_000;
-  while (run("health").status !== 0) {
+  while (!(await isReady())) {
     if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
     if (Date.now() > deadline) throw new Error("it was not ready in time");
     await delay(100);
   }
+  const health = run("health");
+  if (health.status !== 0) throw new Error(`it is ready, but not healthy: ${health.stderr}`);
   return child;
 }
 
@@ -75,6 +85,12 @@ await ask("PUT", `/api/v2/environments/${org}`, { name: "smoke", type: "server",
 const artifacts = [{ digests: { "bin/app": "a".repeat(64) }, creationTimestamp: 1_700_000_000 }];
 await ask("PUT", `/api/v2/environments/${org}/smoke/report/server`, { artifacts });
 console.log("first start, report");
+const file = join(dataDir, "backup.tar");
+const backup = run("backup", "--to", file);
+if (backup.status !== 0) throw new Error(`the backup ended with ${backup.status}: ${backup.stderr}`);
+const checked = run("backup", "check", file);
+if (checked.status !== 0) throw new Error(`the backup is not whole: ${checked.stderr}`);
+console.log("backup");
 await stop(server);
 server = await start();
 const { names } = await environments();

@@ -51,23 +51,22 @@ function withDependencies(names) {
   return [...found];
 }
 
+/** Packs the built program as npm installs it, with neither Node.js nor other packages. @returns the file. */
+export function packProgram(output) {
+  const arguments_ = ["pack", "--ignore-scripts", "--json", "--pack-destination", output];
+  const [{ filename }] = JSON.parse(
+    execFileSync("npm", arguments_, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
+  );
+  return join(output, filename);
+}
+
 /** Unpacks what `npm pack` makes of the built program. */
 function unpackProgram(folder) {
   const packed = mkdtempSync(join(tmpdir(), "waybill-packed-"));
   try {
-    const arguments_ = ["pack", "--ignore-scripts", "--json", "--pack-destination", packed];
-    const [{ filename }] = JSON.parse(
-      execFileSync("npm", arguments_, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
-    );
+    const file = packProgram(packed);
     mkdirSync(folder, { recursive: true });
-    execFileSync("tar", [
-      "xzf",
-      join(packed, filename),
-      "-C",
-      folder,
-      "--strip-components=1",
-      "--no-same-owner",
-    ]);
+    execFileSync("tar", ["xzf", file, "-C", folder, "--strip-components=1", "--no-same-owner"]);
   } finally {
     rmSync(packed, { recursive: true });
   }
@@ -109,6 +108,8 @@ exec "$home/node/node" "$home/app/dist/main.js" "$@"
 export function stage(folder, { node, platform, anyNode }) {
   if (!existsSync(join(root, "dist", "web")))
     throw new Error("There is no dist/web: run npm run build first");
+  // First: whoever gives the wrong one is told at once.
+  const carried = copyNode(node, join(folder, "node"), anyNode);
   const app = join(folder, "app");
   unpackProgram(app);
   for (const from of withDependencies([...packagesOutside, postgresPackage(platform)]))
@@ -118,7 +119,6 @@ export function stage(folder, { node, platform, anyNode }) {
       // Packages within packages are copied where they are asked for.
       filter: (path) => !path.slice(from.length).includes("/node_modules"),
     });
-  const carried = copyNode(node, join(folder, "node"), anyNode);
   mkdirSync(join(folder, "bin"));
   writeFileSync(join(folder, "bin", "waybill"), launcher);
   chmodSync(join(folder, "bin", "waybill"), 0o755);

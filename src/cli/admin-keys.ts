@@ -2,6 +2,7 @@ import { invalid, notFound } from "../domain/errors.ts";
 import { apiKeyDescriptionLength, chosenKeyPattern, latestExpiry } from "../domain/names.ts";
 import type { IssuedKey, KeyInput } from "../modules/kernel/access/key-service.ts";
 import { findOrganization } from "../modules/identity/organizations/store.ts";
+import { liftAddressLists } from "../modules/identity/security/service.ts";
 import { issueAccountKeyByName } from "../modules/identity/service-accounts/key-service.ts";
 import { getUserByName, issueUserKey } from "../modules/identity/users/service.ts";
 import { type CommandDeps, commandActor } from "./command-deps.ts";
@@ -36,6 +37,12 @@ function requireDescription(text: string): string {
   throw invalid(`A key's description has ${min} to ${max} characters`);
 }
 
+async function getOrganization(deps: CommandDeps, name: string): Promise<{ id: string }> {
+  const org = await findOrganization(deps.db, name);
+  if (org === undefined) throw notFound(`Organization '${name}' does not exist`);
+  return org;
+}
+
 async function issue(
   deps: CommandDeps,
   options: KeyOptions,
@@ -55,8 +62,7 @@ async function issue(
   }
   if (user !== undefined || orgName === undefined || serviceAccount === undefined)
     throw invalid("Say whose key: either --user NAME, or --org NAME with --service-account NAME");
-  const org = await findOrganization(deps.db, orgName);
-  if (org === undefined) throw notFound(`Organization '${orgName}' does not exist`);
+  const org = await getOrganization(deps, orgName);
   return issueAccountKeyByName(deps, { org, actor }, { ...input, name: serviceAccount });
 }
 
@@ -72,4 +78,23 @@ export async function importKey(deps: CommandDeps, value: string, options: KeyOp
     throw invalid("A key's value has 20 to 512 printable ASCII characters and no blanks");
   const issued = await issue(deps, options, { command: "admin import-key", value });
   print.line(`Imported the key; its id is ${issued.id}`);
+}
+
+/** Whose list of addresses is lifted: that of an organization, or of the whole installation. */
+export interface LiftOptions {
+  org?: string;
+  instance?: boolean;
+}
+
+/** `waybill admin lift-addresses`: lets callers come from anywhere again, when a list of addresses locks everybody out. */
+export async function liftAddressesCommand(
+  deps: CommandDeps,
+  { org: name, instance }: LiftOptions,
+): Promise<void> {
+  if ((name !== undefined) === (instance === true))
+    throw invalid("Say whose list of addresses: either --org NAME, or --instance");
+  const org = name === undefined ? undefined : await getOrganization(deps, name);
+  const whose = name === undefined ? "The installation" : `Organization ${name}`;
+  const wasLifted = await liftAddressLists(deps, commandActor("admin lift-addresses"), org);
+  print.line(wasLifted ? `${whose} takes callers from anywhere again` : `${whose} has no list of addresses`);
 }

@@ -2,12 +2,22 @@ import { text } from "node:stream/consumers";
 
 import { Command } from "commander";
 
-import { releaseQuarantine } from "../db/restore-state.ts";
+import { readConfig } from "../config.ts";
+import { forgetOldClusters } from "../db/managed/index.ts";
+import { findQuarantine, releaseQuarantine } from "../db/restore-state.ts";
+import { transaction } from "../db/transaction.ts";
 import { partitionedTables } from "../domain/partitions.ts";
+import { appendInstanceEntry } from "../modules/kernel/audit/service.ts";
 import { type VerifyOptions, verifyEvidence } from "./admin-evidence.ts";
 import { distributeCommand } from "./admin-distribute.ts";
 import { createOrg, createUserCommand, setRole, switchUser } from "./admin-identity.ts";
-import { createKey, importKey, type KeyOptions } from "./admin-keys.ts";
+import {
+  createKey,
+  importKey,
+  type KeyOptions,
+  type LiftOptions,
+  liftAddressesCommand,
+} from "./admin-keys.ts";
 import { dropJob, listJobs, retryJob } from "./admin-jobs.ts";
 import { list, listed } from "./admin-lists.ts";
 import { linkIdentityCommand, testMapping } from "./admin-oidc.ts";
@@ -15,7 +25,7 @@ import { partition, type PartitionOptions } from "./admin-partitions.ts";
 import { acceptTime, type RepairOptions, repairTimesCommand } from "./admin-time.ts";
 import { print } from "./output.ts";
 import { signInLink } from "./sign-in.ts";
-import { withDatabase, withRunningServer } from "./command-deps.ts";
+import { commandActor, withDatabase, withRunningServer } from "./command-deps.ts";
 
 function organizationCommands(admin: Command): void {
   admin
@@ -55,10 +65,14 @@ function userCommands(admin: Command): void {
 
 function signInCommand(admin: Command): void {
   admin
-    .command("sign-in-link")
-    .description("print a link that signs in once, from this machine, within ten minutes")
-    .option("--user <name>", "whom it signs in; the first instance administrator unless given")
-    .action((options: { user?: string }) => withRunningServer((deps) => signInLink(deps, options)));
+    .command("sign-in-link [user]")
+    .description(
+      "print a link that signs in once, within ten minutes: a user at the public URL, of which all administrators are told by mail; without a name the first administrator, from this machine",
+    )
+    .option("--local", "let it work from this machine alone, and tell nobody")
+    .action((user: string | undefined, options: { local?: boolean }) =>
+      withRunningServer((deps) => signInLink(deps, { user, ...options })),
+    );
 }
 
 function oidcCommands(admin: Command): void {
@@ -102,6 +116,12 @@ function keyCommands(admin: Command): void {
       const given = value ?? (await text(process.stdin)).trim();
       await withRunningServer((deps) => importKey(deps, given, options));
     });
+  admin
+    .command("lift-addresses")
+    .description("let callers come from anywhere again, when a list of addresses locks everybody out")
+    .option("--org <name>", "the organization whose list it is")
+    .option("--instance", "the list of the whole installation")
+    .action((options: LiftOptions) => withRunningServer((deps) => liftAddressesCommand(deps, options)));
 }
 
 function evidenceCommands(admin: Command): void {
@@ -173,8 +193,15 @@ function quarantineCommand(admin: Command): void {
     .command("release-quarantine")
     .description("let a restored copy notify others, and do what is to be done by the clock")
     .action(() =>
-      withDatabase(async ({ db }) => {
-        const was = await releaseQuarantine(db);
+      withDatabase(async (deps) => {
+        const was = await transaction(deps.db, async (tx) => {
+          const copy = await findQuarantine(tx);
+          if (copy === undefined || !(await releaseQuarantine(tx))) return false;
+          const resource = { resource_type: "backup", resource: copy };
+          const actor = commandActor("release-quarantine");
+          appendInstanceEntry(deps, tx, { actor, action: "quarantine_released", ...resource });
+          return true;
+        });
         print.line(
           was
             ? "Released: servers on this database tell others from now on"
@@ -182,6 +209,18 @@ function quarantineCommand(admin: Command): void {
         );
       }),
     );
+}
+
+function oldClusterCommand(admin: Command): void {
+  admin
+    .command("forget-old-cluster")
+    .description(
+      "remove what was kept of the database when it was moved to another major version of PostgreSQL; servers do so after 30 days",
+    )
+    .action(async () => {
+      const removed = await forgetOldClusters(readConfig().dataDir, 0);
+      print.line(removed.length === 0 ? "There is no old database" : `Removed ${removed.join(", ")}`);
+    });
 }
 
 /** Builds `waybill admin …`: what those who run the installation do beside the running server. */
@@ -197,6 +236,7 @@ export function adminCommand(): Command {
   jobCommands(admin);
   partitionCommand(admin);
   quarantineCommand(admin);
+  oldClusterCommand(admin);
   admin
     .command("distribute")
     .description("spread the database over the nodes of its Citus cluster, with all servers stopped")

@@ -1,72 +1,63 @@
 import { randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { mkdir, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
 
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 
-import { programVersion } from "../app.ts";
-import { readConfig } from "../config.ts";
-import { backupName, type KeepRule, parseKeep } from "../domain/backups.ts";
+import { programVersion } from "../open-database.ts";
+import { backupName, encryptedSuffix, type KeepRule } from "../domain/backups.ts";
 import type { Sink } from "../modules/maintenance/backups/archive-writer.ts";
-import { openFileSink, streamSink } from "../modules/maintenance/backups/file-sink.ts";
 import {
-  findEarlierEvidence,
-  type FoundBackup,
-  listBackups,
-  lookAtBackup,
-  pruneBackups,
-} from "../modules/maintenance/backups/folder-service.ts";
+  type EncryptedSink,
+  openArchive,
+  openEncryptedSink,
+  requireDigest,
+} from "../modules/maintenance/backups/encryption-service.ts";
+import { streamSink } from "../modules/maintenance/backups/file-sink.ts";
+import { findEarlierEvidence, pruneBackups } from "../modules/maintenance/backups/folder-service.ts";
 import { type EvidenceChoice, evidenceChoices } from "../domain/backup-format.ts";
 import { readBackup } from "../modules/maintenance/backups/read-service.ts";
-import { type MadeBackup, writeBackup } from "../modules/maintenance/backups/write-service.ts";
+import { writePhysicalBackup } from "../modules/maintenance/backups/physical-service.ts";
+import type { FileOfPlace } from "../modules/maintenance/backups/place-service.ts";
+import { readSizes, requireRoomForBackup } from "../modules/maintenance/backups/room-service.ts";
+import { recordRun } from "../modules/maintenance/backups/runs-service.ts";
+import {
+  type BackupOptions,
+  type MadeBackup,
+  writeBackup,
+} from "../modules/maintenance/backups/write-service.ts";
+import { neededByWal } from "../modules/maintenance/wal/need-service.ts";
+import { findWalArchive } from "../db/managed/index.ts";
 import { isDiskFull } from "../lib/shortage.ts";
+import {
+  type BackupEncryption,
+  type EncryptionFlags,
+  encryptionOf,
+  identitiesOf,
+  identityOption,
+  recipientOption,
+} from "./backup-encryption.ts";
+import {
+  addFileCommands,
+  contentsOf,
+  contentsText,
+  keepRule,
+  readable,
+  tell,
+  tellPruned,
+} from "./backup-files.ts";
+import { type Target, targetOf } from "./backup-places.ts";
 import { showBytes } from "./byte-progress.ts";
-import { type CommandDeps, withDatabase } from "./command-deps.ts";
+import { type CommandDeps, runActor, withDatabase } from "./command-deps.ts";
+import { interruption } from "./interruption.ts";
 import { CliError, print, UsageError, WarningsError } from "./output.ts";
 
-interface BackupFlags {
+interface BackupFlags extends EncryptionFlags {
   to?: string;
+  format?: string;
   evidence?: string;
   keep?: string;
   verify?: boolean;
   json?: boolean;
-}
-
-/** Where a backup goes: to standard output, to this file, or to a new file of this folder. */
-type Target = { kind: "stream" } | { kind: "file"; path: string } | { kind: "folder"; path: string };
-
-const isFolder = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-
-/** Where backups go when nothing is said. */
-function standardFolder(): string {
-  return join(readConfig().dataDir, "backups");
-}
-
-async function targetOf(to: string | undefined): Promise<Target> {
-  if (to === "-") return { kind: "stream" };
-  if (to === undefined || to.endsWith("/")) {
-    const path = to === undefined ? standardFolder() : resolve(to);
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    return { kind: "folder", path };
-  }
-  const path = resolve(to);
-  if (await isFolder(path)) return { kind: "folder", path };
-  if ((await stat(path).catch(() => undefined)) !== undefined)
-    throw new UsageError(`${path} is there already: name another file, or a folder`);
-  return { kind: "file", path };
-}
-
-function keepRule(text: string): KeepRule {
-  const rule = parseKeep(text);
-  if (rule !== undefined) return rule;
-  throw new UsageError(
-    `'${text}' does not say what to keep: give numbers of days, weeks, months such as 7d,4w,12m`,
-  );
+  scheduled?: boolean;
 }
 
 /** Evidence in a bucket has a keeper of its own. */
@@ -77,52 +68,86 @@ function evidenceChoice(given: string | undefined, inBucket: boolean): EvidenceC
   throw new UsageError(`'${choice}' is no way to take evidence: only ${evidenceChoices.join(", ")}`);
 }
 
-/** Fails as soon as the process is asked to end. */
-function interruption(): { promise: Promise<never>; forget(): void } {
-  let stop = (): void => {};
-  const promise = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(new CliError("Interrupted: there is no backup"));
-    process.once("SIGINT", stop).once("SIGTERM", stop);
-  });
-  promise.catch(() => {});
-  return { promise, forget: () => void process.off("SIGINT", stop).off("SIGTERM", stop) };
-}
-
 /** Where a backup is written to, and the file that it becomes if it becomes one. */
 interface Destination {
   id: string;
   sink: Sink;
-  path: string | undefined;
-  folder: string | undefined;
+  /** The same, if what is written is encrypted. */
+  encrypted: EncryptedSink | undefined;
+  file: FileOfPlace | undefined;
 }
 
-async function openDestination(target: Target): Promise<Destination> {
+function fileOf(target: Target, id: string, isPlain: boolean): FileOfPlace | undefined {
+  if (target.kind === "stream") return undefined;
+  if (target.kind === "file") return target.file;
+  const name = backupName(Date.now() / 1000, id);
+  return { place: target.place, name: isPlain ? name : name + encryptedSuffix };
+}
+
+/** About how large a backup may become: more than it will be, as rows are packed. */
+async function mostBytes({ db }: CommandDeps): Promise<number> {
+  const { database, evidence } = await readSizes(db);
+  return database + evidence;
+}
+
+async function openDestination(
+  deps: CommandDeps,
+  target: Target,
+  { recipients }: BackupEncryption,
+): Promise<Destination> {
   const id = randomUUID();
-  if (target.kind === "stream")
-    return { id, sink: streamSink(process.stdout), path: undefined, folder: undefined };
-  const path = target.kind === "file" ? target.path : join(target.path, backupName(Date.now() / 1000, id));
-  return { id, sink: await openFileSink(path), path, folder: dirname(path) };
+  const isPlain = recipients.length === 0;
+  const file = fileOf(target, id, isPlain);
+  const open = async (): Promise<Sink> =>
+    file === undefined
+      ? streamSink(process.stdout)
+      : file.place.create(file.name, file.place.folder === undefined ? await mostBytes(deps) : 0);
+  const encrypted = isPlain ? undefined : await openEncryptedSink(open, recipients);
+  return { id, sink: encrypted ?? (await open()), encrypted, file };
+}
+
+const formats = ["portable", "physical"] as const;
+type Format = (typeof formats)[number];
+
+/** Rows fit everywhere; PostgreSQL's files are what a moment can be restored from. */
+function formatChoice(given: string | undefined): Format {
+  const known = formats.find((each) => each === (given ?? "portable"));
+  if (known !== undefined) return known;
+  throw new UsageError(`'${given}' is no format of backups: only ${formats.join(", ")}`);
+}
+
+/** Writes a backup of either format. */
+async function write(
+  deps: CommandDeps,
+  sink: Sink,
+  { format, ...options }: BackupOptions & { format: Format },
+): Promise<MadeBackup> {
+  if (format === "portable") return writeBackup(deps, sink, options);
+  const life = (await findWalArchive(deps.config.dataDir))?.life;
+  return writePhysicalBackup(deps, sink, { ...options, life });
 }
 
 /** Makes a backup. Nothing is left of one that fails. */
 async function makeBackup(
   deps: CommandDeps,
-  { id, sink, folder }: Destination,
-  evidence: EvidenceChoice,
+  { id, sink, file }: Destination,
+  { evidence, format, secretKey }: { evidence: EvidenceChoice; format: Format; secretKey?: string },
 ): Promise<MadeBackup> {
   const progress = showBytes("backup");
-  const interrupted = interruption();
+  const interrupted = interruption("Interrupted: there is no backup");
   try {
     const earlier =
-      evidence === "new" && folder !== undefined ? await findEarlierEvidence(folder) : undefined;
+      evidence === "new" && file !== undefined ? await findEarlierEvidence(file.place) : undefined;
     const options = {
       id,
       program: programVersion(),
       evidence,
+      format,
       ...(earlier && { earlier }),
+      ...(secretKey !== undefined && { secretKey }),
       report: progress.report,
     };
-    const made = await Promise.race([writeBackup(deps, sink, options), interrupted.promise]);
+    const made = await Promise.race([write(deps, sink, options), interrupted.promise]);
     await sink.finish();
     return made;
   } catch (error) {
@@ -135,11 +160,75 @@ async function makeBackup(
   }
 }
 
-/** Prints for people, or for machines; not where a backup goes to standard output. */
-function tell(flags: { json?: boolean; to?: string }, facts: object, text: string): void {
-  const line = flags.json === true ? JSON.stringify(facts) : text;
-  if (flags.to === "-") print.error(line);
-  else print.line(line);
+/** What a command has made of a backup. */
+interface Outcome {
+  made: MadeBackup;
+  pruned: Awaited<ReturnType<typeof pruneBackups>>;
+  warning: string | undefined;
+}
+
+/** What a command was told. */
+interface Wanted {
+  flags: BackupFlags;
+  rule: KeepRule | undefined;
+  format: Format;
+  secretKey?: string;
+}
+
+/** Reads a backup again: its content, or, of an encrypted one without an identity, that the file is what was written. */
+async function verify(
+  file: FileOfPlace,
+  encrypted: EncryptedSink | undefined,
+  flags: BackupFlags,
+): Promise<void> {
+  const identities = identitiesOf(flags);
+  if (encrypted !== undefined && (await identities()).length === 0)
+    return requireDigest(file, encrypted.sha256());
+  await readBackup(openArchive(file, identities));
+}
+
+function pathOf(file: FileOfPlace | undefined): string | undefined {
+  return file?.place.pathOf(file.name);
+}
+
+/** Makes a backup, reads it again and removes older ones as far as that is wanted, and keeps a record of it. */
+function recordBackup(
+  deps: CommandDeps,
+  destination: Destination,
+  { flags, rule, format, secretKey }: Wanted,
+): Promise<Outcome> {
+  const { id, file, encrypted } = destination;
+  const scheduled = flags.scheduled === true;
+  return recordRun(
+    deps,
+    { id, kind: "backup", scheduled, alone: scheduled, actor: runActor("backup", scheduled) },
+    async (note) => {
+      note({ file: pathOf(file) ?? "-" });
+      const evidence = evidenceChoice(flags.evidence, deps.config.evidence.s3 !== undefined);
+      const folder = file?.place.folder;
+      if (scheduled && folder !== undefined) await requireRoomForBackup(deps, folder, evidence);
+      const written = await makeBackup(deps, destination, {
+        evidence,
+        format,
+        ...(secretKey !== undefined && { secretKey }),
+      });
+      const made = { ...written, bytes: encrypted?.bytes() ?? written.bytes };
+      const { rows, evidence_files } = made.end;
+      note({ bytes: made.bytes, rows, evidence_files });
+      if (flags.verify === true && file !== undefined) await verify(file, encrypted, flags);
+      const pruned =
+        rule === undefined || file === undefined
+          ? { removed: [], kept: [] }
+          : await pruneBackups(file.place, rule, neededByWal(file.place, deps.config));
+      const lost = made.problems.length;
+      const warning =
+        lost === 0
+          ? undefined
+          : `${lost} files of evidence are missing or damaged, see \`waybill admin evidence verify\``;
+      note({ problem: warning ?? null });
+      return { made, pruned, warning };
+    },
+  );
 }
 
 async function backup(flags: BackupFlags): Promise<void> {
@@ -147,80 +236,47 @@ async function backup(flags: BackupFlags): Promise<void> {
   const rule = flags.keep === undefined ? undefined : keepRule(flags.keep);
   if (target.kind === "stream" && (rule !== undefined || flags.verify === true))
     throw new UsageError("--keep and --verify need a file or a folder to work on");
+  const format = formatChoice(flags.format);
+  const encryption = encryptionOf(flags, flags.evidence);
   const begun = performance.now();
-  const destination = await openDestination(target);
-  const made = await withDatabase((deps) =>
-    makeBackup(deps, destination, evidenceChoice(flags.evidence, deps.config.evidence.s3 !== undefined)),
-  ).catch(async (error: unknown) => {
-    await destination.sink.abandon();
-    throw error;
+  const { secretKey } = encryption;
+  const wanted = { flags, rule, format, ...(secretKey !== undefined && { secretKey }) };
+  const { made, pruned, warning, destination } = await withDatabase(async (deps) => {
+    const destination = await openDestination(deps, target, encryption);
+    try {
+      return { ...(await recordBackup(deps, destination, wanted)), destination };
+    } catch (error) {
+      await destination.sink.abandon();
+      throw error;
+    }
   });
-  const { path, folder } = destination;
-  if (flags.verify === true && path !== undefined) await readBackup(createReadStream(path));
-  const removed = rule === undefined || folder === undefined ? [] : await pruneBackups(folder, rule);
+  const path = pathOf(destination.file);
   const seconds = (performance.now() - begun) / 1000;
   const facts = {
     id: destination.id,
     file: path ?? null,
     bytes: made.bytes,
-    rows: made.end.rows,
-    table_bytes: made.end.table_bytes,
-    evidence_files: made.end.evidence_files,
+    format,
+    encrypted: destination.encrypted !== undefined,
+    ...contentsOf(made.end),
     problems: made.problems.map(({ sha256, problem }) => ({ sha256, problem })),
-    removed,
+    ...pruned,
     seconds,
   };
   tell(
     flags,
     facts,
-    `Backup ${path ?? "written"}: ${made.bytes} bytes, ${made.end.rows} rows, ${made.end.evidence_files} files of evidence, ${seconds.toFixed(1)} s`,
+    `Backup ${path ?? "written"}: ${made.bytes} bytes, ${contentsText(made.end)}, ${seconds.toFixed(1)} s`,
   );
-  for (const file of removed) if (flags.json !== true) print.line(`Removed ${file}`);
-  if (made.problems.length > 0)
-    throw new WarningsError(
-      `${made.problems.length} files of evidence are missing or damaged, see \`waybill admin evidence verify\``,
-    );
+  if (destination.encrypted === undefined && flags.json !== true)
+    print.error("It is not encrypted: `--encrypt-to`, with a recipient of age, has only you read it");
+  if (flags.json !== true) tellPruned(pruned);
+  if (warning !== undefined) throw new WarningsError(warning);
 }
 
-async function check(file: string, flags: { json?: boolean }): Promise<void> {
-  const { head, end } = await readBackup(createReadStream(file));
-  tell(
-    flags,
-    { file, id: head.id, rows: end.rows, table_bytes: end.table_bytes, evidence_files: end.evidence_files },
-    `${file} is complete and as it was written: ${end.rows} rows, ${end.evidence_files} files of evidence`,
-  );
-}
-
-const when = (seconds: number): string => new Date(seconds * 1000).toISOString();
-
-function describe({ path, bytes, head, end }: FoundBackup): object {
-  const { tables, migrations, ...rest } = head;
-  const last_migration = migrations.at(-1)?.name;
-  return {
-    file: path,
-    bytes,
-    made_at: when(head.database_time),
-    ...rest,
-    last_migration,
-    tables: tables.length,
-    ...end,
-  };
-}
-
-async function list(folder: string | undefined, flags: { json?: boolean }): Promise<void> {
-  const { backups, damaged } = await listBackups(folder ?? standardFolder());
-  for (const each of backups)
-    tell(
-      flags,
-      describe(each),
-      `${when(each.head.database_time)}  ${each.bytes} bytes  evidence ${each.head.evidence}  ${each.path}`,
-    );
-  if (damaged.length > 0) throw new WarningsError(`Damaged, or incomplete: ${damaged.join(", ")}`);
-}
-
-async function prune(folder: string | undefined, flags: { keep: string }): Promise<void> {
-  const removed = await pruneBackups(folder ?? standardFolder(), keepRule(flags.keep));
-  for (const file of removed) print.line(`Removed ${file}`);
+/** The option by which the server says that it is the clock that wants something done. */
+export function scheduledOption(): Option {
+  return new Option("--scheduled").hideHelp();
 }
 
 /** Has a command exit with 2 for what it cannot work with. Its parts do the same if they are made after this. */
@@ -230,54 +286,31 @@ export function strictly(command: Command): Command {
   });
 }
 
-/** Tells of a file that cannot be read in a sentence. */
-export async function readable<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error: unknown) => {
-    const { code, path } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") throw new UsageError(`There is no ${path ?? "such file"}`, { cause: error });
-    throw error;
-  });
-}
-
 /** Builds `waybill backup …`. */
 export function backupCommand(): Command {
   const command = strictly(new Command("backup"))
+    .enablePositionalOptions()
     .description("copy the whole database and its evidence into a file, with the server running or not")
     .option(
       "--to <target>",
-      "a file, a folder, or - for standard output; the folder backups of the data directory unless given",
+      "a file, a folder, s3://bucket/prefix, or - for standard output; WAYBILL_BACKUP_TO, or the folder backups of the data directory, unless given",
+    )
+    .option(
+      "--format <which>",
+      "portable (rows, for any PostgreSQL) or physical (PostgreSQL's files, for a moment)",
     )
     .option(
       "--evidence <which>",
       "full, new (what no other backup of the folder has) or none; full for files, none for a bucket",
     )
     .option("--keep <rule>", "then remove older backups of the folder, such as 7d,4w,12m")
+    .addOption(recipientOption())
+    .option("--with-secret-key", "put the installation's secret key into it, which has to be encrypted then")
     .option("--verify", "then read the file and compare every byte")
+    .addOption(identityOption())
     .option("--json", "tell what was done as JSON")
+    .addOption(scheduledOption())
     .action((flags: BackupFlags) => readable(backup(flags)));
-  command
-    .command("check <file>")
-    .description("read a backup and compare every byte with what was written")
-    .option("--json", "tell what was found as JSON")
-    .action((file: string, flags) => readable(check(file, flags)));
-  command
-    .command("show <file>")
-    .description("tell what a backup is of")
-    .action((file: string) =>
-      readable(lookAtBackup(file).then((found) => print.line(JSON.stringify(describe(found), undefined, 2)))),
-    );
-  command
-    .command("list [folder]")
-    .description("list the backups of a folder")
-    .option("--json", "a JSON object for each")
-    .action((folder: string | undefined, flags) => readable(list(folder, flags)));
-  command
-    .command("prune [folder]")
-    .description("remove backups of a folder")
-    .requiredOption(
-      "--keep <rule>",
-      "the last of so many days, weeks and months that have one, such as 7d,4w,12m",
-    )
-    .action((folder: string | undefined, flags) => readable(prune(folder, flags)));
+  addFileCommands(command);
   return command;
 }

@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { type Config, readConfig } from "../config.ts";
 import { connect, type Database } from "../db/connect.ts";
-import { findManagedPostgres, startManagedPostgres } from "../db/managed/index.ts";
-import { isConnectionFailure, sqlStateOf } from "../db/sqlstate.ts";
+import { findManagedPostgres } from "../db/managed/index.ts";
+import { isConnectionFailure, isDatabaseFull, sqlStateOf } from "../db/sqlstate.ts";
 import { createEvidenceStore } from "../evidence/create.ts";
 import type { Actor } from "../domain/principal.ts";
 import { createIdSource } from "../lib/ids.ts";
@@ -13,6 +13,7 @@ import { createLogger, silentLog } from "../lib/log.ts";
 import { createTimeGuard, type TimeGuard } from "../lib/time-guard.ts";
 import { timeRecords } from "../modules/kernel/time/store.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
+import { openManaged, type OpenDatabase } from "../open-database.ts";
 import { CliError } from "./output.ts";
 
 /** What commands beside a running server work with. */
@@ -38,29 +39,25 @@ async function openRunning(config: Config): Promise<Database> {
   );
 }
 
-interface OpenDatabase {
-  db: Database;
-  close(): Promise<void>;
-}
-
 /** Connects to the database of a server that may be stopped. Then PostgreSQL is started for as long as the command runs. */
 async function openAny(config: Config): Promise<OpenDatabase> {
   const isSetUp = existsSync(join(config.dataDir, "postgres", "PG_VERSION"));
   const running = (await findRunning(config)) ?? (isSetUp ? undefined : await openRunning(config));
-  return running === undefined ? openOwn(config) : { db: running, close: () => running.close() };
+  return running === undefined
+    ? openManaged(config, { log: silentLog }, pool)
+    : { db: running, close: () => running.close() };
 }
 
-/** Starts the PostgreSQL of the data directory, which is made when there is none, for as long as the command runs. */
-async function openOwn(config: Config): Promise<OpenDatabase> {
-  const managed = await startManagedPostgres({ dataDir: config.dataDir, log: silentLog });
-  const db = connect({ connection: managed.connection, ...pool });
-  return {
-    db,
-    close: async () => {
-      await db.close();
-      await managed.stop();
-    },
-  };
+/** Runs work on a database as it is, set up or not, with the server running or not. @throws CliError when it cannot be reached. */
+export async function withAnyDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
+  const { db, close } = await openAny(config);
+  try {
+    return await work(db);
+  } catch (error) {
+    throw explained(error);
+  } finally {
+    await close();
+  }
 }
 
 /** Reads the time as servers on this database would. */
@@ -76,6 +73,7 @@ function explained(error: unknown): unknown {
     return new CliError("The database is empty: start the server on it once, which sets it up", {
       cause: error,
     });
+  if (isDatabaseFull(error)) return new CliError("The disk of the database is full", { cause: error });
   if (!isConnectionFailure(error)) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new CliError(`The database cannot be reached: ${reason}`, { cause: error });
@@ -111,7 +109,9 @@ export async function withIdleDatabase<T>(
 ): Promise<T> {
   const external = config.databaseUrl === undefined ? undefined : await findRunning(config);
   const { db, close } =
-    external === undefined ? await openOwn(config) : { db: external, close: () => external.close() };
+    external === undefined
+      ? await openManaged(config, { log: silentLog }, pool)
+      : { db: external, close: () => external.close() };
   try {
     return await work({ db, evidence: createEvidenceStore(config.evidence) });
   } catch (error) {
@@ -151,4 +151,9 @@ export function commandActor(command: string): Actor {
     request_id: randomUUID(),
     request_digest: null,
   };
+}
+
+/** Says on whose behalf something is done about backups: of somebody at the command line, or of the server by the clock. */
+export function runActor(command: string, scheduled: boolean): Actor {
+  return { ...commandActor(command), name: scheduled ? "waybill serve" : `waybill ${command}` };
 }

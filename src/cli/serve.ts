@@ -1,26 +1,33 @@
 import { Command } from "commander";
 
 import { type App, createApp } from "../app.ts";
-import { type Config, readConfig } from "../config.ts";
+import type { Config } from "../config.ts";
+import { Settings } from "../config-reload.ts";
 import { ManagedPostgresError, messageOf, systemReason } from "../db/managed/errors.ts";
 import { isConnectionFailure, sqlState, sqlStateOf } from "../db/sqlstate.ts";
 import { createLogger } from "../lib/log.ts";
+import { CertificateError } from "../http/tls.ts";
 import { isDiskFull } from "../lib/shortage.ts";
+import { ForeignEvidenceError, requireKnownEvidence } from "../modules/process/evidence/mark-service.ts";
 import { startFirstTime } from "./first-start.ts";
 import { tellHowToSignIn } from "./sign-in.ts";
+import { notifyManager } from "./notify.ts";
 import { openLogOutput } from "./log-output.ts";
 import { CliError } from "./output.ts";
+import { reloadOnHangup } from "./reload.ts";
 
-/** Resolves with the first signal that asks the process to end. */
-function stopSignal(): Promise<NodeJS.Signals> {
+/** Resolves with the first of these signals. */
+function stopSignal(signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(signal));
+    for (const signal of signals) process.once(signal, () => resolve(signal));
   });
 }
 
 /** Turns what commonly keeps a server from starting into a sentence that says what to do. */
 function explainStart(error: unknown, config: Config): unknown {
   if (error instanceof CliError || error instanceof ManagedPostgresError) return error;
+  if (error instanceof CertificateError)
+    return new CliError(`The server cannot speak TLS: ${error.message}.`);
   const { code, path } = error as NodeJS.ErrnoException;
   if (isDiskFull(error))
     return new CliError(
@@ -52,18 +59,31 @@ async function checkEvidenceFolder({ evidence, config }: App["deps"]): Promise<v
   });
 }
 
+/** Checks that this server and the others on the database keep evidence in one place. A bucket that does not answer keeps no server from starting. */
+async function checkEvidenceMark({ db, evidence, config, log }: App["deps"]): Promise<void> {
+  await requireKnownEvidence({ db, evidence }).catch((err: unknown) => {
+    if (err instanceof ForeignEvidenceError || config.evidence.s3 === undefined) throw err;
+    log.warn({ err }, "the bucket of evidence does not say whose it is");
+  });
+}
+
 /** Does what has to be done before the first request, and listens. @returns the address. */
 async function begin(app: App): Promise<string> {
   await checkEvidenceFolder(app.deps);
+  await checkEvidenceMark(app.deps);
   await startFirstTime(app.deps);
   return app.listen();
 }
 
 async function serve(): Promise<void> {
-  const config = readConfig();
+  const settings = new Settings();
+  const { config } = settings;
   const log = createLogger(config.logLevel, openLogOutput());
   // Listened for from the start: a server asked to stop while it starts does so as soon as it has started.
-  const stopAsked = stopSignal();
+  // A terminal that is closed takes its server along; anywhere else it is asked to read its settings again.
+  const isAtTerminal = process.stdin.isTTY;
+  const stopAsked = stopSignal(isAtTerminal ? ["SIGINT", "SIGTERM", "SIGHUP"] : ["SIGINT", "SIGTERM"]);
+  const canReload = isAtTerminal ? undefined : reloadOnHangup(settings, log);
   let giveUp: (error: Error) => void = () => {};
   const lost = new Promise<never>((_resolve, reject) => {
     giveUp = reject;
@@ -78,9 +98,12 @@ async function serve(): Promise<void> {
       throw explainStart(error, config);
     });
     log.info({ address, public_url: config.publicUrl }, "waybill is ready");
+    canReload?.(app);
+    if (config.isNotifying) await notifyManager(log, "READY=1");
     if (config.roles.api) await tellHowToSignIn(app.deps, address);
     const signal = await Promise.race([stopAsked, lost]);
     log.info({ signal }, "stopping");
+    if (config.isNotifying) void notifyManager(log, "STOPPING=1");
   } finally {
     await app.stop();
   }

@@ -13,6 +13,12 @@ export const anyUser = { kind: "user" } as const satisfies Access;
 /** Users who run the installation. */
 export const instanceAdmin = { kind: "instance_admin" } as const satisfies Access;
 
+/** Users who run the installation, and programs that watch it. */
+export const instanceAdminOrMetrics = {
+  kind: "instance_admin",
+  orMetricsToken: true,
+} as const satisfies Access;
+
 /** Callers whose signature the handler checks. */
 export const signed = { kind: "signature" } as const satisfies Access;
 

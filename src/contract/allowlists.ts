@@ -76,6 +76,7 @@ export const allowlistEndpoints = {
     summary: "Take an artifact off the allow-list of an environment",
     description: "What runs there is judged again at once.",
     access: organizationRole("member"),
+    recentSignIn: false,
     responses: { 200: okResponse },
   }),
 } satisfies Endpoints;

@@ -1,14 +1,29 @@
 import { z } from "zod";
 
+import { keyRuleLimits } from "../domain/key-rules.ts";
 import { apiKeyDescriptionLength, latestExpiry } from "../domain/names.ts";
 import { integer, Timestamp } from "./common.ts";
+import { RoleName } from "./role.ts";
+
+const longestNetwork = 64;
+
+/** Networks in CIDR notation, or single addresses; the handler refuses what is neither. */
+export const AddressList = z.array(z.string().max(longestNetwork)).max(keyRuleLimits.addresses);
+
+/** What a key may less than its owner, where it does. */
+const limits = {
+  /** The most it may in any organization. */
+  role: RoleName.optional(),
+  /** The networks it works from, in CIDR notation. */
+  allowed_addresses: z.array(z.string()).optional(),
+};
 
 /** When a key expires, in Unix seconds; 0 for never. The handler refuses times in the past. */
 const ExpiresAt = integer().max(latestExpiry).nullish();
 
 /**
  * A working key (interface spec 2). `expires_at` and `last_used_at` are 0 for never. A rotated key also says when it
- * was last rotated, and when the last of its former secrets ends.
+ * was last rotated, and when the last of its former secrets ends; one that is for less than its owner, for what; one that rules end, when.
  */
 export const ApiKey = z
   .object({
@@ -19,6 +34,9 @@ export const ApiKey = z
     last_used_at: Timestamp,
     rotated_at: Timestamp.optional(),
     grace_period_expires_at: Timestamp.optional(),
+    ...limits,
+    /** When rules of the installation, or of a service account's organization, end it. */
+    deadline_at: Timestamp.optional(),
   })
   .meta({ id: "ApiKeyListItemResponse" });
 
@@ -30,6 +48,7 @@ export const CreatedApiKey = z
     description: z.string(),
     created_at: Timestamp,
     expires_at: Timestamp,
+    ...limits,
   })
   .meta({ id: "ApiKeyCreatedResponse" });
 
@@ -43,6 +62,10 @@ export const ApiKeyPostInput = z
   .object({
     description: z.string().min(apiKeyDescriptionLength.min).max(apiKeyDescriptionLength.max),
     expires_at: ExpiresAt,
+    /** The most that the key may in any organization, and never more than its owner; null for as much. */
+    role: RoleName.nullish(),
+    /** Networks in CIDR notation that it works from; null for everywhere. */
+    allowed_addresses: AddressList.nullish(),
   })
   .meta({ id: "ApiKeyPostInput" });
 

@@ -8,9 +8,16 @@ import {
 } from "../domain/names.ts";
 import { notAnInteger } from "./input-errors.ts";
 
-/** The body of every error: a sentence, and for failed validations what is wrong where (contract 1.4). */
+/**
+ * The body of every error: a sentence, for failed validations what is wrong where (contract 1.4), and a reason for programs where there
+ * is something to do about it: `insufficient_user_authentication` asks the person to sign in again (the term of RFC 9470).
+ */
 export const ErrorBody = z
-  .object({ message: z.string(), errors: z.record(z.string(), z.string()).optional() })
+  .object({
+    message: z.string(),
+    errors: z.record(z.string(), z.string()).optional(),
+    reason: z.string().optional(),
+  })
   .meta({ id: "Error" });
 
 /** Unix seconds with a fraction. */

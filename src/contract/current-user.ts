@@ -12,12 +12,16 @@ export const Session = z
     last_used_at: Timestamp,
     expires_at: Timestamp,
     idle_expires_at: Timestamp,
-    /** The key it was begun with, whose end it shares; null when it was begun with a link. */
+    /** The key it was begun with, whose end it shares; null when it was begun otherwise. */
     api_key_id: z.string().nullable(),
     /** What the browser called itself when it signed in. */
     user_agent: z.string(),
     /** Where it signed in from, as the server saw it. */
     address: z.string(),
+    /** The sign-in provider at which it was begun, by its issuer; null for one begun otherwise. */
+    issuer: z.string().nullable(),
+    /** When the person proved there who they are; null where the provider does not say, and for sessions begun otherwise. */
+    proved_at: Timestamp.nullable(),
     /** Whether this request came with it. */
     is_current: z.boolean(),
   })

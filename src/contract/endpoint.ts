@@ -20,7 +20,8 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
  * - `organization`: a key with at least `role` in the `{org}` of the path. `anonymous` lets anybody in when the
  *   organization is public. `unknown` is how an organization that does not exist is answered, `denied` the text for
  *   members whose role is too low, where it is not the usual one.
- * - `instance_admin`: a key of a user who runs the installation.
+ * - `instance_admin`: a key of a user who runs the installation; `orMetricsToken` lets in who has the token for metrics, also while the
+ *   database does not answer.
  * - `signature`: the handler checks a signature over the body, or a key, itself.
  */
 export type Access =
@@ -28,7 +29,7 @@ export type Access =
   | { kind: "site" }
   | { kind: "user" }
   | { kind: "organization"; role: Role; anonymous: boolean; unknown: "denied" | "not_found"; denied?: string }
-  | { kind: "instance_admin" }
+  | { kind: "instance_admin"; orMetricsToken?: true }
   | { kind: "signature" };
 
 /** A form part with a file that is handed over in memory. */
@@ -108,7 +109,18 @@ export interface Endpoint {
   fromReplica?: boolean;
   /** Set for a read that shows a secret: nobody is to keep it, and it is not compressed. */
   showsSecret?: boolean;
+  /**
+   * Says whether a session that was begun at a sign-in provider needs a sign-in of the last half hour for this: for making keys and
+   * changing members. Left out, deletion does and nothing else; `false` for what takes access away, which must not wait, and for
+   * what can be put back.
+   */
+  recentSignIn?: boolean;
   deprecated?: boolean;
+}
+
+/** Says whether sessions that were begun at a provider need a recent sign-in for an endpoint. */
+export function needsRecentSignIn({ method, recentSignIn }: Endpoint): boolean {
+  return recentSignIn ?? method === "DELETE";
 }
 
 /** Endpoints by operation id. */

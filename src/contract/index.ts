@@ -6,6 +6,7 @@ import { attestationTypeEndpoints } from "./attestation-types.ts";
 import { attestationEndpoints } from "./attestations.ts";
 import { auditPackageEndpoints } from "./audit-packages.ts";
 import { auditEndpoints } from "./audit.ts";
+import { backupEndpoints } from "./backups.ts";
 import { buildEndpoints } from "./builds.ts";
 import { changeFeedEndpoints } from "./change-feed.ts";
 import { complianceHistoryEndpoints } from "./compliance-history.ts";
@@ -19,6 +20,9 @@ import { explanationEndpoints } from "./explanations.ts";
 import { flowStatisticsEndpoints } from "./flow-statistics.ts";
 import { flowTemplateCheckEndpoints } from "./flow-template-checks.ts";
 import { flowEndpoints } from "./flows.ts";
+import { instanceAuditEndpoints } from "./instance-audit.ts";
+import { healthEndpoints } from "./health.ts";
+import { identityEndpoints } from "./identities.ts";
 import { invitationEndpoints } from "./invitations.ts";
 import { liveArtifactEndpoints } from "./live-artifacts.ts";
 import { memberEndpoints } from "./members.ts";
@@ -32,6 +36,7 @@ import { repoEndpoints } from "./repos.ts";
 import { provenanceEndpoints } from "./provenance.ts";
 import { runningEndpoints } from "./running.ts";
 import { searchEndpoints } from "./search.ts";
+import { securityEndpoints } from "./security.ts";
 import { serviceAccountEndpoints } from "./service-accounts.ts";
 import { sessionEndpoints } from "./sessions.ts";
 import { silenceEndpoints } from "./silence.ts";
@@ -50,10 +55,13 @@ export const endpoints = {
   ...overviewEndpoints,
   ...userEndpoints,
   ...sessionEndpoints,
+  ...identityEndpoints,
   ...memberEndpoints,
   ...invitationEndpoints,
   ...serviceAccountEndpoints,
   ...auditEndpoints,
+  ...instanceAuditEndpoints,
+  ...securityEndpoints,
   ...environmentEndpoints,
   ...environmentEventEndpoints,
   ...eventEndpoints,
@@ -89,5 +97,7 @@ export const endpoints = {
   ...notificationEndpoints,
   ...qualityEndpoints,
   ...changeFeedEndpoints,
+  ...backupEndpoints,
   ...systemEndpoints,
+  ...healthEndpoints,
 } satisfies Endpoints;

@@ -14,6 +14,7 @@ import {
   timestampParameter,
 } from "./parameters.ts";
 import { RoleName } from "./role.ts";
+import { SessionListQuery, sessionList } from "./sessions.ts";
 
 /** A user with a role in the organization. */
 const Member = z
@@ -22,6 +23,8 @@ const Member = z
     /** Empty when the user has none. */
     display_name: z.string(),
     role: RoleName,
+    /** Who looks after the membership: `app` for people, `idp` for the groups of the sign-in provider, which change and remove it. */
+    source: z.enum(["app", "idp"]),
     /** Since when they are a member, in whatever role. */
     created_at: Timestamp,
     /** Whether their keys do not work at the moment. */
@@ -87,6 +90,7 @@ export const memberEndpoints = {
     summary: "Add a member, or change a member's role",
     description: "The last admin keeps the role.",
     access: organizationRole("admin"),
+    recentSignIn: true,
     body: { kind: "json", schema: MemberPutInput },
     responses: { 200: json("A member already; has this role now", Member), 201: json("Added", Member) },
   }),
@@ -97,6 +101,25 @@ export const memberEndpoints = {
     summary: "Remove a member",
     description: "The last admin stays. Service accounts that the member made stay, too.",
     access: organizationRole("admin"),
+    responses: { 200: okResponse },
+  }),
+  list_member_sessions: endpoint({
+    method: "GET",
+    path: "/members/{org}/{user}/sessions",
+    tag: "Members",
+    summary: "List the sessions of a member",
+    access: organizationRole("admin"),
+    query: SessionListQuery,
+    responses: { 200: sessionList },
+  }),
+  delete_member_sessions: endpoint({
+    method: "DELETE",
+    path: "/members/{org}/{user}/sessions",
+    tag: "Members",
+    summary: "End all sessions of a member",
+    description: "Also those in which they work for other organizations. Their keys go on working.",
+    access: organizationRole("admin"),
+    recentSignIn: false,
     responses: { 200: okResponse },
   }),
   list_audit_log: endpoint({

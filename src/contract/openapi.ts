@@ -2,7 +2,14 @@ import { z } from "zod";
 
 import { siteOf } from "../domain/sessions.ts";
 import { ErrorBody } from "./common.ts";
-import { type Access, contentTypesOf, type Endpoint, type Endpoints, type RequestBody } from "./endpoint.ts";
+import {
+  type Access,
+  contentTypesOf,
+  type Endpoint,
+  type Endpoints,
+  needsRecentSignIn,
+  type RequestBody,
+} from "./endpoint.ts";
 
 type Json = Record<string, unknown>;
 
@@ -77,12 +84,20 @@ function accessText(access: Access): string {
     case "user":
       return "Any valid key, or a session.";
     case "instance_admin":
-      return "Instance administrators only.";
+      return access.orMetricsToken === true
+        ? "Instance administrators, and who has the token for metrics."
+        : "Instance administrators only.";
     case "signature":
       return "A valid signature, or a key with the right to report.";
     case "organization":
       return `Role: ${access.role} or above${access.anonymous ? "; anybody when the organization is public" : ""}.`;
   }
+}
+
+function recentSignInText(endpoint: Endpoint): string | undefined {
+  return needsRecentSignIn(endpoint)
+    ? "Sessions that were begun at a sign-in provider need a sign-in of the last 30 minutes: else 403 with the reason `insufficient_user_authentication`."
+    : undefined;
 }
 
 /** Failures that endpoints have in common, by status: their component names and descriptions. */
@@ -197,7 +212,12 @@ function operation(schemas: Schemas, id: string, endpoint: Endpoint): Json {
     operationId: id,
     tags: [endpoint.tag],
     summary: endpoint.summary,
-    description: [endpoint.description, csvText(endpoint), accessText(endpoint.access)]
+    description: [
+      endpoint.description,
+      csvText(endpoint),
+      accessText(endpoint.access),
+      recentSignInText(endpoint),
+    ]
       .filter(Boolean)
       .join("\n\n"),
     ...(endpoint.deprecated === true ? { deprecated: true } : {}),

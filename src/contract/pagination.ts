@@ -39,3 +39,9 @@ export function paginationOf(page: PageNumbers, total: number): PaginationInfo {
     page_count: Math.ceil(total / page.per_page),
   };
 }
+
+/** Cuts one page out of a list that is short enough to be read whole. */
+export function pageOf<T>(items: readonly T[], page: PageNumbers): { data: T[]; pagination: PaginationInfo } {
+  const data = items.slice((page.page - 1) * page.per_page, page.page * page.per_page);
+  return { data, pagination: paginationOf(page, items.length) };
+}

@@ -129,6 +129,7 @@ export const policyEndpoints = {
       "What runs there is judged again at once; without any policy left its compliance is unknown. Detaching what is not " +
       "attached changes nothing.",
     access: organizationRoleOr("member", mayNotDetach),
+    recentSignIn: false,
     body: { kind: "json", schema: AttachPolicies },
     responses: { 200: okResponse },
   }),

@@ -120,6 +120,7 @@ export const serviceAccountEndpoints = {
     summary: "Make a key for a service account",
     description: "The key's value is in this reply only. Not idempotent: each call makes a key.",
     access: manager,
+    recentSignIn: true,
     body: { kind: "json", schema: ApiKeyPostInput },
     responses: { 201: json("The key, with its value", CreatedApiKey) },
   }),
@@ -137,6 +138,7 @@ export const serviceAccountEndpoints = {
     tag,
     summary: "Revoke a key of a service account",
     access: manager,
+    recentSignIn: false,
     responses: { 200: json("It no longer works", z.literal("revoked")) },
   }),
   rotate_service_account_api_key: endpoint({
@@ -147,6 +149,7 @@ export const serviceAccountEndpoints = {
     description:
       "The key keeps its id and gets another secret. The former secret works until `grace_period_expires_at`: for the grace period, though no longer than it would have without. Secrets it had before that end then, too, or sooner. `expires_at` is the key's new end; without it the one it has stays, and 0 is never. Not idempotent: each call makes a secret. Revoking the key ends all of its secrets at once.",
     access: manager,
+    recentSignIn: true,
     body: { kind: "json", schema: ApiKeyRotateInput },
     responses: { 201: json("The key, with its new value", RotatedApiKey) },
   }),

@@ -33,6 +33,18 @@ const SignInMethod = z
   })
   .meta({ id: "SignInMethod" });
 
+/** Which page of sessions is asked for. */
+export const SessionListQuery = z.object({
+  page: pageParameter().default(1),
+  per_page: integerParameter({ min: 1, max: 100 }).default(20),
+});
+
+/** Answer with a page of somebody's sessions. */
+export const sessionList = json(
+  "Sessions that work, the latest first; nobody has more than 100",
+  z.object({ data: z.array(Session), pagination: PaginationInfo }),
+);
+
 export const sessionEndpoints = {
   list_sign_in_methods: endpoint({
     method: "GET",
@@ -48,7 +60,7 @@ export const sessionEndpoints = {
     tag: "User",
     summary: "Sign in",
     description:
-      "With an API key, or with the token of a link that signs in once. The answer sets the session's cookie, which ends after 12 hours without use, after 30 days, and with the key. Whatever the secret is refused for, the answer is 401 and takes the same time. After 10 failures within a minute an address is told to wait (429). Not idempotent: each call begins a session.",
+      "With an API key, or with the token of a link that signs in once. The answer sets the session's cookie, which ends after 12 hours without use, after 30 days, and with the key. Whatever the secret is refused for, the answer is 401 and takes the same time. After 10 failures within a minute an address is told to wait (429). Where everybody has to sign in at the provider (`WAYBILL_OIDC_REQUIRE`), keys are refused with 403 unread, and `GET /sign-in/methods` does not list them. Not idempotent: each call begins a session.",
     access: siteAccess,
     body: { kind: "json", schema: SignInInput },
     responses: { 201: json("Signed in; the header Set-Cookie has the session", CurrentUser) },
@@ -59,16 +71,18 @@ export const sessionEndpoints = {
     tag: "User",
     summary: "List the caller's own sessions",
     access: anyUser,
-    query: z.object({
-      page: pageParameter().default(1),
-      per_page: integerParameter({ min: 1, max: 100 }).default(20),
-    }),
-    responses: {
-      200: json(
-        "Sessions that work, the latest first; nobody has more than 100",
-        z.object({ data: z.array(Session), pagination: PaginationInfo }),
-      ),
-    },
+    query: SessionListQuery,
+    responses: { 200: sessionList },
+  }),
+  delete_user_sessions: endpoint({
+    method: "DELETE",
+    path: "/user/sessions",
+    tag: "User",
+    summary: "End the caller's other sessions",
+    description: "All of them, for a request with a key. Repeating it ends what was begun meanwhile.",
+    access: anyUser,
+    recentSignIn: false,
+    responses: { 200: okResponse },
   }),
   delete_current_user_session: endpoint({
     method: "DELETE",
@@ -77,6 +91,7 @@ export const sessionEndpoints = {
     summary: "Sign out",
     description: "Ends the session of this request and takes its cookie away. 404 for a request with a key.",
     access: anyUser,
+    recentSignIn: false,
     responses: { 200: okResponse },
   }),
   delete_user_session: endpoint({
@@ -85,6 +100,7 @@ export const sessionEndpoints = {
     tag: "User",
     summary: "End one of the caller's own sessions",
     access: anyUser,
+    recentSignIn: false,
     responses: { 200: okResponse },
   }),
 } satisfies Endpoints;

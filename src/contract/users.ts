@@ -49,8 +49,10 @@ export const userEndpoints = {
     path: "/user/api-keys",
     tag: "User",
     summary: "Make a personal API key",
-    description: "The key's value is in this reply only. Not idempotent: each call makes a key.",
+    description:
+      "The key's value is in this reply only. Where everybody has to sign in at the provider (`WAYBILL_OIDC_REQUIRE`), only a session that was begun there makes keys: else 403. Not idempotent: each call makes a key.",
     access: anyUser,
+    recentSignIn: true,
     body: { kind: "json", schema: ApiKeyPostInput },
     responses: { 201: json("The key, with its value", CreatedApiKey) },
   }),
@@ -60,6 +62,7 @@ export const userEndpoints = {
     tag: "User",
     summary: "Revoke one of the caller's own API keys",
     access: anyUser,
+    recentSignIn: false,
     responses: { 200: json("It no longer works", z.literal("revoked")) },
   }),
 } satisfies Endpoints;

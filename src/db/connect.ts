@@ -18,12 +18,16 @@ export interface Tx extends Executor {
    * the transaction ends, which then fails as if the statement had been waited for.
    */
   send(command: Sql | Command): void;
+  /** Names it to what it queues, where its trace is recorded. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A connection of the pool that somebody has for a while. */
 export interface Borrowed {
   send(statement: Sent): Promise<pg.QueryResult>;
   release(): void;
+  /** See `Tx`. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Where connections for transactions come from. */

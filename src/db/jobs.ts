@@ -8,6 +8,11 @@ export interface EnqueueOptions {
   delay?: number;
 }
 
+/** Says in a payload what queued the job, where that is recorded. */
+function traced<Payload extends object>({ traceparent }: Tx, payload: Payload): Payload {
+  return traceparent === undefined ? payload : { ...payload, traceparent };
+}
+
 /** Queues a job in the caller's transaction: it exists exactly if the transaction commits. */
 export async function enqueue(
   tx: Tx,
@@ -16,7 +21,7 @@ export async function enqueue(
   options: EnqueueOptions = {},
 ): Promise<void> {
   const { key, delay } = options;
-  await tx.run(sql`select graphile_worker.add_job(${task}::text, ${JSON.stringify(payload)}::json,
+  await tx.run(sql`select graphile_worker.add_job(${task}::text, ${JSON.stringify(traced(tx, payload))}::json,
     job_key => ${key ?? null}::text, max_attempts => 25,
     run_at => now() + make_interval(secs => ${delay ?? 0}))`);
 }
@@ -28,6 +33,7 @@ export async function enqueueAll(
   jobs: readonly { payload: Record<string, string | number>; key: string }[],
 ): Promise<void> {
   if (jobs.length === 0) return;
+  const queued = jobs.map(({ payload, key }) => ({ payload: traced(tx, payload), key }));
   await tx.run(sql`select graphile_worker.add_job(${task}::text, job.payload, job_key => job.key, max_attempts => 25)
-    from json_to_recordset(${JSON.stringify(jobs)}::json) as job (payload json, key text)`);
+    from json_to_recordset(${JSON.stringify(queued)}::json) as job (payload json, key text)`);
 }

@@ -1,10 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import pg from "pg";
-
-import type { Database } from "./connect.ts";
-import { noticeLoss } from "./session-settings.ts";
-import { render, sql } from "./sql.ts";
+import type { Hold, LastingConnection } from "./lasting-connection.ts";
+import { sql } from "./sql.ts";
 
 /** How many servers share a database, this one included. */
 export interface LiveServers {
@@ -13,7 +10,8 @@ export interface LiveServers {
 }
 
 export interface LiveServersOptions {
-  db: Pick<Database, "direct">;
+  /** Holds the lock. */
+  lasting: LastingConnection;
   /** Called once when they cannot be counted for now: the last count stands. */
   onError(error: unknown): void;
   /** Milliseconds between two counts; 5 seconds when left out. */
@@ -22,8 +20,13 @@ export interface LiveServersOptions {
 
 const key = sql`hashtextextended('waybill server', 0)`;
 
+const name = "live server";
+
 /** Every server holds the same lock with all others, for as long as its connection lasts. */
-const join = sql`select pg_advisory_lock_shared(${key})`;
+const membership: Hold = {
+  take: [sql`select pg_advisory_lock_shared(${key})`],
+  giveBack: sql`select pg_advisory_unlock_shared(${key})`,
+};
 
 const countHolders = sql`
   select count(*) as servers from pg_locks l
@@ -31,49 +34,29 @@ const countHolders = sql`
     and l.database = (select oid from pg_database where datname = current_database())
     and (l.classid::bigint << 32 | l.objid::bigint) = ${key}`;
 
-const answerWithinMs = 10_000;
-
 /**
- * Joins the servers on a database and counts them from time to time, over a connection that does nothing else. A killed
+ * Joins the servers on a database and counts them from time to time, over the connection that has the server's locks. A killed
  * server's connection is closed by its kernel, so it is counted no more at once; nothing is written for it.
  */
-export function joinServers({ db, onError, countEveryMs = 5_000 }: LiveServersOptions): LiveServers {
+export function joinServers({ lasting, onError, countEveryMs = 5_000 }: LiveServersOptions): LiveServers {
   const stopping = new AbortController();
   let servers = 1;
 
-  async function enter(): Promise<pg.Client> {
-    const client = new pg.Client({ ...db.direct.options, query_timeout: answerWithinMs });
-    // What follows fails then.
-    client.on("error", () => {});
-    try {
-      await client.connect();
-      await client.query(noticeLoss);
-      await client.query(render(join));
-      return client;
-    } catch (error) {
-      void client.end().catch(() => {});
-      throw error;
-    }
-  }
-
   async function keepCounting(): Promise<void> {
-    let client: pg.Client | undefined;
     let isFailing = false;
     while (!stopping.signal.aborted) {
       try {
-        client ??= await enter();
-        const { rows } = await client.query<{ servers: number }>(render(countHolders));
-        servers = Math.max(1, rows[0]?.servers ?? 1);
+        await lasting.hold(name, membership);
+        const [counted] = await lasting.ask<{ servers: number }>(countHolders);
+        servers = Math.max(1, counted?.servers ?? 1);
         isFailing = false;
       } catch (error) {
         if (!isFailing) onError(error);
         isFailing = true;
-        void client?.end().catch(() => {});
-        client = undefined;
       }
       await delay(countEveryMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
-    await client?.end().catch(() => {});
+    await lasting.letGo(name);
   }
 
   const counting = keepCounting();

@@ -90,3 +90,103 @@ describe("migrate", () => {
     await expect(migrate(db.pool, folder)).rejects.toThrow("was written by a newer version");
   });
 });
+
+describe("migrate, on a database that a later version was at", () => {
+  /** A later version applies 0002; then 0002 is taken away, as it is not there in the version before. */
+  async function upgradedBy(program: string, second = "create table b ();"): Promise<void> {
+    await addMigration("0001-a.sql", "create table a ();");
+    await migrate(db.pool, folder, { program: "1.4.0" });
+    await addMigration("0002-b.sql", second);
+    await migrate(db.pool, folder, { program });
+    await rm(join(folder, "0002-b.sql"));
+  }
+
+  it("works with a schema one minor version ahead, and says so", async () => {
+    await upgradedBy("1.5.2");
+    const ahead: string[] = [];
+    const options = { program: "1.4.9", onAhead: (names: readonly string[]) => void ahead.push(...names) };
+    expect(await migrate(db.pool, folder, options)).toEqual([]);
+    expect(ahead).toEqual(["0002-b.sql"]);
+  });
+
+  it.each([
+    ["two minor versions ahead", "1.6.0", undefined],
+    ["of another major version", "2.0.0", undefined],
+    ["that was contracted", "1.5.0", "-- waybill: contracts\ncreate table b ();"],
+  ])("refuses one %s", async (_what, program, second) => {
+    await upgradedBy(program, second);
+    await expect(migrate(db.pool, folder, { program: "1.4.0" })).rejects.toThrow(
+      `was written by a newer version (${program}): it has migration 0002-b.sql`,
+    );
+  });
+
+  it("refuses one whose own migrations are not all there", async () => {
+    await upgradedBy("1.5.0");
+    await addMigration("0003-c.sql", "create table c ();");
+    await expect(migrate(db.pool, folder, { program: "1.4.0" })).rejects.toThrow("newer version");
+    expect(await tables()).toEqual(["a", "b", "migrations"]);
+  });
+
+  it("names the backup that was made before", async () => {
+    await addMigration("0001-a.sql", "create table organizations as select 1 as id;");
+    await migrate(db.pool, folder, { program: "1.4.0" });
+    await addMigration("0002-b.sql", "-- waybill: rewrites\nupdate organizations set id = 2;");
+    await migrate(db.pool, folder, { program: "1.9.0", beforeRewriting: async () => "/backups/one.tar" });
+    await rm(join(folder, "0002-b.sql"));
+    await expect(migrate(db.pool, folder, { program: "1.4.0" })).rejects.toThrow(
+      "waybill restore --force-nonempty /backups/one.tar",
+    );
+  });
+});
+
+describe("migrate, before tables are rewritten", () => {
+  const rewriting = "-- waybill: rewrites\nupdate organizations set id = id + 1;";
+
+  it("asks once for a backup, with what comes before applied and the rest not", async () => {
+    await addMigration("0001-a.sql", "create table organizations as select 1 as id;");
+    await migrate(db.pool, folder);
+    for (const [file, text] of [
+      ["0002-b.sql", "create table b ();"],
+      ["0003-c.sql", rewriting],
+      ["0004-d.sql", rewriting],
+    ] as const)
+      await addMigration(file, text);
+    const asked: unknown[] = [];
+    const beforeRewriting = async (pending: readonly { name: string }[]): Promise<string> => {
+      asked.push([pending.map(({ name }) => name), await tables()]);
+      return "file";
+    };
+    await migrate(db.pool, folder, { beforeRewriting });
+    expect(asked).toEqual([
+      [
+        ["0003-c.sql", "0004-d.sql"],
+        ["b", "migrations", "organizations"],
+      ],
+    ]);
+    const { rows } = await db.pool.query("select backup from migrations order by name");
+    expect(rows.map((row: { backup: string | null }) => row.backup)).toEqual([null, null, "file", "file"]);
+  });
+
+  it("applies nothing when that fails", async () => {
+    await addMigration("0001-a.sql", "create table organizations as select 1 as id;");
+    await migrate(db.pool, folder);
+    await addMigration("0002-b.sql", rewriting);
+    const beforeRewriting = (): Promise<never> => Promise.reject(new Error("no room"));
+    await expect(migrate(db.pool, folder, { beforeRewriting })).rejects.toThrow("no room");
+    expect((await db.pool.query("select id from organizations")).rows).toEqual([{ id: 1 }]);
+  });
+
+  it("asks for none while the database is empty", async () => {
+    await addMigration("0001-a.sql", "create table organizations (id integer);");
+    await addMigration("0002-b.sql", rewriting);
+    const beforeRewriting = (): Promise<never> => Promise.reject(new Error("asked"));
+    expect(await migrate(db.pool, folder, { beforeRewriting })).toHaveLength(2);
+  });
+
+  it("takes a mark that is added later for no change", async () => {
+    await addMigration("0001-a.sql", "create table a ();\n");
+    await migrate(db.pool, folder);
+    await addMigration("0001-a.sql", "-- waybill: rewrites\ncreate table a ();\n");
+    expect(await migrate(db.pool, folder)).toEqual([]);
+  });
+});

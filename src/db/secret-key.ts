@@ -7,6 +7,13 @@ const setting = "secret_key_fingerprint";
 /** Thrown when the database holds secrets that were sealed with another key than ours. */
 export class ForeignSecretsError extends Error {}
 
+/** Reads the fingerprint of the key that secrets are sealed with; undefined before the first start. */
+export async function findSecretKey(db: Executor): Promise<string | undefined> {
+  const noted = await db.first(query({ value: text })`
+    select value from instance_settings where name = ${setting}`);
+  return noted?.value;
+}
+
 /**
  * Makes sure that all who use a database seal secrets with one key: the first notes its fingerprint, and whoever has
  * another key is refused, instead of failing later on every secret the others wrote.
@@ -15,9 +22,7 @@ export class ForeignSecretsError extends Error {}
 export async function checkSecretKey(db: Executor, fingerprint: string): Promise<void> {
   await db.run(sql`
     insert into instance_settings (name, value) values (${setting}, ${fingerprint}) on conflict do nothing`);
-  const noted = await db.first(query({ value: text })`
-    select value from instance_settings where name = ${setting}`);
-  if (noted?.value !== fingerprint)
+  if ((await findSecretKey(db)) !== fingerprint)
     throw new ForeignSecretsError(
       "Secrets in this database were sealed with another key: set WAYBILL_SECRET_KEY, or the file secret-key in the data directory, to the one the other servers use.",
     );

@@ -22,6 +22,12 @@ export function isReadOnly(error: unknown): boolean {
   return sqlStateOf(error) === sqlState.readOnlyTransaction;
 }
 
+/** Whether the disk of the database was full, also where another error tells of that one. */
+export function isDatabaseFull(error: unknown): boolean {
+  if (sqlStateOf(error) === sqlState.diskFull) return true;
+  return error instanceof Error && error.cause !== undefined && isDatabaseFull(error.cause);
+}
+
 /** What Citus appends to names of what belongs to a shard. */
 const shardNumber = /_\d+$/;
 

@@ -67,7 +67,7 @@ async function attemptOnce<T>(
   try {
     const session = openSession(connection, db.begin);
     const sent: Promise<unknown>[] = [];
-    const tx = transactionOn(session, sent, db.checkRows);
+    const tx = transactionOn(session, sent, db.checkRows, connection.traceparent);
     const begun = session.begin();
     if (beginsWithReads) sent.push(handled(begun));
     else await begun;
@@ -122,7 +122,12 @@ function openSession(connection: Borrowed, begin: string): Session {
   };
 }
 
-function transactionOn(session: Session, sent: Promise<unknown>[], checkRows: boolean): Tx {
+function transactionOn(
+  session: Session,
+  sent: Promise<unknown>[],
+  checkRows: boolean,
+  traceparent: string | undefined,
+): Tx {
   const executor = createExecutor({ send: (statement) => session.send(statement), checkRows });
-  return { ...executor, send: (command) => void sent.push(handled(executor.run(command))) };
+  return { ...executor, traceparent, send: (command) => void sent.push(handled(executor.run(command))) };
 }

@@ -8,6 +8,9 @@ export const headPath = "waybill-backup.json";
 /** The last file of a backup: a backup without it is incomplete. */
 export const manifestPath = "manifest.jsonl";
 
+/** The installation's secret key, in an encrypted backup that was asked to have it: the file after the head. */
+export const secretKeyPath = "secret-key";
+
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
 const count = z.int().min(0);
 
@@ -15,7 +18,8 @@ const count = z.int().min(0);
 export const evidenceChoices = ["full", "new", "none"] as const;
 export type EvidenceChoice = (typeof evidenceChoices)[number];
 
-const Head = z.strictObject({
+/** What both kinds of backups begin with. */
+const headFields = {
   format: z.literal(formatNumber),
   id: z.uuid(),
   /** Version of the program that made it. */
@@ -31,18 +35,57 @@ const Head = z.strictObject({
   /** Which key sealed the secrets; null when none was sealed. */
   secret_key_fingerprint: z.string().nullable(),
   evidence: z.enum(evidenceChoices),
-  tables: z.array(
-    z.strictObject({
-      schema: z.string(),
-      name: z.string(),
-      columns: z.array(z.string()),
-      /** Divided by months where it was copied. */
-      partitioned: z.boolean(),
-    }),
-  ),
+};
+
+const Table = z.strictObject({
+  schema: z.string(),
+  name: z.string(),
+  columns: z.array(z.string()),
+  /** Divided by months where it was copied. */
+  partitioned: z.boolean(),
 });
-export type BackupHead = z.output<typeof Head>;
-export type BackupTable = BackupHead["tables"][number];
+
+const PortableHead = z.strictObject({ ...headFields, tables: z.array(Table) });
+
+/** Names the part of a WAL archive that one life of a database writes to. */
+export const lifePattern = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/;
+
+const PhysicalHead = z.strictObject({
+  ...headFields,
+  kind: z.literal("physical"),
+  /** None: rows are in PostgreSQL's files. */
+  tables: z.array(Table).max(0),
+  /** The life of the WAL archive that has what came after; null when none was kept. */
+  life: z.string().regex(lifePattern).nullable(),
+});
+
+/** What a backup of rows begins with, which fits every major version of PostgreSQL. */
+export type PortableHead = z.output<typeof PortableHead>;
+/** What a backup of the files of PostgreSQL begins with, which fits its major version alone. */
+export type PhysicalHead = z.output<typeof PhysicalHead>;
+export type BackupHead = PortableHead | PhysicalHead;
+export type BackupTable = z.output<typeof Table>;
+
+/** Tells the two kinds of backups apart. */
+export function isPhysical(head: BackupHead): head is PhysicalHead {
+  return "kind" in head;
+}
+
+const lsn = z.string().regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/);
+
+/** The files of PostgreSQL in a physical backup. */
+const Cluster = z.strictObject({
+  /** Of the tar that PostgreSQL wrote, and their SHA-256. */
+  bytes: count,
+  sha256: digest,
+  timeline: z.int().min(1),
+  /** From where to where in the write-ahead log the files become those of one moment. */
+  start_lsn: lsn,
+  end_lsn: lsn,
+  /** That moment, the first one that can be restored, in Unix seconds by the clock of the database. */
+  finished_at: z.number(),
+});
+export type ClusterFacts = z.output<typeof Cluster>;
 
 const ManifestLine = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("table"), table: z.string(), rows: count, bytes: count, sha256: digest }),
@@ -68,6 +111,8 @@ const ManifestLine = z.discriminatedUnion("kind", [
     evidence_files: count,
     /** Ids of other backups that have evidence of this one. */
     needs: z.array(z.uuid()),
+    /** Of a physical backup. */
+    cluster: Cluster.optional(),
   }),
 ]);
 export type ManifestLine = z.output<typeof ManifestLine>;
@@ -86,7 +131,8 @@ function parseJson(text: string): unknown {
 
 /** Reads the first file of a backup; undefined for what is none of a format known here. */
 export function parseHead(text: string): BackupHead | undefined {
-  return Head.safeParse(parseJson(text)).data;
+  const json = parseJson(text);
+  return PortableHead.safeParse(json).data ?? PhysicalHead.safeParse(json).data;
 }
 
 /** Reads a line of a manifest; undefined for what is none. */
@@ -107,15 +153,34 @@ export function partPath(table: string, number: number, isLast: boolean): string
   return `tables/${table}/${String(number).padStart(6, "0")}${isLast ? ".last" : ""}.bin.gz`;
 }
 
+/** Bytes of the tar of PostgreSQL's files that are compressed together. */
+export const clusterPartBytes = 1024 * 1024;
+
+/** The list that PostgreSQL itself makes of its files and their checksums. */
+export const clusterManifestPath = "cluster/backup_manifest";
+
+/** Names a part of the tar of PostgreSQL's files, a gzip file of its own. */
+export function clusterPartPath(number: number, isLast: boolean): string {
+  return `cluster/${String(number).padStart(6, "0")}${isLast ? ".last" : ""}.tar.gz`;
+}
+
 /** A file of a backup, by its path. */
 export type BackupFile =
+  | { kind: "cluster"; number: number; isLast: boolean }
+  | { kind: "cluster manifest" }
   | { kind: "part"; table: string; number: number; isLast: boolean }
   | { kind: "evidence"; sha256: string }
+  | { kind: "secret key" }
   | { kind: "manifest" };
 
 /** Reads the path of a file; undefined for one that no backup has. */
 export function parsePath(path: string): BackupFile | undefined {
   if (path === manifestPath) return { kind: "manifest" };
+  if (path === secretKeyPath) return { kind: "secret key" };
+  if (path === clusterManifestPath) return { kind: "cluster manifest" };
+  const cluster = /^cluster\/(\d{6,9})(\.last)?\.tar\.gz$/.exec(path);
+  if (cluster !== null)
+    return { kind: "cluster", number: Number(cluster[1]), isLast: cluster[2] !== undefined };
   const part = /^tables\/([a-z0-9_]+\.[a-z0-9_]+)\/(\d{6,9})(\.last)?\.bin\.gz$/.exec(path);
   if (part !== null)
     return { kind: "part", table: part[1] ?? "", number: Number(part[2]), isLast: part[3] !== undefined };

@@ -69,5 +69,16 @@ export function backupName(made_at: number, id: string): string {
   return `waybill-${stamp}-${id.slice(0, 8)}.tar`;
 }
 
-/** Names of files that `backupName` gives. */
-export const backupNamePattern = /^waybill-\d{8}T\d{6}Z-[0-9a-f]{8}\.tar$/;
+/** Names of files that `backupName` gives, and those of encrypted ones. */
+export const backupNamePattern = /^waybill-\d{8}T\d{6}Z-[0-9a-f]{8}\.tar(?:\.age)?$/;
+
+/** What the names of encrypted backups end with. */
+export const encryptedSuffix = ".age";
+
+/** Reads what the name of a backup says: when it was made, in Unix seconds, and the beginning of its id. */
+export function parseBackupName(name: string): { made_at: number; id: string } | undefined {
+  const parts = /^waybill-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-([0-9a-f]{8})\.tar/.exec(name);
+  if (parts === null || !backupNamePattern.test(name)) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts.slice(1, 7).map(Number);
+  return { made_at: Date.UTC(year, month - 1, day, hour, minute, second) / 1000, id: parts[7] ?? "" };
+}

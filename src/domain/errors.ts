@@ -22,11 +22,19 @@ export class AppError extends Error {
   readonly logged: boolean;
   /** Seconds after which it is worth another try, where that is known. */
   readonly retryAfter: number | undefined;
+  /** What programs tell it by, where the kind alone does not say what to do about it. */
+  readonly reason: string | undefined;
 
   constructor(
     kind: ErrorKind,
     message: string,
-    options: { errors?: InputErrors; cause?: unknown; logged?: boolean; retryAfter?: number } = {},
+    options: {
+      errors?: InputErrors;
+      cause?: unknown;
+      logged?: boolean;
+      retryAfter?: number;
+      reason?: string;
+    } = {},
   ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = "AppError";
@@ -34,6 +42,7 @@ export class AppError extends Error {
     this.errors = options.errors;
     this.logged = options.logged ?? false;
     this.retryAfter = options.retryAfter;
+    this.reason = options.reason;
   }
 }
 

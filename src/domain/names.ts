@@ -37,6 +37,7 @@ export const reservedNames: ReadonlySet<string> = new Set([
   "live",
   "ready",
   "metrics",
+  "health",
   "favicon.ico",
   "robots.txt",
 ]);

@@ -3,6 +3,14 @@ import type { Role } from "./roles.ts";
 /** Kinds of principals: who may have keys. */
 export const principalKinds = ["user", "service_account"] as const;
 
+/** What a key may less than its owner. */
+interface KeyLimits {
+  /** The most it may in any organization; null for as much as its owner. */
+  role: Role | null;
+  /** Whether it works from some networks alone. */
+  is_bound: boolean;
+}
+
 /** The user or service account whose key or session a request carried. */
 export interface Principal {
   kind: (typeof principalKinds)[number];
@@ -18,6 +26,10 @@ export interface Principal {
   /** The organization of a service account; null for a user. */
   org_id: string | null;
   instance_admin: boolean;
+  /** Of the key, or the one its session was begun with. */
+  limits: KeyLimits;
+  /** Where the request comes from, as `inet` takes it; null where that is not known. */
+  address: string | null;
 }
 
 /** An organization: its id for statements, its name for texts. */
@@ -53,6 +65,8 @@ export interface Actor {
   request_id: string;
   /** SHA-256 of the request's body; null when there was none. */
   request_digest: Buffer | null;
+  /** Address of who sent the request; left out where there was none: jobs and commands. */
+  address?: string;
 }
 
 /** The organization of a write, and on whose behalf it is made. */

@@ -7,3 +7,8 @@ export type Role = (typeof roles)[number];
 export function roleAllows(role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }
+
+/** Gives the weaker one of a role and the most that something may have, which is null where that is no less. */
+export function weakerRole(role: Role, most: Role | null): Role {
+  return most === null || roleAllows(most, role) ? role : most;
+}

@@ -3,14 +3,29 @@
 /** Seconds after which a session ends that is not used, and after which it ends however much it is used. */
 export const sessionSeconds = { idle: 12 * 3600, total: 30 * 24 * 3600 };
 
+/** Seconds after a person proved who they are at a provider for which their session may do what needs a recent sign-in. */
+export const recentSignInSeconds = 1800;
+
+/** Answered where that is longer ago, with the reason that programs tell it by (the term of RFC 9470, section 3). */
+export const signInAgain = {
+  message: "Sign in again to do this: it needs a sign-in of the last 30 minutes",
+  reason: "insufficient_user_authentication",
+};
+
 /** Seconds for which a link that signs in works. */
 export const signInLinkSeconds = 600;
+
+/** Name of the job that tells administrators of a link for an emergency. */
+export const announceLinkTask = "announce_sign_in_link";
 
 /** Most sessions that one owner has at a time; another one ends those used longest ago. */
 export const mostSessions = 100;
 
 /** Failures to sign in that one address has a minute, before it is told to wait. */
 export const signInFailures = { max: 10, windowSeconds: 60 };
+
+/** Failures to sign in that are recorded in the log of the instance, for one way to sign in and one address. */
+export const toldFailures = { max: 1, windowSeconds: 60 };
 
 /** Milliseconds that every failure to sign in takes, whatever it failed for. */
 export const signInFailureMs = 300;

@@ -1,16 +1,19 @@
 import { createReadStream } from "node:fs";
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 
 import { flush } from "../lib/flush.ts";
+import { writeSecretFile } from "../lib/secret-file.ts";
 import { probeStaging, removeStale, stageContent, type StagedFile } from "./staging.ts";
 import {
   addressPattern,
   ContentMissing,
   type EvidenceStore,
   type ListedContent,
+  markName,
   type StagedContent,
+  type StoreMark,
 } from "./store.ts";
 import { verifiedStream } from "./verify.ts";
 
@@ -28,7 +31,25 @@ async function entriesOf(folder: string): Promise<string[]> {
   }
 }
 
+/** Makes the mark that is a file. */
+function markIn(root: string): StoreMark {
+  const place = join(root, markName);
+  return {
+    place,
+    read: () =>
+      readFile(place, "utf8").then(
+        (text) => text.trim(),
+        (error: unknown) => {
+          if (isMissing(error)) return undefined;
+          throw error;
+        },
+      ),
+    write: (mark) => writeSecretFile(place, `${mark}\n`),
+  };
+}
+
 class FileStore implements EvidenceStore {
+  readonly mark: StoreMark;
   readonly #root: string;
   readonly #incoming: string;
   /** Folders that this process has flushed to the disk. */
@@ -37,6 +58,7 @@ class FileStore implements EvidenceStore {
   constructor(root: string) {
     this.#root = root;
     this.#incoming = join(root, "incoming");
+    this.mark = markIn(root);
   }
 
   #folder(sha256: string): string {

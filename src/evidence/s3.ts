@@ -3,54 +3,40 @@ import { rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 
-import type { S3Client, S3ServiceException } from "@aws-sdk/client-s3";
+import type { S3Client } from "@aws-sdk/client-s3";
 
-import { silentLog } from "../lib/log.ts";
+import {
+  connectS3,
+  isMissing,
+  isPassing,
+  library,
+  type S3Access,
+  signWithDigest,
+} from "../lib/bucket/client.ts";
+import { sha256 } from "../lib/hash.ts";
 import { probeStaging, removeStale, stageContent, type StagedFile } from "./staging.ts";
 import {
   addressPattern,
   ContentMissing,
   type EvidenceStore,
   type ListedContent,
+  markName,
   type StagedContent,
+  type StoreMark,
 } from "./store.ts";
 import { verifiedStream } from "./verify.ts";
 
 /** A bucket of an S3-compatible service. */
-export interface S3Settings {
-  /** Base URL of the service; undefined for the region's own. */
-  endpoint: string | undefined;
+export interface S3Settings extends S3Access {
   bucket: string;
-  region: string;
-  accessKey: string;
-  secretKey: string;
   /** Put before every key, as it is. */
   prefix: string;
 }
 
-/** Loads the client library, which takes a while: only servers with a bucket wait for it. */
-const library = () => import("@aws-sdk/client-s3");
-
 const attempts = 3;
-const connectTimeoutMs = 5_000;
-const idleTimeoutMs = 30_000;
-
-function statusOf(error: unknown): number | undefined {
-  return (error as Partial<S3ServiceException>).$metadata?.httpStatusCode;
-}
-
-/** Says whether an object is missing. When the bucket itself is, nothing is known of the object. */
-function isMissing(error: unknown): boolean {
-  return statusOf(error) === 404 && (error as Error).name !== "NoSuchBucket";
-}
-
-/** Says whether asking again may help: the service is busy or was not reached. */
-function isPassing(error: unknown): boolean {
-  const status = statusOf(error);
-  return status === undefined || status >= 500 || status === 429 || status === 408;
-}
 
 class S3Store implements EvidenceStore {
+  readonly mark: StoreMark;
   readonly #settings: S3Settings;
   readonly #staging: string;
   #client: Promise<S3Client> | undefined;
@@ -58,27 +44,38 @@ class S3Store implements EvidenceStore {
   constructor(settings: S3Settings, staging: string) {
     this.#settings = settings;
     this.#staging = staging;
+    const { bucket, prefix } = settings;
+    this.mark = {
+      place: `${prefix}${markName} in bucket ${bucket}`,
+      read: () => this.#readMark(),
+      write: (mark) => this.#writeMark(mark),
+    };
   }
 
-  async #connect(): Promise<S3Client> {
-    const { S3Client } = await library();
-    const { endpoint, region, accessKey, secretKey } = this.#settings;
-    return new S3Client({
-      region,
-      ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-      credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
-      // Older compatible services do not know the checksums that newer clients add by themselves.
-      requestChecksumCalculation: "WHEN_REQUIRED",
-      responseChecksumValidation: "WHEN_REQUIRED",
-      maxAttempts: attempts,
-      // What goes wrong is thrown; the library would write some of it to standard error as well.
-      logger: silentLog,
-      requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: idleTimeoutMs },
-    });
+  #markObject(): { Bucket: string; Key: string } {
+    return { Bucket: this.#settings.bucket, Key: this.#settings.prefix + markName };
+  }
+
+  async #readMark(): Promise<string | undefined> {
+    const { GetObjectCommand } = await library();
+    try {
+      const { Body } = await (await this.#open()).send(new GetObjectCommand(this.#markObject()));
+      return (await Body?.transformToString())?.trim();
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #writeMark(mark: string): Promise<void> {
+    const { PutObjectCommand } = await library();
+    const Body = `${mark}\n`;
+    const ChecksumSHA256 = sha256(Body).toString("base64");
+    await (await this.#open()).send(new PutObjectCommand({ ...this.#markObject(), Body, ChecksumSHA256 }));
   }
 
   #open(): Promise<S3Client> {
-    return (this.#client ??= this.#connect());
+    return (this.#client ??= connectS3(this.#settings));
   }
 
   #object(sha256: string): { Bucket: string; Key: string } {
@@ -97,13 +94,7 @@ class S3Store implements EvidenceStore {
       ChecksumSHA256: Buffer.from(file.sha256, "hex").toString("base64"),
     });
     // The digest as part of the signature: services that do not know the checksum header verify this one.
-    command.middlewareStack.add(
-      (next) => (args) => {
-        (args.request as { headers: Record<string, string> }).headers["x-amz-content-sha256"] = file.sha256;
-        return next(args);
-      },
-      { step: "build" },
-    );
+    signWithDigest(command, file.sha256);
     await (await this.#open()).send(command);
   }
 

@@ -24,6 +24,16 @@ export interface ListedContent extends Content {
   modified_at: number;
 }
 
+/** Says whose evidence a store has. It stands beside the content, for all servers that share the store. */
+export interface StoreMark {
+  /** Where it stands, for who runs the installation: a file, or an object of a bucket. */
+  place: string;
+  /** @returns undefined where nobody has written one yet. */
+  read(): Promise<string | undefined>;
+  /** Writes it, so that it survives a crash. */
+  write(mark: string): Promise<void>;
+}
+
 /** A store of evidence: content under the digest of its bytes, whoever owns it. Access is not its concern. */
 export interface EvidenceStore {
   /**
@@ -42,6 +52,7 @@ export interface EvidenceStore {
   list(): AsyncIterable<ListedContent>;
   /** Removes content that nobody refers to, if it is there. */
   remove(sha256: string): Promise<void>;
+  readonly mark: StoreMark;
   /** Checks that there is room to receive a file. @throws what writing one fails with. */
   probeRoom(): Promise<void>;
   /** Removes what interrupted uploads left more than so many seconds ago. @returns how many there were. */
@@ -71,6 +82,9 @@ export class ContentDamaged extends Error {
     this.name = "ContentDamaged";
   }
 }
+
+/** Name of the mark beside the content. */
+export const markName = "waybill-evidence";
 
 /** The lower-case hex form of a SHA-256. */
 export const addressPattern = /^[0-9a-f]{64}$/;

@@ -22,6 +22,16 @@ export function trustOf(proxies: TrustedProxies | undefined): ProxyTrust {
   return typeof proxies === "number" ? (_address, hop) => hop < proxies : compile(proxies);
 }
 
+/** Makes the rule whom to believe by a configuration that may change. */
+export function currentTrust(config: { readonly trustedProxies: TrustedProxies | undefined }): ProxyTrust {
+  let made = { proxies: config.trustedProxies, trust: trustOf(config.trustedProxies) };
+  return (address, hop) => {
+    const { trustedProxies: proxies } = config;
+    if (made.proxies !== proxies) made = { proxies, trust: trustOf(proxies) };
+    return made.trust(address, hop);
+  };
+}
+
 /** An address of `X-Forwarded-For` without the port that some proxies write; undefined for what is no address. */
 function bareAddress(text: string): string | undefined {
   const [, v6, v4] = /^(?:\[([^\]]*)\]|(\d+(?:\.\d+){3}))(?::\d{1,5})?$/.exec(text) ?? [];

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { Server as TlsServer } from "node:tls";
 
 import type { FastifyInstance } from "fastify";
 
@@ -30,23 +31,26 @@ export function connectionLimit(set: number | undefined, openFiles: number | und
   return Math.max(8, Math.min(set ?? standardConnections, left));
 }
 
-interface TrustIn {
+interface ConnectionLimits {
+  all: number;
+  perAddress: number | undefined;
   /** Who stands for many others. */
   trust: ProxyTrust;
 }
 
-interface ConnectionLimits extends TrustIn {
-  all: number;
-  perAddress: number | undefined;
+/** Limits that may change while the server runs, and whom it trusts. */
+interface Rules {
+  limits: IntakeLimits;
+  trust: ProxyTrust;
 }
 
 /** Counts connections, in all and by address. */
 export class Connections {
   readonly #byAddress = new Map<string, number>();
-  readonly #limits: ConnectionLimits;
+  readonly #limits: Readonly<ConnectionLimits>;
   count = 0;
 
-  constructor(limits: ConnectionLimits) {
+  constructor(limits: Readonly<ConnectionLimits>) {
     this.#limits = limits;
   }
 
@@ -84,9 +88,15 @@ function refuse(socket: Socket, why: "all" | "address"): void {
 }
 
 /** Keeps connections within limits, from before the HTTP server sees them. */
-function limitConnections(server: Server, limits: IntakeLimits & TrustIn, metrics: IntakeMetrics): void {
+function limitConnections(server: Server, { limits, trust }: Rules, metrics: IntakeMetrics): void {
   const all = connectionLimit(limits.connections, openFilesLimit());
-  const connections = new Connections({ all, perAddress: limits.connectionsPerAddress, trust: limits.trust });
+  const connections = new Connections({
+    all,
+    get perAddress() {
+      return limits.connectionsPerAddress;
+    },
+    trust,
+  });
   const refused = (reason: RefusedConnection): void => metrics.refusedConnections.inc({ reason });
   metrics.showConnections(() => connections.count);
   server.maxConnections = all + toldConnections;
@@ -100,17 +110,15 @@ function limitConnections(server: Server, limits: IntakeLimits & TrustIn, metric
     if (why === undefined) for (const listener of serve) listener.call(server, socket);
     else {
       refused(why);
-      refuse(socket, why);
+      // There is nobody yet to tell over TLS.
+      if (server instanceof TlsServer) socket.destroy();
+      else refuse(socket, why);
     }
   });
 }
 
 /** Limits connections, and what is under way on each. */
-export function registerConnectionLimits(
-  app: FastifyInstance,
-  limits: IntakeLimits & TrustIn,
-  metrics: IntakeMetrics,
-): void {
-  limitConnections(app.server, limits, metrics);
-  limitPipelining(app, limits.pipelined, metrics);
+export function registerConnectionLimits(app: FastifyInstance, rules: Rules, metrics: IntakeMetrics): void {
+  limitConnections(app.server, rules, metrics);
+  limitPipelining(app, rules.limits.pipelined, metrics);
 }

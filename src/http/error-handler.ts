@@ -57,7 +57,7 @@ export function shownFailure(error: unknown): { status: number; message: string 
     : { status: statusOf[shown.kind], message: shown.message };
 }
 
-/** Writes every error body there is: `{"message", "errors"?}`, status by kind, details of faults only to the log. */
+/** Writes every error body there is: `{"message", "errors"?, "reason"?}`, status by kind, details of faults only to the log. */
 export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const shown = explain(error);
   if (shown === undefined) request.log.error({ err: error }, "request failed");
@@ -82,6 +82,7 @@ export function handleError(error: FastifyError, request: FastifyRequest, reply:
       JSON.stringify({
         message: shown?.message ?? "Internal error",
         ...(shown?.errors === undefined ? {} : { errors: shown.errors }),
+        ...(shown?.reason === undefined ? {} : { reason: shown.reason }),
       }),
     );
 }

@@ -1,5 +1,11 @@
 import type { FastifyInstance } from "fastify";
 
+import { instanceAdminOrMetrics } from "../contract/access.ts";
+import { authorize } from "../modules/kernel/access/service.ts";
+import type { Deps } from "../modules/kernel/deps.ts";
+import { refusalTo } from "./actor.ts";
+import { pathOf } from "./path.ts";
+
 /** Whether the server can do its work. */
 export interface Health {
   /**
@@ -10,10 +16,10 @@ export interface Health {
 }
 
 /**
- * Serves `/live` and `/ready`. `/live` answers as long as the process does; `/ready` when requests can be served. Both answer the bare text `OK`,
- * which clients print as it is.
+ * Serves `/live`, `/ready` and `/health`. `/live` answers as long as the process does; `/ready` when requests can be served. Both answer the bare text `OK`,
+ * which clients print as it is. `/health` is the operation `instance_health`, for servers that answer no others as well.
  */
-export function registerHealth(app: FastifyInstance, health: Health): void {
+export function registerHealth(app: FastifyInstance, deps: Deps, health: Health): void {
   app.get("/live", async (_request, reply) => reply.type("text/plain; charset=utf-8").send("OK"));
   app.get("/ready", async (_request, reply) => {
     const problem = await health.problem();
@@ -23,5 +29,19 @@ export function registerHealth(app: FastifyInstance, health: Health): void {
       .header("retry-after", "1")
       .type("application/json; charset=utf-8")
       .send(JSON.stringify({ message: `Not ready: ${problem}` }));
+  });
+  app.get("/health", async (request, reply) => {
+    await authorize(deps, {
+      authorization: request.headers.authorization,
+      cookie: undefined,
+      isFromSite: () => false,
+      access: instanceAdminOrMetrics,
+      org: undefined,
+      needsRecentSignIn: false,
+      path: pathOf(request),
+      address: request.clientAddress,
+      onWrongAddress: refusalTo(deps, request, "instance_health"),
+    });
+    return reply.type("application/json; charset=utf-8").send(JSON.stringify(await deps.health.report()));
   });
 }

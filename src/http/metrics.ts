@@ -1,22 +1,66 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
+import { endpoints } from "../contract/index.ts";
 import { AppError } from "../domain/errors.ts";
-import { equalInConstantTime } from "../lib/hash.ts";
 import { wireId } from "../lib/ids.ts";
+import { hasMetricsToken } from "../modules/kernel/access/service.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { isFromThisMachine } from "./client-address.ts";
 import { pathOf } from "./path.ts";
 
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Bytes of the files that came with the request. */
+    evidenceBytes: number;
+  }
+}
+
 function mayRead(request: FastifyRequest, token: string | undefined): boolean {
-  const given = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  if (token !== undefined) return given !== undefined && equalInConstantTime(given, token);
-  return isFromThisMachine(request);
+  if (token === undefined) return isFromThisMachine(request);
+  return hasMetricsToken(token, request.headers.authorization);
 }
 
 function loggedPath(request: FastifyRequest): string | undefined {
   const { config, url } = request.routeOptions;
   return config.secretPath === true ? url : pathOf(request);
+}
+
+/** Operations by which pipelines and environments report, and what kind of report each takes. */
+const reportKinds: readonly (readonly [RegExp, string])[] = [
+  [/^create_artifact$/, "artifact"],
+  [/^post_([a-z_]+)_attestation$/, "attestation_$1"],
+  [/^([a-z0-9_]+)_report$/, "snapshot_$1"],
+];
+
+/** Says what kind of report an operation takes; undefined for one that takes none. */
+function reportKind(operation: string): string | undefined {
+  const found = reportKinds.find(([pattern]) => pattern.test(operation));
+  return found === undefined ? undefined : operation.replace(found[0], found[1]);
+}
+
+/** Makes what counts the reports that were taken, shown from the beginning. */
+function countReports({
+  registry,
+  orgs,
+}: Deps["metrics"]): (operation: string, org: string | undefined) => void {
+  const kinds = new Map(
+    Object.keys(endpoints).flatMap((id) => {
+      const kind = reportKind(id);
+      return kind === undefined ? [] : [[id, kind] as const];
+    }),
+  );
+  const reports = new Counter<"kind" | "org">({
+    name: "waybill_reports_total",
+    help: "Reports that were taken, by kind",
+    labelNames: ["kind", ...orgs.names],
+    registers: [registry],
+  });
+  if (orgs.names.length === 0) for (const kind of kinds.values()) reports.inc({ kind }, 0);
+  return (operation, org) => {
+    const kind = kinds.get(operation);
+    if (kind !== undefined) reports.inc({ kind, ...orgs.of(org) });
+  };
 }
 
 let processRegistry: Registry | undefined;
@@ -32,7 +76,7 @@ function processMetrics(): Registry {
 
 /** Serves `/metrics` in Prometheus' text format, and writes one log line for each request. */
 export function registerMetrics(app: FastifyInstance, deps: Pick<Deps, "config" | "metrics">): void {
-  const { registry } = deps.metrics;
+  const { registry, orgs } = deps.metrics;
   const ofProcess = processMetrics();
   const duration = new Histogram({
     name: "waybill_http_request_duration_seconds",
@@ -41,11 +85,20 @@ export function registerMetrics(app: FastifyInstance, deps: Pick<Deps, "config" 
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
-  const errors = new Counter({
+  const errors = new Counter<"org">({
     name: "waybill_http_server_errors_total",
     help: "Answers with a status of 500 and above",
+    labelNames: orgs.names,
     registers: [registry],
   });
+  const evidence = new Counter<"org">({
+    name: "waybill_evidence_bytes_total",
+    help: "Bytes of files that came with reports that were taken",
+    labelNames: orgs.names,
+    registers: [registry],
+  });
+  const countReport = countReports(deps.metrics);
+  app.decorateRequest("evidenceBytes", 0);
 
   app.addHook("onResponse", async (request, reply) => {
     const operation = request.routeOptions.config.operationId ?? request.routeOptions.url ?? "none";
@@ -55,7 +108,11 @@ export function registerMetrics(app: FastifyInstance, deps: Pick<Deps, "config" 
         { operation, method: request.method, status: reply.statusCode },
         reply.elapsedTime / 1000,
       );
-    if (reply.statusCode >= 500) errors.inc();
+    const org = request.caller?.org?.name;
+    if (reply.statusCode >= 500) errors.inc(orgs.of(org));
+    if (reply.statusCode < 300) countReport(operation, org);
+    if (reply.statusCode < 300 && request.evidenceBytes > 0)
+      evidence.inc(orgs.of(org), request.evidenceBytes);
     const { api_key_id: keyId, session_id: sessionId } = request.caller?.principal ?? {};
     request.log.info(
       {

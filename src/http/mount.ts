@@ -1,13 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 
 import type { CsvForm, CsvRows } from "../contract/csv.ts";
-import type { SummarizedBody, Endpoint, Endpoints, Reply, RequestBody } from "../contract/endpoint.ts";
+import {
+  type Endpoint,
+  type Endpoints,
+  needsRecentSignIn,
+  type Reply,
+  type RequestBody,
+  type SummarizedBody,
+} from "../contract/endpoint.ts";
 import { eventStreamType } from "../contract/event-stream.ts";
 import { exactPlaces } from "../contract/exact.ts";
 import { inputErrorsInSteps } from "../contract/input-errors.ts";
 import { parseInSteps } from "../contract/parse-in-steps.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
-import type { Actor } from "../domain/principal.ts";
 import { comesFromSite, readCookie, siteOf } from "../domain/sessions.ts";
 import { sha256InTurns } from "../lib/hash-in-turns.ts";
 import { isLargeJson, isStorable, JsonError, type Places } from "../lib/json.ts";
@@ -20,6 +26,7 @@ import { notJson, parseBody } from "./body.ts";
 import { summariesOf } from "./body-summaries.ts";
 import { isFromThisMachine } from "./client-address.ts";
 import { csvHeaders, csvPieces, prefersCsv } from "./csv.ts";
+import { createGuessLimit } from "./guess-limit.ts";
 import { inputOf, parse, pathParams, restPattern } from "./input.ts";
 import { AnswerKeeper } from "./keep.ts";
 import { KeptAnswer, KeptAnswers, showKeptAnswers } from "./kept-answers.ts";
@@ -27,6 +34,10 @@ import { type AnyFile, notJsonField, readMultipart } from "./multipart.ts";
 import { pathOf } from "./path.ts";
 import { createSource, type Source } from "./replica-reads.ts";
 import { type AnswerSender, createSender } from "./send.ts";
+import { actorOf, refusalTo } from "./actor.ts";
+import { beginWork, depsOf } from "./slow-requests.ts";
+import { hasClientCertificate } from "./tls.ts";
+import { beginTrace } from "./traces.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -99,8 +110,15 @@ async function receiveBody(
   spec: RequestBody | undefined,
   request: FastifyRequest,
 ): Promise<ReceivedBody> {
-  if (spec?.kind === "multipart")
-    return readMultipart(request, spec, { ...deps, exact: request.routeOptions.config.exact });
+  if (spec?.kind === "multipart") {
+    const received = await readMultipart(request, spec, {
+      ...depsOf(deps, request),
+      exact: request.routeOptions.config.exact,
+    });
+    const evidence = Object.values(received.files).filter((file) => "size" in file);
+    request.evidenceBytes = evidence.reduce((sum, { size }) => sum + size, 0);
+    return received;
+  }
   const digest =
     request.rawBody === null ? null : (request.bodyDigest ?? (await sha256InTurns([request.rawBody])));
   const isLarge = spec?.kind === "json" && isLargeJson(request.rawBody);
@@ -137,22 +155,14 @@ async function bodyOf(
   return spec === undefined ? undefined : validated(spec, value, isLarge);
 }
 
-function actorOf(request: FastifyRequest, operationId: string, digest: Buffer | null): Actor {
-  const principal = request.caller?.principal;
-  return {
-    kind: principal?.kind ?? "system",
-    id: principal?.id ?? null,
-    name: principal?.display_name ?? "anonymous",
-    api_key_id: principal?.api_key_id ?? null,
-    action: operationId,
-    request_id: request.id,
-    request_digest: digest,
-  };
-}
-
 /** Says who sent the request. */
-function peerOf(request: FastifyRequest): Peer {
-  return { address: request.clientAddress, isThisMachine: isFromThisMachine(request) };
+function peerOf({ config }: Pick<Deps, "config">, request: FastifyRequest): Peer {
+  const needsCertificate = config.tls?.clientCa !== undefined;
+  return {
+    address: request.clientAddress,
+    isThisMachine: isFromThisMachine(request),
+    mayUseKeys: !needsCertificate || hasClientCertificate(request.raw.socket),
+  };
 }
 
 function exactPlacesOf(body: RequestBody | undefined): Places | undefined {
@@ -206,14 +216,19 @@ function routeHandler(
     const wantsCsv = csv !== undefined && prefersCsv(request.headers.accept);
     if (endpoint.kept === true && !wantsCsv) {
       const make = async () =>
-        handler(await sourceOf(endpoint, reply), keptCall(deps, endpoint, request) as Call<Endpoint>);
-      const answer = await keeper.answer(request, make);
+        handler(
+          depsOf(await sourceOf(endpoint, reply), request),
+          keptCall(deps, endpoint, request) as Call<Endpoint>,
+        );
+      request.work?.received();
+      const answer = await keeper.answer(request, make).finally(() => request.work?.handled());
       return answer instanceof KeptAnswer
         ? sender.sendKept(request, reply, answer, endpoint)
         : sender.send(request, reply, answer, endpoint);
     }
     const { params, query } = inputOf(endpoint, request);
     const received = await receiveBody(deps, endpoint.body, request);
+    request.work?.received();
     let answer: Reply<Endpoint>;
     try {
       const body = await bodyOf(endpoint.body, request, received).finally(() => request.bodyIsRead?.());
@@ -226,19 +241,21 @@ function routeHandler(
         principal: request.caller?.principal,
         admission: request.admission ?? undefined,
         actor: actorOf(request, operationId, received.digest),
-        peer: peerOf(request),
+        peer: peerOf(deps, request),
         bodyBytes: received.bytes,
         url: deps.config.publicUrl + request.url,
         path: pathOf(request),
         headers: request.headers,
       } as Call<Endpoint>;
       if (csv !== undefined && wantsCsv) {
-        const pieces = csvPieces(csv.form, await csv.rows(deps, call));
+        const pieces = csvPieces(csv.form, await csv.rows(depsOf(deps, request), call));
+        request.work?.handled();
         const headers = csvHeaders(csv.form, call.org);
         return await sender.sendLong(request, reply, { status: 200, headers, pieces }, endpoint);
       }
-      answer = await handler(await sourceOf(endpoint, reply), call);
+      answer = await handler(depsOf(await sourceOf(endpoint, reply), request), call);
     } finally {
+      request.work?.handled();
       await received.discard?.();
     }
     return sender.send(request, reply, answer, endpoint);
@@ -283,6 +300,7 @@ async function admit(deps: Deps, gate: Gate | undefined, request: FastifyRequest
  */
 export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounted, version: string): void {
   const site = siteOf(deps.config.publicUrl);
+  const limitGuesses = createGuessLimit(deps);
   app.decorateRequest("caller", null);
   app.decorateRequest("authorizeAgain", null);
   const kept = new KeptAnswers(deps.config.keptAnswerBytes, deps.clock);
@@ -312,21 +330,27 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
         secretPath: endpoint.access.kind === "signature",
       },
       onRequest: async (request, reply) => {
+        beginTrace(deps, request, reply);
+        beginWork(deps, request);
         const params = request.params as { org?: string };
         const attempt = {
           authorization: request.headers.authorization,
           cookie: readCookie(site, request.headers.cookie),
           isFromSite: () => comesFromSite(site, request),
           access: endpoint.access,
+          needsRecentSignIn: needsRecentSignIn(endpoint),
           org: params.org !== undefined && isStorable(params.org) ? params.org : undefined,
           path: pathOf(request),
+          address: request.clientAddress,
+          onWrongAddress: refusalTo(deps, request, operationId),
         };
-        request.caller = await authorize(deps, attempt);
+        request.caller = await limitGuesses(request, attempt, () => authorize(deps, attempt));
         if (endpoint.responses[200]?.contentType === eventStreamType)
           request.authorizeAgain = () => authorize(deps, attempt);
         if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal);
         request.admission = await admit(deps, gate, request, endpoint);
         await requireRightTime(deps, endpoint, reply);
+        request.work?.authorized();
       },
       handler: routeHandler(deps, mounted, [operationId, endpoint], answering),
     });

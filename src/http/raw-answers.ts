@@ -34,9 +34,13 @@ function isAnswering(socket: Duplex): boolean {
   return answer !== undefined && answer !== null && (answer.headersSent || answer.req.complete);
 }
 
+/** Errors before there is anybody to answer to. */
+const failedHandshake = /^(?:EPROTO|ERR_SSL_|ERR_TLS_)/;
+
 /** Says what is wrong with bytes that are not HTTP enough to become a request, and closes the connection. */
 export function handleClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable || isAnswering(socket)) return void socket.destroy();
+  const isUnanswerable = error.code === "ECONNRESET" || failedHandshake.test(error.code ?? "");
+  if (isUnanswerable || !socket.writable || isAnswering(socket)) return void socket.destroy();
   const [status, message] = clientErrors[error.code ?? ""] ?? [400, "Request is not valid HTTP"];
   socket.end(rawAnswer(status, message), () => socket.destroy());
 }

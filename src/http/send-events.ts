@@ -80,7 +80,7 @@ export class EventSender {
       registers,
     });
     // Who listens comes back, to a server that goes on.
-    app.addHook("preClose", async () => {
+    app.draining.whenEnding(() => {
       this.#isStopping = true;
       for (const end of this.#ends) end();
     });

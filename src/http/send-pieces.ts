@@ -200,6 +200,8 @@ async function sendRest(reply: FastifyReply, head: AnswerHead, rest: Rest): Prom
       await sendWritten();
       writer.clear();
       await nextTurn();
+      // Also where there was nothing to send, which is when nobody else notices.
+      signal.throwIfAborted();
       isLast = await gather(iterator, writer, sendBytes);
     }
     await sendWritten();

@@ -1,9 +1,11 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
+import { Server as TlsServer } from "node:tls";
 
 import { Counter } from "prom-client";
 
 import type { Deps } from "../modules/kernel/deps.ts";
+import { rawSocketOf } from "./raw-socket.ts";
 
 /** How far a client has come with what was sent to it. */
 interface Progress {
@@ -33,7 +35,7 @@ export function cutOffStalledClients(server: Server, deps: Pick<Deps, "config" |
     registers: [deps.metrics.registry],
   });
   const connections = new Map<Socket, Progress>();
-  server.on("connection", (socket) => {
+  server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
     connections.set(socket, { taken: 0, at: performance.now() });
     socket.once("close", () => connections.delete(socket));
   });
@@ -47,7 +49,7 @@ export function cutOffStalledClients(server: Server, deps: Pick<Deps, "config" |
         cutOff.inc();
         deps.log.warn({ address: socket.remoteAddress }, "client takes nothing of its answer and is cut off");
         // Not only closed: what the kernel still holds for it goes as well.
-        socket.resetAndDestroy();
+        rawSocketOf(socket).resetAndDestroy();
       }
     }
   };

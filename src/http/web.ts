@@ -88,7 +88,7 @@ function contentSecurityPolicy(nonce: string): string {
 const themePattern = /(?:^|;\s*)waybill-theme=(light|dark)(?:;|$)/;
 
 /** Reads the theme that a browser was told to use; undefined for that of its system. */
-function themeOf({ headers }: FastifyRequest): string | undefined {
+export function themeOf({ headers }: FastifyRequest): string | undefined {
   return themePattern.exec(headers.cookie ?? "")?.[1];
 }
 

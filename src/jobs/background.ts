@@ -2,9 +2,9 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import type { TaskList } from "graphile-worker";
 
-import { isDistributed } from "../db/citus/distribute.ts";
 import { waitForCommits } from "../db/citus/uncommitted.ts";
 import type { Database } from "../db/connect.ts";
+import type { LastingConnection } from "../db/lasting-connection.ts";
 import type { Logger } from "../lib/log.ts";
 import { afterCommits } from "./after-commits.ts";
 import { carefulTasks } from "./careful.ts";
@@ -21,10 +21,16 @@ export interface Crew {
   concurrency?: number;
   /** Tasks queued by the clock, in the form of a crontab. */
   schedule?: string;
+  /** Its work is done by processes of their own, and may take hours: it is neither suspected with other jobs nor waited for by them. */
+  apart?: boolean;
 }
 
 export interface BackgroundOptions {
   db: Database;
+  /** By which other servers see that this one is there. */
+  lasting: LastingConnection;
+  /** Whether the database is distributed over several nodes. */
+  distributed: boolean;
   log: Logger;
   /** No other server works on this database: whatever is held at the start was held by servers that are gone. */
   alone: boolean;
@@ -60,12 +66,11 @@ async function logSetAside({ db, log }: BackgroundOptions): Promise<void> {
 }
 
 async function begin(options: BackgroundOptions): Promise<JobRunner> {
-  const { db, log, alone, crews, keepUp } = options;
+  const { db, lasting, distributed, log, alone, crews, keepUp } = options;
   if (alone) logRelease(log, await releaseAllJobs(db));
   await logSetAside(options);
-  const distributed = await isDistributed(db.direct);
   const wait = (orgId: string): Promise<void> => waitForCommits(db, orgId);
-  const presence = bePresent({ db, log, onRelease: (jobs) => logRelease(log, jobs) });
+  const presence = bePresent({ db, lasting, log, onRelease: (jobs) => logRelease(log, jobs) });
   const runners: JobRunner[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(runners.map((runner) => runner.stop()));
@@ -73,11 +78,15 @@ async function begin(options: BackgroundOptions): Promise<JobRunner> {
   };
   const solitude = createSolitude();
   try {
-    for (const { tasks, ...crew } of crews) {
+    for (const { tasks, apart, ...crew } of crews) {
       const timely = distributed ? afterCommits(wait, tasks) : tasks;
       runners.push(
         await keepUp(() =>
-          startJobs(db.direct, carefulTasks(timely, { db, log, solitude }), { ...crew, log, presence }),
+          startJobs(
+            db.direct,
+            carefulTasks(timely, { db, log, solitude: apart === true ? undefined : solitude }),
+            { ...crew, log, presence },
+          ),
         ),
       );
     }

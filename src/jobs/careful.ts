@@ -5,13 +5,14 @@ import { isPermanent } from "../domain/errors.ts";
 import type { Logger } from "../lib/log.ts";
 import { endsOf, forgetEnds, giveUp, isTaskSetAside, markAlone, suspectedFrom } from "./ends-store.ts";
 import type { Solitude } from "./solitude.ts";
+import { traceIdOf } from "./traced.ts";
 
 /** What careful tasks need. */
 export interface CarefulOptions {
   db: Executor;
   log: Logger;
-  /** Shared by all workers of the server. */
-  solitude: Solitude;
+  /** Shared by all workers of the server whose jobs may end it; undefined for jobs that run in processes of their own. */
+  solitude: Solitude | undefined;
 }
 
 type Run = () => Promise<unknown>;
@@ -20,11 +21,16 @@ function isTimed(payload: unknown): boolean {
   return typeof payload === "object" && payload !== null && "_cron" in payload;
 }
 
+function beside(solitude: Solitude | undefined, run: Run): Promise<unknown> {
+  return solitude === undefined ? run() : solitude.beside(run);
+}
+
 /** Runs a job that was handed out before: alone when servers ended while it ran. */
 async function runAgain({ db, log, solitude }: CarefulOptions, id: string, run: Run): Promise<unknown> {
   const ends = await endsOf(db, id);
-  if (ends === 0) return solitude.beside(run);
+  if (ends === 0) return beside(solitude, run);
   try {
+    if (solitude === undefined) return await run();
     if (ends < suspectedFrom) return await solitude.beside(run);
     return await solitude.alone(async () => {
       await markAlone(db, id);
@@ -44,7 +50,10 @@ async function noteFailure(
   const { id, task_identifier: task, attempts, max_attempts } = job;
   if (isPermanent(error)) await giveUp(db, id);
   else if (attempts < max_attempts) return;
-  log.error({ err: error, job: id, task }, "a background job failed for good, see `waybill admin jobs list`");
+  log.error(
+    { err: error, job: id, task, trace_id: traceIdOf(job) },
+    "a background job failed for good, see `waybill admin jobs list`",
+  );
 }
 
 function careful(options: CarefulOptions, name: string, task: Task): Task {
@@ -54,7 +63,7 @@ function careful(options: CarefulOptions, name: string, task: Task): Task {
     if (isTimed(payload) && (await isTaskSetAside(options.db, name))) return;
     const run: Run = async () => task(payload, helpers);
     try {
-      await (job.attempts > 1 ? runAgain(options, job.id, run) : options.solitude.beside(run));
+      await (job.attempts > 1 ? runAgain(options, job.id, run) : beside(options.solitude, run));
     } catch (error) {
       await noteFailure(options, job, error);
       throw error;

@@ -1,4 +1,5 @@
 import type { ConnectionSource, Executor, Tx } from "../db/connect.ts";
+import type { Hold } from "../db/lasting-connection.ts";
 import { boolean, integer, type RowOf, text } from "../db/row.ts";
 import { constant, query, type Sql, sql } from "../db/sql.ts";
 import { transaction } from "../db/transaction.ts";
@@ -30,9 +31,16 @@ function lockOf(id: Sql): Sql {
   return sql`hashtextextended('waybill job worker ' || ${id}, 0)`;
 }
 
-/** Writes the statement that takes the lock of a worker, for as long as the connection lasts. */
-export function holdLock(worker: string): Sql {
-  return sql`select pg_advisory_lock(${lockOf(sql`${worker}::text`)})`;
+/** Writes the statements by which a worker of a server is there: it holds a lock, for as long as the connection lasts. */
+export function presenceOf(worker: string, server: string): Hold {
+  const lock = lockOf(sql`${worker}::text`);
+  return {
+    take: [
+      sql`select pg_advisory_lock(${lock})`,
+      sql`insert into job_workers (id, server) values (${worker}, ${server}) on conflict do nothing`,
+    ],
+    giveBack: sql`select pg_advisory_unlock(${lock})`,
+  };
 }
 
 /** Lists workers whose lock nobody holds, by their `id`. */

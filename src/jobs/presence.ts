@@ -1,17 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
-import pg from "pg";
-
 import type { Database } from "../db/connect.ts";
-import { noticeLoss } from "../db/session-settings.ts";
-import { render } from "../db/sql.ts";
+import type { LastingConnection } from "../db/lasting-connection.ts";
 import type { Logger } from "../lib/log.ts";
 import {
   releaseJobs,
   type ReleasedJobs,
-  holdLock,
   listUnheld,
+  presenceOf,
   releaseStrangers,
   retire,
 } from "./ends-store.ts";
@@ -19,7 +16,7 @@ import {
 /**
  * Shows other servers on the database that this one is there, and notices when they are not.
  *
- * A worker is there as long as an advisory lock by its id is held, by a connection that does nothing else. A killed
+ * A worker is there as long as an advisory lock by its id is held, by the server's lasting connection. A killed
  * server's connection is closed by its kernel, so the lock is free at once; a server that is merely slow, however slow,
  * keeps it, because that takes nothing of the server. A lock that was lost in another way, such as a restart of
  * PostgreSQL, is taken again long before anybody concludes from it.
@@ -34,6 +31,8 @@ export interface Presence {
 
 export interface PresenceOptions {
   db: Database;
+  /** Holds the locks. */
+  lasting: LastingConnection;
   log: Logger;
   /** Told of workers that were found to be no more, and of what they held. */
   onRelease(jobs: ReleasedJobs): void;
@@ -43,17 +42,13 @@ export interface PresenceOptions {
   graceMs?: number;
 }
 
-const reconnectAfterMs = 500;
-
-/** A connection that does not answer for so long is given up. */
-const answerWithinMs = 10_000;
+const tryAgainMs = 500;
 
 /** Looks between two searches for what workers of unknown origin left. */
 const looksPerSearch = 6;
 
-/** Closes a connection at once: asked to end in peace, it may never answer. */
-function cut(client: pg.Client): void {
-  (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+function nameOf(worker: string): string {
+  return `job worker ${worker}`;
 }
 
 class LockedPresence implements Presence {
@@ -64,7 +59,6 @@ class LockedPresence implements Presence {
   readonly #missing = new Map<string, number>();
   readonly #stopping = new AbortController();
   readonly #work: Promise<void>;
-  #client: Promise<pg.Client> | undefined;
   #looks = 0;
 
   constructor(options: PresenceOptions) {
@@ -74,80 +68,32 @@ class LockedPresence implements Presence {
 
   async announce(worker: string): Promise<void> {
     this.#mine.add(worker);
+    const { lasting, log } = this.#options;
     for (;;)
       try {
-        return await this.#hold(await this.#connected(), worker);
+        return await lasting.hold(nameOf(worker), presenceOf(worker, this.#server));
       } catch (err) {
         if (this.#stopping.signal.aborted) throw err;
-        this.#options.log.warn({ err }, "background work waits for the database");
-        await this.#pause(reconnectAfterMs);
+        log.warn({ err }, "background work waits for the database");
+        await this.#pause(tryAgainMs);
       }
   }
 
   async retire(worker: string): Promise<void> {
-    await retire(this.#options.db, worker);
+    const { db, lasting } = this.#options;
+    await retire(db, worker);
     this.#mine.delete(worker);
+    await lasting.letGo(nameOf(worker));
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#work;
-    const client = await this.#client?.catch(() => undefined);
-    await client?.end().catch(() => {});
+    for (const worker of this.#mine) await this.#options.lasting.letGo(nameOf(worker));
   }
 
   #pause(ms: number): Promise<void> {
     return delay(ms, undefined, { signal: this.#stopping.signal }).catch(() => {});
-  }
-
-  async #hold(client: pg.Client, worker: string): Promise<void> {
-    await client.query(render(holdLock(worker)));
-    await client.query("insert into job_workers (id, server) values ($1, $2) on conflict do nothing", [
-      worker,
-      this.#server,
-    ]);
-  }
-
-  /** Gives the connection with all of our locks; a new one when the last one was lost. */
-  #connected(): Promise<pg.Client> {
-    this.#client ??= this.#connect();
-    return this.#client;
-  }
-
-  #connect(): Promise<pg.Client> {
-    const client = new pg.Client({ ...this.#options.db.direct.options, query_timeout: answerWithinMs });
-    const connecting = this.#holdAll(client);
-    // An error only precedes the end.
-    client.on("error", () => {});
-    client.once("end", () => void this.#comeBack(connecting));
-    connecting.catch(() => this.#forget(connecting));
-    return connecting;
-  }
-
-  async #holdAll(client: pg.Client): Promise<pg.Client> {
-    try {
-      await client.connect();
-      await client.query(noticeLoss);
-      for (const worker of this.#mine) await this.#hold(client, worker);
-      return client;
-    } catch (error) {
-      cut(client);
-      throw error;
-    }
-  }
-
-  #forget(lost: Promise<pg.Client>): void {
-    if (this.#client === lost) this.#client = undefined;
-  }
-
-  /** Takes the locks again at once, long before others conclude that we are gone. */
-  async #comeBack(lost: Promise<pg.Client>): Promise<void> {
-    this.#forget(lost);
-    while (this.#client === undefined) {
-      await this.#pause(reconnectAfterMs);
-      if (this.#stopping.signal.aborted) return;
-      await this.#connected().catch(() => {});
-    }
   }
 
   async #keepLooking(): Promise<void> {
@@ -173,14 +119,8 @@ class LockedPresence implements Presence {
 
   /** Lists workers of others whose lock is free, asked over the connection that has our own: its loss shows then, too. */
   async #unheld(): Promise<string[]> {
-    const client = await this.#connected();
-    try {
-      const { rows } = await client.query<{ id: string }>(render(listUnheld));
-      return rows.map(({ id }) => id).filter((id) => !this.#mine.has(id));
-    } catch (error) {
-      cut(client);
-      throw error;
-    }
+    const rows = await this.#options.lasting.ask<{ id: string }>(listUnheld);
+    return rows.map(({ id }) => id).filter((id) => !this.#mine.has(id));
   }
 
   #goneOf(unheld: readonly string[]): string[] {

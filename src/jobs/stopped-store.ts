@@ -44,6 +44,14 @@ export function countStopped(db: Executor): Promise<{ set_aside: number; failed:
     left join job_ends e on e.job_id = j.id and e.set_aside_at is not null where ${isExhausted}`);
 }
 
+/** Counts the jobs that have been due for ten minutes, and that nobody has begun. */
+export async function countOverdue(db: Executor): Promise<number> {
+  const { overdue } = await db.one(query({ overdue: integer })`
+    select count(*) as overdue from graphile_worker._private_jobs j
+    where j.locked_at is null and j.attempts < j.max_attempts and j.run_at < now() - interval '10 minutes'`);
+  return overdue;
+}
+
 /**
  * Has a stopped job tried again, with all its tries; one that servers ended with runs alone, and is set aside again when
  * another one ends. @returns false when there is no such job.

@@ -2,8 +2,16 @@
  * Gathers calls that arrive while an earlier batch is being written and hands them over together, so that many durable
  * writes share one transaction. Order is kept. A lone call goes at once; a few wait for a moment while many are being written.
  */
-export interface Batcher<In, Out> {
+export interface Batcher<In, Out> extends WaitingItems {
   submit(item: In): Promise<Out>;
+}
+
+/** What waits, and has not begun to be written. */
+export interface WaitingItems {
+  /** How many wait. */
+  readonly waiting: number;
+  /** For how many milliseconds the first of them has waited; 0 when none does. */
+  waitedMs(): number;
 }
 
 interface BatchOptions<In, Out> {
@@ -47,6 +55,8 @@ interface Waiting<In, Out> {
   item: In;
   subject: string | undefined;
   weight: number;
+  /** Since when it waits, as `performance.now()` says. */
+  since: number;
   resolve(result: Out): void;
   reject(error: unknown): void;
 }
@@ -91,9 +101,19 @@ class BatchQueue<In, Out> implements Batcher<In, Out> {
       // A lone item is taken however heavy it is: nothing else will make room for it.
       if (isFull && this.#queue.length > 0) return reject(limits.refusal());
       this.#waitingWeight += weight;
-      this.#queue.push({ item, subject: subjectOf?.(item), weight, resolve, reject });
+      const since = performance.now();
+      this.#queue.push({ item, subject: subjectOf?.(item), weight, since, resolve, reject });
       this.#schedule();
     });
+  }
+
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  waitedMs(): number {
+    const [first] = this.#queue;
+    return first === undefined ? 0 : performance.now() - first.since;
   }
 
   /** Begins batches in one turn of the event loop, so that requests that arrived together are written together. */

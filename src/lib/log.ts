@@ -46,6 +46,11 @@ export function createLogger(
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
+/** Makes a log whose lines have these fields, too; the same one where it writes none. */
+export function withFields(log: Logger, fields: Record<string, string>): Logger {
+  return "child" in log ? (log as PinoLogger).child(fields) : log;
+}
+
 /** A log that discards everything, for tests and commands that print for themselves. */
 export const silentLog: Logger = {
   trace: () => {},

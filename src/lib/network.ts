@@ -27,6 +27,11 @@ export function isLoopbackAddress(address: string): boolean {
   return isIP(address) !== 0 && (address === "::1" || /^(?:::ffff:)?127\./i.test(address));
 }
 
+/** Says whether a host is this machine: by its name, or by its address. */
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || isLoopbackAddress(host);
+}
+
 const everywhere = new Set(["0.0.0.0", "::"]);
 
 /** Gives the host, as a URL writes it, at which this machine itself reaches a server that listens on an address or a name. */

@@ -74,12 +74,50 @@ function readHeader(block: Buffer): { path: string; size: number } {
   return { path, size };
 }
 
+/** A file or folder of an archive that another program wrote. */
+export interface ForeignMember extends TarMember {
+  isFolder: boolean;
+  /** Permissions of owner, group and others. */
+  mode: number;
+}
+
+/** Reads the header of a plain file or folder (POSIX.1-1988, ustar). */
+function readForeignHeader(block: Buffer): Pick<ForeignMember, "path" | "size" | "isFolder" | "mode"> {
+  const text = (from: number, length: number): string =>
+    block.toString("utf8", from, from + length).split("\0", 1)[0] ?? "";
+  const number = (from: number, length: number): number => Number.parseInt(text(from, length).trim(), 8);
+  const [prefix, name, type] = [text(345, 155), text(0, 100), text(156, 1)];
+  const sum = block.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0);
+  const [size, mode] = [number(124, 12), number(100, 8)];
+  if (number(148, 8) !== sum || Number.isNaN(size) || Number.isNaN(mode))
+    throw new DamagedArchive("The header of a file in the archive is damaged");
+  const path = prefix === "" ? name : `${prefix}/${name}`;
+  if (!["", "0", "5"].includes(type))
+    throw new DamagedArchive(`The archive has ${path}, which is no plain file or folder`);
+  return { path, size, isFolder: type === "5", mode: mode & 0o777 };
+}
+
 /**
  * Reads an archive that was written by `tarArchive` of files with short names in plain ASCII, one file after the other. Every
  * byte that is no content has to be as it was written, the end and what lies between files included.
  * @throws DamagedArchive
  */
-export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
+export function readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
+  return readMembers(source, readHeader);
+}
+
+/**
+ * Reads an archive of plain files and folders that another program wrote, with the shortest end that there may be.
+ * @throws DamagedArchive
+ */
+export function readForeignTar(source: AsyncIterable<Buffer>): AsyncGenerator<ForeignMember> {
+  return readMembers(source, readForeignHeader);
+}
+
+async function* readMembers<Header extends { path: string; size: number }>(
+  source: AsyncIterable<Buffer>,
+  parse: (block: Buffer) => Header,
+): AsyncGenerator<Header & TarMember> {
   const bytes = new Bytes(source);
   const hash = createHash("sha256");
   const take = async (most: number): Promise<Buffer> => {
@@ -90,7 +128,8 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
   };
   try {
     for (let block = await bytes.block(); !isZero(block); block = await bytes.block()) {
-      const { path, size } = readHeader(block);
+      const parsed = parse(block);
+      const { size } = parsed;
       let header: Buffer | undefined = block;
       let left = size;
       const next = async (): Promise<Buffer> => {
@@ -103,7 +142,7 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
       async function* content(): AsyncGenerator<Buffer> {
         for (let piece = await next(); piece.length > 0; piece = await next()) yield piece;
       }
-      yield { path, size, digestBefore: () => hash.copy().digest("hex"), content: content() };
+      yield { ...parsed, digestBefore: () => hash.copy().digest("hex"), content: content() };
       while ((await next()).length > 0);
       for (let rest = (tarBlock - (size % tarBlock)) % tarBlock; rest > 0;) {
         const filling = await take(rest);

@@ -7,7 +7,8 @@ import { attestationTypeHandlers } from "./process/attestation-types/handlers.ts
 import { attestationHandlers } from "./process/attestations/handlers.ts";
 import { auditPackageHandlers } from "./views/audit-packages/handlers.ts";
 import { attestationSearchCsv } from "./process/attestations/search-handlers.ts";
-import { auditCsv, auditHandlers } from "./kernel/audit/handlers.ts";
+import { auditCsv, auditHandlers, instanceAuditHandlers } from "./kernel/audit/handlers.ts";
+import { backupHandlers } from "./maintenance/backups/handlers.ts";
 import { buildHandlers } from "./process/builds/handlers.ts";
 import { complianceHistoryHandlers } from "./views/compliance-history/handlers.ts";
 import { controlHandlers } from "./process/controls/handlers.ts";
@@ -17,6 +18,7 @@ import { environmentReadHandlers } from "./runtime/environments/handlers.ts";
 import { environmentExplanationHandlers } from "./views/environment-explanations/handlers.ts";
 import { explanationHandlers } from "./views/explanations/handlers.ts";
 import { flowHandlers } from "./process/flows/handlers.ts";
+import { healthHandlers } from "./maintenance/health/handlers.ts";
 import { invitationHandlers } from "./identity/invitations/handlers.ts";
 import { liveArtifactHandlers } from "./views/live-artifacts/handlers.ts";
 import { memberCsv, memberHandlers } from "./identity/members/handlers.ts";
@@ -31,8 +33,10 @@ import { repoHandlers } from "./process/repos/handlers.ts";
 import { changeFeedHandlers } from "./views/change-feed/handlers.ts";
 import { runningCsv, runningHandlers } from "./views/running/handlers.ts";
 import { searchHandlers } from "./views/search/handlers.ts";
+import { securityHandlers } from "./identity/security/handlers.ts";
 import { serviceAccountHandlers } from "./identity/service-accounts/handlers.ts";
 import { sessionHandlers } from "./identity/sessions/handlers.ts";
+import { identityHandlers } from "./identity/sign-in-provider/handlers.ts";
 import { silenceHandlers } from "./runtime/silence/handlers.ts";
 import { eventCsv, snapshotHandlers } from "./runtime/snapshots/handlers.ts";
 import { spaceHandlers } from "./identity/spaces/handlers.ts";
@@ -47,10 +51,13 @@ export const handlers: Handlers<typeof endpoints> = {
   ...organizationHandlers,
   ...userHandlers,
   ...sessionHandlers,
+  ...identityHandlers,
   ...memberHandlers,
   ...invitationHandlers,
   ...serviceAccountHandlers,
   ...auditHandlers,
+  ...instanceAuditHandlers,
+  ...securityHandlers,
   ...environmentReadHandlers,
   ...environmentChangeHandlers,
   ...snapshotHandlers,
@@ -83,7 +90,9 @@ export const handlers: Handlers<typeof endpoints> = {
   ...actionHandlers,
   ...notificationHandlers,
   ...qualityHandlers,
+  ...backupHandlers,
   ...systemHandlers,
+  ...healthHandlers,
 };
 
 /** What looks at calls of signed endpoints before their bodies are read. */

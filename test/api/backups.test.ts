@@ -29,6 +29,8 @@ import { openDedicated } from "../../src/db/dedicated.ts";
 import { attestPassed } from "../support/attestations.ts";
 import { keepEvidence } from "../support/evidence.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { withOneByteChanged } from "../support/damage.ts";
+import { folderPlace, openFile } from "../../src/modules/maintenance/backups/place-service.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -103,7 +105,7 @@ describe("a backup", () => {
     const before = await digests();
     await partitionTable(app.deps, "attestations", () => {});
     expect(await digests()).toEqual(before);
-    const { head } = await lookAtBackup((await make()).path);
+    const { head } = await lookAtBackup(openFile((await make()).path, undefined));
     expect(head.tables.filter(({ partitioned }) => partitioned).map(({ name }) => name)).toEqual([
       "attestations",
     ]);
@@ -113,16 +115,32 @@ describe("a backup", () => {
     const { path } = await make();
     const whole = await readFile(path);
     const flips = Number(process.env["WAYBILL_TEST_FLIPS"] ?? 150);
-    for (let count = 0; count < flips; count += 1) {
-      const changed = Buffer.from(whole);
-      const at = randomInt(whole.length);
-      changed[at]! ^= randomInt(1, 256);
-      const reading = readBackup(Readable.from([changed]));
+    for (const { at, bytes } of withOneByteChanged(whole, flips)) {
+      const reading = readBackup(Readable.from([bytes]));
       await expect(reading, `byte ${at} of ${whole.length}`).rejects.toThrow(DamagedArchive);
     }
     for (let count = 0; count < 10; count += 1) {
       const cut = whole.subarray(0, randomInt(whole.length));
       await expect(readBackup(Readable.from([cut]))).rejects.toThrow(DamagedArchive);
+    }
+  });
+
+  it("is made where the database has no room for the file that a look is shared by", async () => {
+    await app.deps.db.pool.query(`
+      create schema full_disk;
+      create function full_disk.pg_export_snapshot() returns text language plpgsql as
+        $$ begin raise exception 'could not write to file: No space left on device' using errcode = '53100'; end $$;
+      alter database "${app.database}" set search_path = full_disk, pg_catalog, public`);
+    try {
+      const before = await readdir(folder);
+      const { path } = await make();
+      const { end } = await readBackup(createReadStream(path));
+      expect(end.rows).toBeGreaterThan(10);
+      expect(await readdir(folder)).toHaveLength(before.length + 1);
+    } finally {
+      await app.deps.db.pool.query(
+        `alter database "${app.database}" reset search_path; drop schema full_disk cascade`,
+      );
     }
   });
 
@@ -143,12 +161,18 @@ describe("evidence in backups", () => {
     const full = await make("full", { at: 1_700_000_000 });
     expect(await evidenceIn(full.path)).toEqual([first]);
     const second = await keepEvidence(app, org, Buffer.from("second"));
-    const next = await make("new", { at: 1_700_000_100, earlier: await findEarlierEvidence(folder) });
+    const next = await make("new", {
+      at: 1_700_000_100,
+      earlier: await findEarlierEvidence(folderPlace(folder)),
+    });
     expect(await evidenceIn(next.path)).toEqual([second]);
-    expect((await lookAtBackup(next.path)).end).toMatchObject({ evidence_files: 2, needs: [full.id] });
+    expect((await lookAtBackup(openFile(next.path, undefined))).end).toMatchObject({
+      evidence_files: 2,
+      needs: [full.id],
+    });
     expect(await evidenceIn((await make("none", { at: 1_700_000_200 })).path)).toEqual([]);
     // The first day has no other than these; what the one that stays needs stays, too.
-    await pruneBackups(folder, { days: 2, weeks: 0, months: 0 });
+    await pruneBackups(folderPlace(folder), { days: 2, weeks: 0, months: 0 });
     expect(existsSync(next.path)).toBe(false);
   });
 
@@ -182,11 +206,11 @@ it("a folder of backups is listed and shortened, with what is damaged named", as
   const { path } = await make();
   const broken = join(folder, backupName(1_600_000_000, randomUUID()));
   await writeFile(broken, (await readFile(path)).subarray(0, 5_000));
-  const { backups, damaged } = await listBackups(folder);
+  const { backups, damaged } = await listBackups(folderPlace(folder));
   expect(backups.map((each) => each.path)).toContain(path);
   expect(damaged.map((name) => join(folder, name))).toEqual([broken]);
   await rm(broken);
-  await pruneBackups(folder, { days: 1, weeks: 0, months: 0 });
-  const left = (await listBackups(folder)).backups;
+  await pruneBackups(folderPlace(folder), { days: 1, weeks: 0, months: 0 });
+  const left = (await listBackups(folderPlace(folder))).backups;
   expect(left).toHaveLength(1);
 });

@@ -116,7 +116,8 @@ describe("the last use of a key", () => {
     const use = trackKeyUse(app.deps);
     const query = vi.spyOn(app.deps.db.pool, "connect");
     const first = app.clock.now();
-    for (let index = 0; index < 100; index += 1) use.used({ api_key_id: rows[0].id, session_id: null });
+    for (let index = 0; index < 100; index += 1)
+      use.used({ api_key_id: rows[0].id, session_id: null, address: null });
     await use.flush();
     expect(query).toHaveBeenCalledTimes(1);
     await use.flush();
@@ -125,7 +126,7 @@ describe("the last use of a key", () => {
     const written = await lastUse(other);
     expect(written).toBeGreaterThanOrEqual(first);
     app.clock.advance(-1000);
-    use.used({ api_key_id: rows[0].id, session_id: null });
+    use.used({ api_key_id: rows[0].id, session_id: null, address: null });
     await use.stop();
     app.clock.advance(1000);
     expect(await lastUse(other)).toBe(written);
@@ -137,7 +138,7 @@ describe("the last use of a key", () => {
     const away = connect({ connection: "postgres://nobody@127.0.0.1:1/none", max: 1 });
     const deps = { db: away, clock: app.clock, log: app.deps.log };
     const use = trackKeyUse(deps);
-    use.used({ api_key_id: rows[0].id, session_id: null });
+    use.used({ api_key_id: rows[0].id, session_id: null, address: null });
     await use.flush();
     deps.db = app.deps.db;
     await use.stop();

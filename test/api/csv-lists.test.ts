@@ -96,8 +96,10 @@ describe("lists of any length as CSV", () => {
       521,
     ],
   ])("has all %s, in the order of the pages", async (_what, path, heading, read, least) => {
+    // In this order: that an audit log was given out is recorded in it.
+    const shown = await jsonColumn(path(), read);
     const cells = await csvColumn(path(), heading);
-    expect(cells).toEqual(await jsonColumn(path(), read));
+    expect(cells).toEqual(shown);
     expect(cells.length).toBeGreaterThanOrEqual(least);
   });
 

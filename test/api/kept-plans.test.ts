@@ -1,8 +1,19 @@
+import { randomUUID } from "node:crypto";
+
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { connect, type Database } from "../../src/db/connect.ts";
+import { sql } from "../../src/db/sql.ts";
+import { transaction } from "../../src/db/transaction.ts";
+import { noRules } from "../../src/domain/key-rules.ts";
+import { upsertRules } from "../../src/modules/kernel/access/rules-store.ts";
 import { reportAttestation } from "../../src/modules/process/attestations/service.ts";
+import { findReported } from "../../src/modules/process/intake/look-store.ts";
 import { findCaller } from "../../src/modules/kernel/access/store.ts";
+import { listArtifactCases, listTrailCases } from "../../src/modules/process/compliance/case-store.ts";
+import { listDecisions } from "../../src/modules/runtime/snapshots/read/store.ts";
+import { countFlows, listFacts } from "../../src/modules/runtime/snapshots/report/facts-store.ts";
+import { listRunning, listVersions } from "../../src/modules/runtime/snapshots/report/version-store.ts";
 import { sha256 } from "../../src/lib/hash.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { withDatabase } from "../support/databases.ts";
@@ -27,6 +38,48 @@ async function runsByKeptPlans(): Promise<Map<string, number>> {
   return new Map(rows.map(({ name, generic_plans }) => [name, generic_plans]));
 }
 
+/** Makes plans that do not look at values, as kept ones are, of the named statements that `run` sends. @returns them by name, as texts. */
+async function keptPlans(run: () => Promise<unknown>): Promise<Map<string, string>> {
+  const { pool } = db;
+  await run();
+  await pool.query("set plan_cache_mode = force_generic_plan");
+  const { rows } = await pool.query<{ name: string; parameters: number }>(
+    "select name, cardinality(parameter_types) as parameters from pg_prepared_statements",
+  );
+  const plans = new Map<string, string>();
+  for (const { name, parameters } of rows) {
+    const values = Array.from({ length: parameters }, () => "null").join(", ");
+    const plan = await pool.query<{ "QUERY PLAN": string }>(
+      `explain execute "${name}"${values === "" ? "" : ` (${values})`}`,
+    );
+    plans.set(name, plan.rows.map((row) => row["QUERY PLAN"]).join("\n"));
+  }
+  await pool.query("reset plan_cache_mode");
+  return plans;
+}
+
+describe("what is run in a database that nothing is known of yet", () => {
+  it("finds each trail by its name, and what was reported on it by the trail", async () => {
+    const org = await app.org();
+    const plans = await keptPlans(() => findReported(db, org.id, [{ flow_name: "flow", name: "trail" }], []));
+    const plan = plans.get("find-reported") ?? "";
+    expect(plan).toContain("Index Scan using trails_name on trails");
+    for (const table of ["artifacts", "attestations"]) {
+      expect(plan).toMatch(new RegExp(`Index Scan using ${table}_trail\\w* on ${table}\\b`));
+      expect(plan).not.toMatch(new RegExp(`Seq Scan on ${table}\\b`));
+    }
+  });
+
+  it("takes no table for empty because it was analyzed before anything was in it", async () => {
+    const { rows } = await db.pool.query<{ name: string }>(
+      `select relname as name from pg_class
+       where relnamespace = 'public'::regnamespace and relkind = 'r' and reltuples = 0 and relname in
+         ('attestations', 'audit_log', 'running_artifacts', 'trail_events', 'verdict_turns')`,
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
 describe("what is run for each report", () => {
   it("is not planned anew for each that comes alone", async () => {
     const org = await app.org();
@@ -46,7 +99,7 @@ describe("what is run for each report", () => {
     const report = (trail_name: string): Promise<string> =>
       reportAttestation(deps, org, { flow_name: "flow", trail_name, common, kind, actor, bodyBytes: 100 });
     for (let round = 0; round < 12; round += 1) {
-      const asked = { key: sha256(user.key), session: null, org: org.name };
+      const asked = { key: sha256(user.key), session: null, address: null, org: org.name };
       // What was written in between is another state of the database, so that callers are looked up again.
       await findCaller(db, asked, app.clock.now());
       await report("trail");
@@ -54,5 +107,49 @@ describe("what is run for each report", () => {
     const runs = await runsByKeptPlans();
     for (const name of ["list-callers", "find-reported", "write-attestations"])
       expect([name, runs.get(name) ?? 0]).toEqual([name, expect.toSatisfy((n: number) => n >= 3)]);
+    // Where nobody has rules for keys, nothing is run that follows them.
+    expect([...runs.keys()]).not.toContain("list-callers-by-rules");
+  });
+
+  it("nor is what is read for one thing at a time", async () => {
+    const { org_id: org } = await app.user();
+    for (let round = 0; round < 12; round += 1) {
+      const id = randomUUID();
+      await listTrailCases(db, org, [id]);
+      await listArtifactCases(db, org, [id]);
+      await listFacts(db, org, [sha256(id).toString("hex")], "none");
+      await countFlows(db, org, [sha256(id).toString("hex")]);
+      await listVersions(db, org, [{ environment_id: id, id: 1 }]);
+      await listRunning(db, org, [id]);
+      await listDecisions(db, org, id, ["digest"]);
+    }
+    const runs = await runsByKeptPlans();
+    const names = [
+      "trail-cases",
+      "artifact-cases",
+      "runtime-facts",
+      "runtime-facts-counted",
+      "some-versions",
+    ];
+    for (const name of [...names, "running-versions", "snapshot-decisions"])
+      expect([name, runs.get(name) ?? 0]).toEqual([name, expect.toSatisfy((n: number) => n >= 3)]);
+  });
+
+  it("nor is who calls, where there are rules for keys", async () => {
+    const [org, user] = [await app.org(), await app.user()];
+    const rules = { ...noRules, max_key_age_days: { personal: 30, service: 30 } };
+    await transaction(db, (tx) =>
+      upsertRules(tx, { org_id: org.id, rules, tightened_at: null }, app.clock.now()),
+    );
+    const asked = { key: sha256(user.key), session: null, address: null, org: org.name };
+    for (let round = 0; round < 12; round += 1) {
+      const found = await findCaller(db, asked, app.clock.now());
+      expect(found).toMatchObject({ name: user.name, has_rules: true });
+      await transaction(db, (tx) => tx.run(sql`select pg_current_xact_id()`));
+    }
+    const runs = await runsByKeptPlans();
+    expect(runs.get("list-callers-by-rules")).toBeGreaterThanOrEqual(3);
+    await db.run(sql`delete from security_rules where org_id = ${org.id}`);
+    expect(await findCaller(db, asked, app.clock.now())).toMatchObject({ has_rules: false });
   });
 });

@@ -1,28 +1,22 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
-import { createApp, migrationsFolder, prepareDatabase } from "../../src/app.ts";
+import { createApp } from "../../src/app.ts";
+import { prepareDatabase } from "../../src/open-database.ts";
 import { readConfig } from "../../src/config.ts";
-import { connect, type Database } from "../../src/db/connect.ts";
-import { migrate, readMigrations } from "../../src/db/migrate.ts";
+import type { Database } from "../../src/db/connect.ts";
 import { findQuarantine, requireRestored, UnfinishedRestoreError } from "../../src/db/restore-state.ts";
-import { createEvidenceStore } from "../../src/evidence/create.ts";
-import { migrateJobs } from "../../src/jobs/runner.ts";
 import { createLogger, silentLog } from "../../src/lib/log.ts";
 import { DamagedArchive } from "../../src/lib/tar-reader.ts";
-import { openFileSink } from "../../src/modules/maintenance/backups/file-sink.ts";
-import { restoreBackup, type Restored } from "../../src/modules/maintenance/backups/restore-service.ts";
-import { writeBackup } from "../../src/modules/maintenance/backups/write-service.ts";
 import { partitionTable } from "../../src/modules/maintenance/partitions/service.ts";
 import { attest } from "../support/attestations.ts";
 import { keepEvidence } from "../support/evidence.ts";
-import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
-import { createDatabase, dropDatabase, urlOf, withDatabase } from "../support/databases.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { makeBackup, type RestoreTarget, restoreTarget } from "../support/restoring.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -44,20 +38,12 @@ beforeAll(async () => {
     }
   await keepEvidence(app, org, randomBytes(70_000));
   await partitionTable(app.deps, "attestations", () => {});
-  backup = await make("backup.tar");
+  backup = await makeBackup(app, join(folder, "backup.tar"));
 });
 afterAll(async () => {
   await app.close();
   await rm(folder, { recursive: true });
 });
-
-async function make(name: string): Promise<string> {
-  const path = join(folder, name);
-  const sink = await openFileSink(path);
-  await writeBackup(app.deps, sink, { id: randomUUID(), program: "1", evidence: "full" });
-  await sink.finish();
-  return path;
-}
 
 const endings: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -65,53 +51,10 @@ afterEach(async () => {
 });
 
 /** A new database, and a way to restore into it. */
-async function target() {
-  const name = uniqueName("restored").replaceAll("-", "_");
-  const server = inject("postgres");
-  await createDatabase(server, name);
-  const evidenceDir = join(folder, name);
-  const evidence = createEvidenceStore({ dir: evidenceDir, maxBytes: 1, s3: undefined });
-  endings.push(() => dropDatabase(server, name));
-  /** Opens the database for a while, as commands do. */
-  async function opened<T>(work: (db: Database) => Promise<T>): Promise<T> {
-    const db = connect({ connection: withDatabase(server, name), max: 3 });
-    try {
-      return await work(db);
-    } finally {
-      await db.close();
-    }
-  }
-  const restore = (
-    file: string,
-    options: { replace?: boolean; quarantine?: boolean } = {},
-  ): Promise<Restored> =>
-    opened(async (db) =>
-      restoreBackup(
-        { db, evidence },
-        {
-          open: () => createReadStream(file),
-          openOther: async () => undefined,
-          schema: await steps(db),
-          replace: false,
-          quarantine: false,
-          quick: false,
-          report: () => {},
-          ...options,
-        },
-      ),
-    );
-  return { opened, url: urlOf(server, name), evidenceDir, restore };
-}
-
-async function steps(db: Database) {
-  return {
-    migrations: await readMigrations(migrationsFolder),
-    makeUntil: async (last: string) => {
-      await migrate(db.direct, migrationsFolder, { until: last });
-      await migrateJobs(db.direct, silentLog);
-    },
-    finish: () => prepareDatabase(db, silentLog),
-  };
+async function target(): Promise<RestoreTarget> {
+  const made = await restoreTarget(folder);
+  endings.push(made.remove);
+  return made;
 }
 
 type Schema = Record<string, string[]>;

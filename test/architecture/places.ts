@@ -30,7 +30,7 @@ export const floors: readonly { name: string; rules: readonly Rule[] }[] = [
   { name: "foundations", rules: [{ path: /^src\/(?:contract|db|evidence)\//, apart: firstFolder }] },
   {
     name: "configuration",
-    rules: [{ path: /^src\/config(?:-edge|-files|-limits|-oidc|-servers)?\.ts$/ }],
+    rules: [{ path: /^src\/config(?:-[a-z]+)?\.ts$/ }],
   },
   { name: "fragments of SQL", rules: [{ path: fragment }] },
   { name: "stores", rules: [{ path: store, apart: module }] },
@@ -38,7 +38,7 @@ export const floors: readonly { name: string; rules: readonly Rule[] }[] = [
   { name: "handlers", rules: [{ path: handlers, apart: module }] },
   { name: "all handlers", rules: [{ path: /^src\/modules\/handlers\.ts$/ }] },
   { name: "entrances", rules: [{ path: /^src\/(?:http|jobs)\//, apart: firstFolder }] },
-  { name: "composition", rules: [{ path: /^src\/app\.ts$/ }] },
+  { name: "composition", rules: [{ path: /^src\/(?:app|open-database)\.ts$/ }] },
   { name: "commands", rules: [{ path: /^src\/cli\// }, { path: /^demo\// }, { path: /^src\/main\.ts$/ }] },
   { name: "pages", rules: [{ path: /^web\// }] },
 ];

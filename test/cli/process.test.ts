@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { packageRoot } from "../../src/config.ts";
 import { createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
 import { startTestApp, type TestApp, uniqueName } from "../support/app.ts";
+import { builtProgram } from "../support/program.ts";
 
 interface Outcome {
   code: number;
@@ -17,7 +18,7 @@ interface Outcome {
 
 /** The real command line in a process of its own. */
 function waybill(args: string[], environment: Record<string, string>, stdin = ""): Promise<Outcome> {
-  const command = ["--import", "tsx", join(packageRoot, "src/main.ts"), ...args];
+  const command = [builtProgram(), ...args];
   const env = { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...environment };
   return new Promise((resolve) => {
     const child = execFile(process.execPath, command, { env, cwd: packageRoot }, (error, stdout, stderr) =>
@@ -111,7 +112,7 @@ describe("the waybill command", { timeout: 120_000 }, () => {
 
 /** `waybill serve`, from its start until it is ready and was asked to stop. @returns what it printed. */
 function serveOnce(environment: Record<string, string>): Promise<Outcome> {
-  const command = ["--import", "tsx", join(packageRoot, "src/main.ts"), "serve"];
+  const command = [builtProgram(), "serve"];
   const env = { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), PORT: "0", ...environment };
   const child = spawn(process.execPath, command, { env, cwd: packageRoot });
   let [stdout, stderr] = ["", ""];
@@ -137,6 +138,7 @@ describe("waybill serve on an empty database", { timeout: 120_000 }, () => {
           serveOnce({
             DATABASE_URL: databaseUrl(empty),
             WAYBILL_DATA_DIR: data,
+            WAYBILL_EVIDENCE_DIR: join(folder, "evidence-of-both"),
             WAYBILL_SECRET_KEY: "the same key for all servers on one database",
           }),
         ),

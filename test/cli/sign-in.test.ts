@@ -151,12 +151,12 @@ describe("localAddress", () => {
     ["fd00::1", 80, "http://waybill.lan", "http://[fd00::1]:80"],
     ["127.0.0.1", 8001, "http://[::1]:8001", "http://[::1]:8001"],
   ])("of a server on %s:%d that is public as %s", (host, port, publicUrl, expected) => {
-    expect(localAddress({ host, port, publicUrl })).toBe(expected);
+    expect(localAddress({ host, port, publicUrl, tls: undefined })).toBe(expected);
   });
 
   it("is not another machine's, whatever that is called", () => {
     const name = uniqueName("localhost.example");
-    expect(localAddress({ host: "127.0.0.1", port: 1, publicUrl: `http://${name}` })).toBe(
+    expect(localAddress({ tls: undefined, host: "127.0.0.1", port: 1, publicUrl: `http://${name}` })).toBe(
       "http://127.0.0.1:1",
     );
   });

@@ -79,11 +79,12 @@ function itemsOf(json: unknown): object[] {
 describe("every list that can be had as CSV", () => {
   it.each(asCsv)("%s has the same rows as in JSON", async (id, endpoint, form) => {
     const path = pathOf(id, endpoint);
+    // In this order: that an audit log was given out is recorded in it.
+    const json = await org.admin.get(path);
     const { status, headers, text } = await org.admin.get(path, { headers: { accept: "text/csv" } });
     expect([status, text.slice(0, 200)]).toEqual([200, expect.stringContaining(form.columns[0]!.path)]);
     expect(headers["content-type"]).toBe(csvType);
     expect(headers["content-disposition"]).toContain(`filename="${org.name}-${form.file}.csv"`);
-    const json = await org.admin.get(path);
     expect(json.headers["content-type"]).toBe("application/json; charset=utf-8");
     const items = itemsOf(json.json);
     expect(items.length, "the test has something for it").toBeGreaterThan(0);
@@ -96,7 +97,12 @@ describe("every list that can be had as CSV", () => {
   it.each(asCsv)("%s has all of it, whatever the page", async (id, endpoint) => {
     const path = pathOf(id, endpoint);
     const csv = (query: string) => org.admin.get(path + query, { headers: { accept: "text/csv" } });
-    expect((await csv("?page=2&per_page=1")).text).toBe((await csv("")).text);
+    const rowsOf = async (query: string): Promise<string[]> => {
+      const lines = (await csv(query)).text.split("\r\n");
+      // Each is recorded in the log that it gives out.
+      return lines.filter((line) => !line.includes(",export,audit_log,"));
+    };
+    expect(await rowsOf("?page=2&per_page=1")).toEqual(await rowsOf(""));
   });
 
   it.each(asCsv)("%s stays JSON for who takes anything", async (id, endpoint) => {

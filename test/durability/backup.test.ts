@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { chmod, copyFile, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { packageRoot } from "../../src/config.ts";
-import { initialAdminKey, startServer, withDataDir } from "../support/server-process.ts";
+import { readBackup } from "../../src/modules/maintenance/backups/read-service.ts";
+import { builtProgram } from "../support/program.ts";
+import { initialAdminKey, postmasterPid, startServer, withUsedDataDir } from "../support/server-process.ts";
 
 interface Outcome {
   code: number | null;
@@ -25,41 +27,138 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** The real command line in a process of its own, which is killed after so many milliseconds if that is said. */
-async function waybill(args: string[], dataDir: string, killAfterMs?: number): Promise<Outcome> {
-  const command = ["--import", "tsx", join(packageRoot, "src/main.ts"), ...args];
+/** Who is killed, and how many milliseconds after a command was begun. */
+interface Interruption {
+  afterMs: number;
+  kill(command: ChildProcess): unknown;
+}
+
+/** The real command line in a process of its own, with somebody killed meanwhile if that is said. */
+async function waybill(args: string[], dataDir: string, interrupt?: Interruption): Promise<Outcome> {
+  const command = [builtProgram(), ...args];
   const env = { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), WAYBILL_DATA_DIR: dataDir };
   const child = spawn(process.execPath, command, { env, cwd: packageRoot });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (piece: Buffer) => (stdout += piece.toString()));
   child.stderr.on("data", (piece: Buffer) => (stderr += piece.toString()));
   const ended = once(child, "close");
-  if (killAfterMs !== undefined) void delay(killAfterMs).then(() => child.kill("SIGKILL"));
+  const interrupted = interrupt && delay(interrupt.afterMs).then(() => interrupt.kill(child));
   const [code] = (await ended) as [number | null];
+  await interrupted;
   return { code, stdout, stderr };
 }
 
 const kills = Number(process.env["WAYBILL_TEST_BACKUP_KILLS"] ?? 3);
+const written = Number(process.env["WAYBILL_TEST_WRITTEN_BACKUPS"] ?? 1);
 
-describe("backups of a real server", { timeout: 240_000 }, () => {
+/** Enough to keep the server busy, or for something to arrive. */
+const reporters = written > 1 ? 16 : 2;
+
+/** Reports new trails until told to stop. @returns how many reports were sent, and how many of them acknowledged, as it goes on. */
+function reportWhile(url: string, key: string, stop: AbortSignal) {
+  const counts = { sent: 0, acknowledged: 0 };
+  const reporter = async (): Promise<void> => {
+    while (!stop.aborted) {
+      counts.sent += 1;
+      const form = new FormData();
+      const data = { attestation_name: "unit", is_compliant: counts.sent % 3 !== 0, user_data: {} };
+      form.set("data_json", JSON.stringify(data));
+      const path = `/api/v2/attestations/main/web/trail/run-${counts.sent}/generic`;
+      const headers = { authorization: `Bearer ${key}` };
+      const sent = await fetch(url + path, { method: "POST", headers, body: form }).catch(() => undefined);
+      if (sent?.status === 201) counts.acknowledged += 1;
+      else await delay(20);
+      await sent?.arrayBuffer();
+    }
+  };
+  const reporting = Promise.all(Array.from({ length: reporters }, reporter));
+  return { counts, reporting };
+}
+
+/** How many attestations a backup has. */
+async function attestationsIn(file: string): Promise<number> {
+  let found = Number.NaN;
+  await readBackup(createReadStream(file), {
+    line: async (line) => {
+      if (line.kind === "table" && line.table === "public.attestations") found = line.rows;
+    },
+  });
+  return found;
+}
+
+/** All that a backup that went well says on standard error. */
+const advice = "It is not encrypted: `--encrypt-to`, with a recipient of age, has only you read it\n";
+
+const isReady = (url: string): Promise<boolean> =>
+  fetch(`${url}/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+describe("backups of a real server", { timeout: 240_000 + kills * 10_000 + written * 60_000 }, () => {
   it("are made beside it and without it, survive kills, and are restored elsewhere", async () => {
-    await withDataDir(async (dataDir) => {
-      const server = await startServer(dataDir);
+    await withUsedDataDir(async (dataDir) => {
+      let server = await startServer(dataDir);
       const key = initialAdminKey(dataDir);
       const ask = async (base: string, path: string): Promise<unknown> =>
         (await fetch(`${base}/api/v2${path}`, { headers: { authorization: `Bearer ${key}` } })).json();
       const before = await ask(server.url, "/organizations");
 
-      const beside = await waybill(["backup", "--to", `${folder}/`, "--verify", "--json"], dataDir);
-      expect([beside.code, beside.stderr]).toEqual([0, ""]);
-      const { file } = JSON.parse(beside.stdout) as { file: string };
-
-      for (let count = 0; count < kills; count += 1)
-        await waybill(["backup", "--to", `${folder}/`], dataDir, 300 + Math.random() * 1500);
-      for (const name of (await readdir(folder)).filter((each) => each.endsWith(".tar"))) {
-        const checked = await waybill(["backup", "check", join(folder, name)], dataDir);
-        expect([checked.code, checked.stderr]).toEqual([0, ""]);
+      // Each has all that was acknowledged before it was begun.
+      const stopping = new AbortController();
+      const { counts, reporting } = reportWhile(server.url, key, stopping.signal);
+      await expect.poll(() => counts.acknowledged, { timeout: 30_000 }).toBeGreaterThan(20);
+      const files: string[] = [];
+      const begun = performance.now();
+      for (let count = 0; count < written; count += 1) {
+        const least = counts.acknowledged;
+        const beside = await waybill(["backup", "--to", `${folder}/`, "--json"], dataDir);
+        expect([beside.code, beside.code === 0 ? "" : beside.stderr]).toEqual([0, ""]);
+        const { file } = JSON.parse(beside.stdout) as { file: string };
+        files.push(file);
+        const rows = await attestationsIn(file);
+        expect(rows).toBeGreaterThanOrEqual(least);
+        expect(rows).toBeLessThanOrEqual(counts.sent);
       }
+      const rate = (counts.acknowledged / (performance.now() - begun)) * 1000;
+      if (written > 1) console.log(`${written} backups while ${rate.toFixed(0)} reports/s arrived`);
+
+      const partials = async (): Promise<number> =>
+        (await readdir(folder)).filter((each) => each.endsWith(".partial")).length;
+      let commandsKilled = 0;
+      for (let count = 0; count < kills; count += 1) {
+        const victims = [
+          async (command: ChildProcess) => {
+            commandsKilled += 1;
+            command.kill("SIGKILL");
+          },
+          async () => process.kill(postmasterPid(dataDir)!, "SIGKILL"),
+          async () => {
+            await server.kill();
+            server = await startServer(dataDir, { PORT: new URL(server.url).port });
+          },
+        ];
+        const kill = victims[count % victims.length]!;
+        await waybill(["backup", "--to", `${folder}/`], dataDir, {
+          afterMs: 300 + Math.random() * 1500,
+          kill,
+        });
+        await expect.poll(() => isReady(server.url), { timeout: 60_000 }).toBe(true);
+      }
+      stopping.abort();
+      await reporting;
+      // Whatever looks complete is: this fails for any other.
+      for (const name of (await readdir(folder)).filter((each) => each.endsWith(".tar")))
+        await readBackup(createReadStream(join(folder, name)));
+      // Whoever fails leaves nothing; whoever is killed cannot help it.
+      expect(await partials()).toBeLessThanOrEqual(commandsKilled);
+      for (const each of written > 1 ? files : []) {
+        const drilled = await waybill(["restore", "drill", "--from", each], dataDir);
+        expect([drilled.code, drilled.code === 0 ? "" : drilled.stderr]).toEqual([0, ""]);
+      }
+      const file = files[0]!;
+      const checked = await waybill(["backup", "check", file], dataDir);
+      expect([checked.code, checked.stderr]).toEqual([0, ""]);
 
       const refused = await waybill(["restore", file], dataDir);
       expect(refused.code).toBe(1);
@@ -67,7 +166,7 @@ describe("backups of a real server", { timeout: 240_000 }, () => {
       await server.stop();
 
       const stopped = await waybill(["backup", "--to", join(folder, "stopped.tar")], dataDir);
-      expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
+      expect(stopped).toMatchObject({ code: 0, stderr: expect.stringContaining(advice) as string });
 
       const copy = join(folder, "copy");
       const rehearsed = await waybill(["restore", file, "--dry-run"], copy);
@@ -92,5 +191,8 @@ describe("backups of a real server", { timeout: 240_000 }, () => {
     await writeFile(join(folder, "other.tar"), "something else");
     const other = await waybill(["restore", join(folder, "other.tar")], folder);
     expect([other.code, other.stderr]).toEqual([1, "This is no backup of Waybill, or only a part of one\n"]);
+    const below = await waybill(["backup", "--to", join(folder, "other.tar", "below.tar")], folder);
+    expect(below.code).toBe(1);
+    expect(below.stderr).toMatch(/^ENOTDIR: not a directory, (?:open|stat) '.*'\n$/);
   });
 });

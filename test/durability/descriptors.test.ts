@@ -5,7 +5,12 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
 import { RawConnection } from "../support/raw-connection.ts";
-import { initialAdminKey, type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
+import {
+  initialAdminKey,
+  type ServerProcess,
+  startServer,
+  withUsedDataDir,
+} from "../support/server-process.ts";
 
 /** Whether the limits of another process can be changed. */
 const possible =
@@ -107,7 +112,7 @@ async function eventually(status: number, ask: () => Promise<Told>): Promise<Tol
 
 describe.runIf(possible)("a server with no descriptor left", { timeout: 180_000 }, () => {
   it("answers 503, goes on, and recovers when there are some", async () => {
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
       const server = await startServer(dataDir);
       const client = new KeptClient(server, dataDir);
       expect((await client.upload("before")).status).toBe(201);
@@ -143,7 +148,7 @@ describe.runIf(possible)("a server with no descriptor left", { timeout: 180_000 
   });
 
   it("keeps some from callers, whose connections too many are told why", async () => {
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
       // As a low `ulimit -n` has it: there is room for 192 connections beside what the server itself needs.
       const server = await startServer(dataDir, {}, { openFiles: 512 });
       const client = new KeptClient(server, dataDir);

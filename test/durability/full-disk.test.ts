@@ -1,11 +1,13 @@
 import { once } from "node:events";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { afterEach, describe, expect, inject, it } from "vitest";
 
-import { uniqueName } from "../support/app.ts";
-import { type Connection, createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
+import { startTestApp, uniqueName } from "../support/app.ts";
+import { type Connection, createDatabase, dropDatabase, runOn, withDatabase } from "../support/databases.ts";
 import {
   freePort,
   initialAdminKey,
@@ -14,6 +16,7 @@ import {
   startServer,
   withDataDir,
 } from "../support/server-process.ts";
+import { makeBackup } from "../support/restoring.ts";
 import { mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
 
 const disks: SmallDisk[] = [];
@@ -94,6 +97,7 @@ describe("a full disk of evidence", { timeout: 180_000 }, () => {
 
   it("is named, keeps the server from being ready, and is over when there is room", async ({ skip }) => {
     const disk = smallDisk(4, skip);
+    // Not a used one, whose database has evidence of its own already.
     await withDataDir(async (dataDir) => {
       const server = await startServer(dataDir, { WAYBILL_EVIDENCE_DIR: join(disk.path, "evidence") });
       expect(await upload(server, dataDir, "before")).toMatchObject({ status: 201 });
@@ -179,5 +183,82 @@ describe("a full disk of the database", { timeout: 240_000 }, () => {
     expect(said).toContain(`Configuration: the secret key cannot be kept in ${file}: ENOSPC: no space left`);
     expect(said.split("\n")).toHaveLength(1);
     expect(status).toBe(1);
+  });
+});
+
+/** Makes a database whose tables are on a disk of their own; undefined where this user may not. */
+async function databaseOn(disk: SmallDisk): Promise<{ url: string; remove(): Promise<void> } | undefined> {
+  const postgres = inject("postgres");
+  // The files of a PostgreSQL that somebody else runs are nobody's business here.
+  if (typeof postgres === "string") return undefined;
+  const { uid, gid } = statSync(join(postgres.host, `.s.PGSQL.${postgres.port}`));
+  chownSync(disk.path, uid, gid);
+  const name = uniqueName("waybill_on_disk").replaceAll("-", "_");
+  await runOn(postgres, `create tablespace "${name}" location '${disk.path}'`);
+  await runOn(postgres, `create database "${name}" tablespace "${name}"`);
+  return {
+    url: urlOf(withDatabase(postgres, name)),
+    remove: async () => {
+      await dropDatabase(postgres, name);
+      await runOn(postgres, `drop tablespace "${name}"`);
+    },
+  };
+}
+
+interface Ran {
+  status: number | null;
+  said: string;
+}
+
+/** Runs a command to its end. @returns its exit status and what it said of failures. */
+async function waybill(args: string[], environment: Record<string, string>): Promise<Ran> {
+  const child = spawnWaybill(args, environment);
+  let said = "";
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+    said += chunk;
+  });
+  child.stdout?.resume();
+  const [status] = (await once(child, "close")) as [number | null];
+  return { status, said };
+}
+
+describe("backups and full disks", { timeout: 120_000 }, () => {
+  it("are no backups, are refused by servers, and are made when only the database has no room", async ({
+    skip,
+  }) => {
+    const [disk, target] = [smallDisk(64, skip), smallDisk(4, skip)];
+    const database = (await databaseOn(disk)) ?? skip("the database is somebody else's");
+    const folder = mkdtempSync(join(tmpdir(), "waybill-full-"));
+    const app = await startTestApp({}, { maintained: true });
+    try {
+      const source = {
+        DATABASE_URL: urlOf(withDatabase(inject("postgres"), app.database)),
+        WAYBILL_DATA_DIR: folder,
+      };
+      const backup = await makeBackup(app, join(folder, "backup.tar"));
+
+      target.fill(40_000);
+      const unmade = await waybill(["backup", "--to", `${target.path}/`], source);
+      expect(unmade).toEqual({ status: 1, said: "The disk is full: there is no backup\n" });
+      expect(readdirSync(target.path)).toEqual(["filler"]);
+
+      const restored = { DATABASE_URL: database.url, WAYBILL_DATA_DIR: folder };
+      disk.fill(3_000_000);
+      const refused = await waybill(["restore", backup], restored);
+      expect(refused.status).toBe(1);
+      expect(refused.said).toContain("The disk is full: the database is incomplete, and servers refuse it\n");
+      disk.clear();
+      expect(await waybill(["restore", backup, "--no-quarantine"], restored)).toMatchObject({ status: 0 });
+
+      disk.fill();
+      const elsewhere = join(folder, "elsewhere.tar");
+      expect(await waybill(["backup", "--to", elsewhere, "--verify"], restored)).toMatchObject({ status: 0 });
+      expect(existsSync(elsewhere)).toBe(true);
+    } finally {
+      disk.clear();
+      await app.close();
+      await database.remove();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });

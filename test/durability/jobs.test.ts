@@ -1,7 +1,8 @@
 import { EventEmitter, once } from "node:events";
 
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 
+import { createLastingConnection } from "../../src/db/lasting-connection.ts";
 import { bePresent } from "../../src/jobs/presence.ts";
 import { startJobs, superviseRunner } from "../../src/jobs/runner.ts";
 import { silentLog } from "../../src/lib/log.ts";
@@ -35,7 +36,10 @@ describe("background work", () => {
         end $$;
       create trigger refuse before delete or update on graphile_worker._private_jobs
         for each row execute function refuse()`);
-      const presence = bePresent({ db: app.deps.db, log: silentLog, onRelease: () => {} });
+      const { db } = app.deps;
+      const lasting = createLastingConnection(db);
+      onTestFinished(() => lasting.close());
+      const presence = bePresent({ db, lasting, log: silentLog, onRelease: () => {} });
       const jobs = await startJobs(
         pool,
         {

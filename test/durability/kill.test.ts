@@ -8,7 +8,7 @@ import {
   postmasterPid,
   type ServerProcess,
   startServer,
-  withDataDir,
+  withUsedDataDir,
 } from "../support/server-process.ts";
 
 const cycles = 20;
@@ -90,6 +90,12 @@ async function write(
   }
 }
 
+/** Waits until so many writers of a cycle have been told that their first round is done. */
+async function acknowledgedTo(writers: number, cycle: string, { attestations }: Acknowledged): Promise<void> {
+  const told = (): number => [...attestations.keys()].filter((label) => label.startsWith(cycle)).length;
+  await expect.poll(told, { timeout: 60_000, interval: 10 }).toBeGreaterThanOrEqual(writers);
+}
+
 function killPostmaster(dataDir: string): void {
   const pid = postmasterPid(dataDir);
   if (pid === undefined) return;
@@ -143,7 +149,7 @@ describe("kill -9 of the server and its PostgreSQL under concurrent writes", () 
     `loses no acknowledged write in ${cycles} cycles, and every next start is clean`,
     { timeout: 300_000 },
     async () => {
-      await withDataDir(async (dataDir) => {
+      await withUsedDataDir(async (dataDir) => {
         const acknowledged: Acknowledged = { environments: [], fingerprints: [], attestations: new Map() };
         let server = await startServer(dataDir);
         const key = initialAdminKey(dataDir);
@@ -153,6 +159,8 @@ describe("kill -9 of the server and its PostgreSQL under concurrent writes", () 
           const busy = Array.from({ length: writers }, (_, writer) =>
             write(server, site, `c${cycle}-w${writer}`, acknowledged, stop.signal),
           );
+          // At any moment, and each second time at any moment of writing, however slow the machine is.
+          if (cycle % 2 === 0) await acknowledgedTo(3, `c${cycle}-`, acknowledged);
           await delay(randomInt(100, 500));
           await strike(server, dataDir, cycle);
           stop.abort();

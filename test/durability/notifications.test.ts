@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { fingerprintOf } from "../support/artifacts.ts";
 import { type ReceivedRequest, type Receiver, startReceiver } from "../support/receiver.ts";
-import { startServer, withDataDir } from "../support/server-process.ts";
+import { startServer, withUsedDataDir } from "../support/server-process.ts";
 import { call, type Site, startSite, until, waitingDeliveries } from "../support/site.ts";
 
 const rounds = 4;
@@ -56,7 +56,7 @@ describe("kill -9 while notifications are being sent to a flaky receiver", () =>
     async () => {
       const receiver = await startReceiver();
       try {
-        await withDataDir(async (dataDir) => {
+        await withUsedDataDir(async (dataDir) => {
           const environment = { WAYBILL_ALLOW_PRIVATE_TARGETS: "1" };
           const site = await startSite(dataDir, environment);
           await call(site, "PUT", `/flows/${site.org}`, { name: "web", description: "" });

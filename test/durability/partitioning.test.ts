@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 
 import { connect, type Database } from "../../src/db/connect.ts";
 import { findManagedPostgres } from "../../src/db/managed/index.ts";
-import { initialAdminKey, spawnWaybill, startServer, withDataDir } from "../support/server-process.ts";
+import { initialAdminKey, spawnWaybill, startServer, withUsedDataDir } from "../support/server-process.ts";
 
 const rows = 12_000;
 const writers = 4;
@@ -80,7 +80,7 @@ async function switching(db: Database, child: ChildProcess): Promise<void> {
 }
 
 it("loses nothing that was acknowledged while the copy is killed again and again, and in the switch", async () => {
-  await withDataDir(async (dataDir) => {
+  await withUsedDataDir(async (dataDir) => {
     const server = await startServer(dataDir);
     const site = { url: server.url, key: initialAdminKey(dataDir) };
     expect(await report(site, "first")).toBe(true);

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 
 import { dropJob, listJobs, retryJob } from "../../src/cli/admin-jobs.ts";
 import { print } from "../../src/cli/output.ts";
+import { createLastingConnection, type LastingConnection } from "../../src/db/lasting-connection.ts";
+import { joinServers, type LiveServers } from "../../src/db/live-servers.ts";
 import { invalid } from "../../src/domain/errors.ts";
 import { carefulTasks } from "../../src/jobs/careful.ts";
 import { releaseJobs, type ReleasedJobs } from "../../src/jobs/ends-store.ts";
@@ -26,13 +28,33 @@ beforeEach(async () => {
   );
 });
 
-function present(graceMs: number): { presence: Presence; releases: ReleasedJobs[] } {
+function lastingConnection(): LastingConnection {
+  const lasting = createLastingConnection(app.deps.db);
+  onTestFinished(() => lasting.close());
+  return lasting;
+}
+
+/** Shows a server of its own, unless another one's connection is given. */
+function present(
+  graceMs: number,
+  lasting = lastingConnection(),
+): { presence: Presence; releases: ReleasedJobs[] } {
   const releases: ReleasedJobs[] = [];
   const { db } = app.deps;
   const onRelease = (jobs: ReleasedJobs): void => void releases.push(jobs);
-  const presence = bePresent({ db, log: silentLog, onRelease, lookEveryMs: 100, graceMs });
+  const presence = bePresent({ db, lasting, log: silentLog, onRelease, lookEveryMs: 100, graceMs });
   onTestFinished(() => presence.stop());
   return { presence, releases };
+}
+
+/** Lists the locks of sessions on the database, by connection. */
+async function heldLocks(): Promise<{ pid: number; mode: string }[]> {
+  const { rows } = await app.deps.db.pool.query<{ pid: number; mode: string }>(
+    `select l.pid, l.mode from pg_locks l
+     where l.locktype = 'advisory' and l.database = (select oid from pg_database where datname = current_database())
+     order by l.mode`,
+  );
+  return rows;
 }
 
 /** Queues a job that a worker holds. @returns its number. */
@@ -93,6 +115,37 @@ describe("the presence of a server", () => {
     expect(await endsNow()).toEqual([]);
     const { rows } = await app.deps.db.pool.query("select locked_by from graphile_worker.jobs");
     expect(rows).toEqual([{ locked_by: null }]);
+    expect(await heldLocks()).toEqual([]);
+  });
+
+  it("and being counted take one connection, which comes back with both", { timeout: 60_000 }, async () => {
+    const lasting = lastingConnection();
+    const count = (connection: LastingConnection): LiveServers => {
+      const onError = vi.fn();
+      const servers = joinServers({ lasting: connection, onError, countEveryMs: 100 });
+      onTestFinished(() => servers.stop());
+      return servers;
+    };
+    const [servers, others] = [count(lasting), count(lastingConnection())];
+    const { presence } = present(60_000, lasting);
+    await presence.announce("w");
+    await expect.poll(() => [servers.count(), others.count()], { timeout: 20_000 }).toEqual([2, 2]);
+    const mine = (await heldLocks()).find(({ mode }) => mode === "ExclusiveLock")!;
+    const modesOf = async (pid: number): Promise<string[]> =>
+      (await heldLocks()).filter((lock) => lock.pid === pid).map(({ mode }) => mode);
+    expect(await modesOf(mine.pid)).toEqual(["ExclusiveLock", "ShareLock"]);
+    await app.deps.db.pool.query("select pg_terminate_backend($1)", [mine.pid]);
+    const next = async (): Promise<number | undefined> =>
+      (await heldLocks()).find(({ mode, pid }) => mode === "ExclusiveLock" && pid !== mine.pid)?.pid;
+    await expect.poll(next, { timeout: 20_000 }).toBeDefined();
+    const pid = (await next())!;
+    await expect.poll(() => modesOf(pid), { timeout: 20_000 }).toEqual(["ExclusiveLock", "ShareLock"]);
+    // Who ends one of the two keeps the other.
+    await servers.stop();
+    await expect.poll(() => others.count(), { timeout: 20_000 }).toBe(1);
+    expect(await modesOf(pid)).toEqual(["ExclusiveLock"]);
+    await presence.stop();
+    expect(await modesOf(pid)).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { fingerprintOf } from "../support/artifacts.ts";
 import { policyText, samplePolicy } from "../support/policies.ts";
-import { startServer, withDataDir } from "../support/server-process.ts";
+import { startServer, withUsedDataDir } from "../support/server-process.ts";
 import { ask, form, type Json, type Site, startSite, until } from "../support/site.ts";
 
 const environments = Array.from({ length: 20 }, (_, index) => `env-${index}`);
@@ -31,7 +31,7 @@ async function states(site: Site): Promise<(boolean | null)[]> {
 
 describe("kill -9 between a policy's new version and its effects", () => {
   it("leaves no environment with the old verdict", { timeout: 120_000 }, async () => {
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
       const site = await startSite(dataDir);
       await prepare(site);
       expect(new Set(await states(site))).toEqual(new Set([false]));

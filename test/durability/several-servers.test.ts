@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 import { expect, inject, it, onTestFinished } from "vitest";
 
 import { fingerprintOf } from "../support/artifacts.ts";
@@ -12,6 +14,8 @@ interface Servers {
   site: Site;
   /** Starts another one on the same database. */
   start(environment?: Record<string, string>): Promise<ServerProcess>;
+  /** Where all of them keep their evidence. */
+  dataDir: string;
 }
 
 /** Starts a server that answers requests, on a database of the test's own. */
@@ -30,7 +34,7 @@ async function withServers(
   try {
     await withDataDir(async (dataDir) => {
       const site = await startSite(dataDir, { ...all, WAYBILL_ROLES: "api" });
-      await work({ site, start: (more) => startServer(dataDir, { ...all, ...more }) });
+      await work({ site, dataDir, start: (more) => startServer(dataDir, { ...all, ...more }) });
     });
   } finally {
     await dropDatabase(inject("postgres"), database);
@@ -84,7 +88,7 @@ async function servers(url: string): Promise<number> {
 }
 
 it("each do what their role is, and share the limits", { timeout: 240_000 }, async () => {
-  await withServers({ WAYBILL_RATE_LIMIT_PER_KEY: "40" }, async ({ site, start }) => {
+  await withServers({ WAYBILL_RATE_LIMIT_PER_KEY: "40" }, async ({ site, start, dataDir }) => {
     const receiver = await tell(site);
     expect(await report(site, site.org, "first")).toBe(true);
 
@@ -107,6 +111,11 @@ it("each do what their role is, and share the limits", { timeout: 240_000 }, asy
     );
     expect(few.filter((status) => status === 200)).toHaveLength(20);
     expect(few.filter((status) => status === 429)).toHaveLength(5);
+
+    const own = join(dataDir, "own");
+    await expect(start({ WAYBILL_EVIDENCE_DIR: own })).rejects.toThrow(
+      `This is not where the evidence of this database is kept: ${join(own, "waybill-evidence")} is missing.`,
+    );
 
     await site.server.kill();
     await expect.poll(() => servers(other.url), { timeout: 60_000 }).toBe(1);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { analysis, type Json, signatureOf } from "../support/quality-server.ts";
-import { startServer, withDataDir } from "../support/server-process.ts";
+import { startServer, withUsedDataDir } from "../support/server-process.ts";
 import { call, type Site, startSite, until } from "../support/site.ts";
 
 const rounds = 4;
@@ -75,7 +75,7 @@ async function expectRecordedOnce(site: Site, revisions: string[]): Promise<void
 
 describe("kill -9 while deliveries come in and are processed", () => {
   it("loses no delivery that was answered, and records each once", { timeout: 180_000 }, async () => {
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
       const site = await startSite(dataDir);
       try {
         const hook = await switchOn(site);

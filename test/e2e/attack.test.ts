@@ -6,12 +6,14 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 
 import type { Report } from "../../attack/report.ts";
+import { builtProgram } from "../support/program.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** `npm run attack` on the program's source, with room for a machine that runs other tests meanwhile. */
+/** `npm run attack` on the run's own build of the program, with room for a machine that runs other tests meanwhile. */
 async function attack(...options: string[]): Promise<Report> {
-  const args = ["--import", "tsx", "attack/main.ts", "--short", "--source", "--roomy", "--json", ...options];
+  const how = ["--short", "--roomy", "--json", "--program", builtProgram()];
+  const args = ["--import", "tsx", "attack/main.ts", ...how, ...options];
   const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
   const [output] = await Promise.all([text(child.stdout), once(child, "exit")]);
   return JSON.parse(output) as Report;

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -8,21 +8,18 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { fillDemo } from "../support/demo.ts";
 import { samplePolicy } from "../support/policies.ts";
+import { buildProgram } from "../support/program.ts";
 import { initialAdminKey, startServer, withDataDir } from "../support/server-process.ts";
+import { startCollector } from "../support/traces.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..");
 let folder: string;
 let program: string;
 
-/** The package as it is installed: built, beside the packages it needs. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "waybill-built-"));
-  for (const name of ["package.json", "migrations"])
-    await cp(join(root, name), join(folder, name), { recursive: true });
-  await symlink(join(root, "node_modules"), join(folder, "node_modules"));
-  await execute(process.execPath, [join(root, "scripts", "build-program.mjs"), join(folder, "dist")]);
-  program = join(folder, "dist", "main.js");
+  program = await buildProgram(folder);
 }, 60_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -36,7 +33,8 @@ it(
   { timeout: 120_000 },
   async () => {
     await withDataDir(async (dataDir) => {
-      const server = await startServer(dataDir, { WAYBILL_WEB: "0" }, { program });
+      const collector = await startCollector();
+      const server = await startServer(dataDir, { WAYBILL_WEB: "0", ...collector.settings }, { program });
       const key = initialAdminKey(dataDir);
       const headers = { authorization: `Bearer ${key}` };
       const ask = (path: string, init: RequestInit = {}) =>
@@ -63,10 +61,28 @@ it(
 
       const docs = await ask("/api/v2/doc/swagger-ui-bundle.js");
       expect(docs.status).toBe(200);
+      await collector.wait(({ name }) => name === "put_policy");
       expect(await server.stop()).toBe(0);
+      await collector.stop();
     });
   },
 );
+
+it("has what makes traces in files that others do not load", async () => {
+  const dist = join(folder, "dist");
+  const files = (await readdir(dist)).filter((file) => file.endsWith(".js"));
+  const texts = new Map(
+    await Promise.all(files.map(async (file) => [file, await readFile(join(dist, file), "utf8")] as const)),
+  );
+  const loaded = new Set(["main.js"]);
+  for (const file of loaded)
+    for (const [, other] of texts.get(file)!.matchAll(/(?:from|import) ?"\.\/([\w.-]+\.js)"/g))
+      loaded.add(other!);
+  const having = files.filter((file) => texts.get(file)!.includes("BatchSpanProcessor"));
+  expect(having.length).toBeGreaterThan(0);
+  expect(loaded.size).toBeGreaterThan(1);
+  expect(having.filter((file) => loaded.has(file))).toEqual([]);
+});
 
 it("is packed with what runs, and nothing else", async () => {
   const { stdout } = await execute("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });

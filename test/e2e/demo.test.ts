@@ -14,7 +14,7 @@ import {
   type ServerProcess,
   spawnWaybill,
   startServer,
-  withDataDir,
+  withUsedDataDir,
 } from "../support/server-process.ts";
 
 interface Outcome {
@@ -56,7 +56,7 @@ describe("waybill demo", { timeout: 120_000 }, () => {
 
   beforeAll(async () => {
     const up = new Promise<void>((resolve, reject) => {
-      served = withDataDir(async (folder) => {
+      served = withUsedDataDir(async (folder) => {
         dataDir = folder;
         server = await startServer(folder);
         beside = { WAYBILL_DATA_DIR: folder, WAYBILL_PUBLIC_URL: server.url };

@@ -1,7 +1,12 @@
 import { expect, it } from "vitest";
 
 import { look, type Seen, watched } from "../support/loop-probe.ts";
-import { initialAdminKey, type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
+import {
+  initialAdminKey,
+  type ServerProcess,
+  startServer,
+  withUsedDataDir,
+} from "../support/server-process.ts";
 
 /** The largest report, and as many rules as somebody may mean. */
 const size = { artifacts: 10_000, rules: 50 };
@@ -43,7 +48,7 @@ function caller(server: ServerProcess, key: string) {
 async function withServer(
   work: (call: ReturnType<typeof caller>, org: string, seen: () => Promise<Seen>) => Promise<void>,
 ): Promise<void> {
-  await withDataDir(async (dataDir) => {
+  await withUsedDataDir(async (dataDir) => {
     const server = await startServer(dataDir, watched);
     const key = initialAdminKey(dataDir);
     const response = await fetch(`${server.url}/api/v2/organizations`, {

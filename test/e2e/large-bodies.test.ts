@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
 import { look, watched } from "../support/loop-probe.ts";
-import { initialAdminKey, startServer, withDataDir } from "../support/server-process.ts";
+import { initialAdminKey, startServer, withUsedDataDir } from "../support/server-process.ts";
 
 const megabyte = 1024 * 1024;
 
@@ -69,7 +69,7 @@ const attestations: [string, string, string, number][] = [
 ];
 
 it("reads the largest bodies without holding up others", async () => {
-  await withDataDir(async (dataDir) => {
+  await withUsedDataDir(async (dataDir) => {
     const server = await startServer(dataDir, watched);
     const headers = { authorization: `Bearer ${initialAdminKey(dataDir)}` };
     const listed = await fetch(`${server.url}/api/v2/organizations`, { headers });

@@ -8,7 +8,7 @@ import {
   startMailServer,
   startReceiver,
 } from "../support/receiver.ts";
-import { withDataDir } from "../support/server-process.ts";
+import { withUsedDataDir } from "../support/server-process.ts";
 import { ask, form, type Site, startSite, until } from "../support/site.ts";
 
 const login = { user: "waybill", password: "p4ss" };
@@ -60,7 +60,7 @@ describe("notifications over TLS", () => {
     { timeout: 120_000 },
     async () => {
       const [asked, atOnce] = [await startMail("when asked"), await startMail("at once")];
-      await withDataDir(async (dataDir) => {
+      await withUsedDataDir(async (dataDir) => {
         let site = await start(dataDir, "smtp", asked);
         await ask(site, "PUT", `/flows/${site.org}`, { name: "web", description: "" });
         const webhook = (address: string) => ({ type: "WEBHOOK", webhook: address });

@@ -1,23 +1,18 @@
 import { execFile, spawnSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { sha256 } from "../../src/lib/hash.ts";
-import { withDataDir } from "../support/server-process.ts";
-import { buildWeb } from "../support/web-site.ts";
+import { carriedNode, copySource, makePackages, setVersion } from "../support/packages.ts";
+import { initialAdminKey, withDataDir } from "../support/server-process.ts";
+import { organizationOf, SteadyLoad } from "../support/steady-load.ts";
+import { Succession } from "../support/succession.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..");
@@ -29,38 +24,14 @@ const canMakeDebs = isLinux && has("dpkg-deb") && has("zstd");
 let folder: string;
 let source: string;
 
-/** Makes packages of a build of its own, whatever has been built here, with the Node.js that runs this. */
-async function makePackages(output: string): Promise<void> {
-  const only = canMakeDebs ? ["--only", "tarball", "--only", "deb"] : ["--only", "tarball"];
-  await execute(
-    process.execPath,
-    [join(source, "scripts/package/main.mjs"), "--any-node", "--output", output, ...only],
-    {
-      env: { ...process.env, SOURCE_DATE_EPOCH: "1700000000" },
-    },
-  );
-}
+const kinds = ["npm", "chart", "tarball", ...(canMakeDebs ? ["deb"] : [])];
 
 beforeAll(async () => {
   if (!isLinux) return;
   folder = mkdtempSync(join(tmpdir(), "waybill-packages-"));
   source = join(folder, "source");
-  mkdirSync(source);
-  for (const name of [
-    "package.json",
-    "migrations",
-    "share",
-    "scripts",
-    "openapi.json",
-    "docs",
-    "README.md",
-    "CHANGELOG.md",
-  ])
-    cpSync(join(root, name), join(source, name), { recursive: true });
-  await execute("cp", ["-al", join(root, "node_modules"), join(source, "node_modules")]);
-  await execute(process.execPath, [join(root, "scripts/build-program.mjs"), join(source, "dist")]);
-  await buildWeb(join(source, "dist/web"));
-  await makePackages(join(folder, "out"));
+  await copySource(source);
+  await makePackages(source, join(folder, "out"), kinds);
   await execute("chmod", ["755", folder]);
 }, 240_000);
 afterAll(() => {
@@ -73,8 +44,8 @@ const deb = (output = "out"): string =>
   join(folder, output, `waybill_0.1.0_${process.arch === "x64" ? "amd64" : "arm64"}.deb`);
 
 /** Runs the smoke script without a network but this machine's own, where that can be had, and without a Node.js on the path. */
-async function smoke(program: string, dataDir: string): Promise<string> {
-  const script = [process.execPath, join(root, "scripts/package/smoke.mjs"), program];
+async function smoke(program: string[], dataDir: string, asUser: string[] = []): Promise<string> {
+  const script = [...asUser, process.execPath, join(root, "scripts/package/smoke.mjs"), ...program];
   const alone =
     isRoot && has("ip") ? ["unshare", "-n", "sh", "-c", 'ip link set lo up; exec "$@"', "sh"] : [];
   const [command, ...rest] = [...alone, ...script];
@@ -90,14 +61,71 @@ async function smoke(program: string, dataDir: string): Promise<string> {
 
 describe.skipIf(!isLinux)("the tarball", () => {
   it(
-    "runs without npm, Node.js or a network: first start, report, restart, list",
+    "runs without npm, Node.js or a network: first start, report, backup, restart, list",
     { timeout: 240_000 },
     async () => {
       await execute("tar", ["xzf", tarball(), "-C", folder]);
       await withDataDir(async (dataDir) => {
-        const told = await smoke(join(folder, "waybill/bin/waybill"), dataDir);
+        const told = await smoke([join(folder, "waybill/bin/waybill")], dataDir);
         expect(told).toContain("waybill 0.1.0");
         expect(told).toContain("restart, list, web app");
+      });
+    },
+  );
+
+  it.skipIf(!isRoot || !has("setpriv"))("runs for an ordinary user, too", { timeout: 240_000 }, async () => {
+    await withDataDir(async (dataDir) => {
+      mkdirSync(dataDir);
+      await execute("chown", ["65534:65534", dataDir]);
+      const nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+      const told = await smoke([join(folder, "waybill/bin/waybill")], dataDir, nobody);
+      expect(told).toContain("restart, list, web app");
+    });
+  });
+
+  // A server whose files are gone fails some requests on busy machines, where it has yet to load a part of itself.
+  it.skipIf(process.env["WAYBILL_TEST_RESTARTS"] === undefined)(
+    "is replaced by another version while requests come, on a socket that stays",
+    { timeout: 240_000 },
+    async () => {
+      const place = join(folder, "place");
+      mkdirSync(place);
+      await execute("tar", ["xzf", tarball(), "-C", place]);
+      setVersion(source, "0.1.1");
+      await makePackages(source, join(folder, "next"), ["folder"]);
+      setVersion(source, "0.1.0");
+      await withDataDir(async (dataDir) => {
+        const servers = new Succession(dataDir, 2, [join(place, "waybill/bin/waybill")]);
+        try {
+          const port = await servers.port();
+          const pid = await servers.ready(1);
+          const key = initialAdminKey(dataDir);
+          const load = new SteadyLoad({ port, key, org: await organizationOf(port, key) }, 200);
+          const done = load.run();
+          await delay(500);
+          // The server before runs on, from files that are not there any more.
+          await rm(join(place, "waybill"), { recursive: true });
+          await rename(join(folder, "next/waybill"), join(place, "waybill"));
+          await load.answered();
+          const answered = load.statuses["200"] ?? 0;
+          process.kill(pid, "SIGTERM");
+          expect(await servers.endOf(1)).toBe(0);
+          const next = await servers.ready(2);
+          await load.answered();
+          const figures = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+          load.stop();
+          await done;
+          const lost = await load.lost();
+          process.kill(next, "SIGTERM");
+          await servers.ended;
+          expect(figures).toContain('waybill_build_info{version="0.1.1"');
+          expect(load.statuses).toEqual({ "200": expect.any(Number), "201": expect.any(Number) });
+          expect(load.statuses["200"]).toBeGreaterThan(answered);
+          expect(lost).toEqual([]);
+          expect(servers.complaints).toEqual([]);
+        } finally {
+          servers.endAll();
+        }
       });
     },
   );
@@ -121,7 +149,7 @@ describe.skipIf(!isLinux)("the tarball", () => {
     if (Number(process.versions.node.split(".")[0]) >= 22) return;
     const made = spawnSync(
       process.execPath,
-      [join(source, "scripts/package/main.mjs"), "--output", join(folder, "old")],
+      [join(source, "scripts/package/main.mjs"), "--only", "tarball", "--output", join(folder, "old")],
       {
         encoding: "utf8",
       },
@@ -133,9 +161,35 @@ describe.skipIf(!isLinux)("the tarball", () => {
   });
 });
 
+describe.skipIf(!isLinux)("the npm package", () => {
+  it("runs where npm has put it, beside what it depends on", { timeout: 240_000 }, async () => {
+    const installed = join(folder, "installed/node_modules");
+    mkdirSync(join(folder, "installed"));
+    await execute("cp", ["-al", join(root, "node_modules"), installed]);
+    mkdirSync(join(installed, "waybill"));
+    const file = join(folder, "out/waybill-0.1.0.tgz");
+    await execute("tar", ["xzf", file, "-C", join(installed, "waybill"), "--strip-components=1"]);
+    await withDataDir(async (dataDir) => {
+      const told = await smoke([carriedNode, join(installed, "waybill/dist/main.js")], dataDir);
+      expect(told).toContain("restart, list, web app");
+    });
+  });
+});
+
+describe.skipIf(!isLinux)("the chart's package", () => {
+  it("carries no links: alerts and dashboard are in it", () => {
+    const { stdout } = spawnSync("tar", ["tvzf", join(folder, "out/waybill-chart-0.1.0.tgz")], {
+      encoding: "utf8",
+    });
+    expect(stdout).toContain("waybill/templates/deployment.yaml");
+    expect(stdout).not.toContain("->");
+    expect(stdout).not.toContain("waybill/ci/");
+  });
+});
+
 describe.skipIf(!canMakeDebs)("the .deb", () => {
   it("equals another one of the same commit, and so does the tarball", { timeout: 240_000 }, async () => {
-    await makePackages(join(folder, "again"));
+    await makePackages(source, join(folder, "again"), kinds);
     for (const file of [tarball, deb])
       expect(sha256(readFileSync(file("again"))).equals(sha256(readFileSync(file())))).toBe(true);
   });
@@ -156,9 +210,12 @@ describe.skipIf(!canMakeDebs)("the .deb", () => {
       expect(readFileSync(join(clean, "etc/passwd"), "utf8")).toMatch(/^waybill:/m);
       const settings = join(clean, "etc/waybill/waybill.env");
       expect(statSync(settings).mode & 0o777).toBe(0o640);
-      expect(existsSync(join(clean, "usr/lib/systemd/system/waybill.service"))).toBe(true);
+      for (const unit of ["waybill.service", "waybill.socket"])
+        expect(existsSync(join(clean, "usr/lib/systemd/system", unit))).toBe(true);
+      const [, group] = /^waybill:[^:]*:(\d+):/m.exec(readFileSync(join(clean, "etc/group"), "utf8")) ?? [];
+      expect(statSync(settings).gid).toBe(Number(group));
       await withDataDir(async (dataDir) => {
-        expect(await smoke(join(clean, "usr/bin/waybill"), dataDir)).toContain("restart, list");
+        expect(await smoke([join(clean, "usr/bin/waybill")], dataDir)).toContain("restart, list");
       });
       writeFileSync(settings, "WAYBILL_LOG_LEVEL=warn\n");
       mkdirSync(join(clean, "var/lib/waybill"));

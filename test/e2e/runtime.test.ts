@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { commitOf, fingerprintOf, repoInfo } from "../support/artifacts.ts";
 import { sampleTemplate } from "../support/flows.ts";
 import { samplePolicy } from "../support/policies.ts";
-import { startServer, withDataDir } from "../support/server-process.ts";
+import { startServer, withUsedDataDir } from "../support/server-process.ts";
 import { ask, form, type Json, type Site, startSite } from "../support/site.ts";
 
 const cli = fingerprintOf("cli");
@@ -78,7 +78,7 @@ async function stateOf(site: Site, kind: string): Promise<unknown> {
 
 describe("from the pipeline to what runs", () => {
   it("is told whole, with a kill -9 in the middle", { timeout: 120_000 }, async () => {
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
       const site = await startSite(dataDir);
       const { org } = site;
       await build(site);

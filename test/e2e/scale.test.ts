@@ -13,6 +13,7 @@ import { startServer, stopAll } from "../../bench/processes.ts";
 import { withDatabase } from "../../bench/data.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { evaluateTrails } from "../../src/modules/process/compliance/service.ts";
+import { builtProgram } from "../support/program.ts";
 
 const reported = 40;
 const epochs = 25;
@@ -27,7 +28,7 @@ beforeAll(async () => {
   madeDir = join(folder, "made");
   await chmod(folder, 0o755);
   await mkdir(seedDir, { mode: 0o755 });
-  const server = await startServer(seedDir, { source: true });
+  const server = await startServer(seedDir, { program: builtProgram() });
   await reportSeed(server, reported);
   await server.stop();
   rows = await withPostgres(seedDir, {}, (connection) =>
@@ -43,7 +44,7 @@ afterAll(async () => {
 
 describe("a multiple of what was reported", () => {
   it("has the verdicts that judging it again gives, and dense numbers", async () => {
-    const server = await startServer(madeDir, { source: true });
+    const server = await startServer(madeDir, { program: builtProgram() });
     await withDatabase(madeDir, async (db) => {
       const verdicts = async (): Promise<unknown[]> =>
         (

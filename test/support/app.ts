@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { inject } from "vitest";
 
-import { assembleApp, createDeps } from "../../src/app.ts";
+import { assembleApp, createDeps, startTracing } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { sql } from "../../src/db/sql.ts";
 import { connect } from "../../src/db/connect.ts";
@@ -107,8 +107,13 @@ export async function startTestApp(
   const db = connect({ connection, max: 8, pipelinedConnections: 2, ...checks });
   const clock = beside?.clock ?? new TestClock();
   const timeSources = { ...machineTime, wall: () => clock.now() };
-  const deps = createDeps(config, db, { log, ...(options.doubted === true ? { timeSources } : { clock }) });
-  const app = await assembleApp(deps, () => db.close(), log);
+  const tracing = await startTracing(config, log);
+  const deps = createDeps(config, db, {
+    log,
+    tracing,
+    ...(options.doubted === true ? { timeSources } : { clock }),
+  });
+  const app = await assembleApp(deps, () => db.close(), { log, distributed: inject("cluster") });
   await app.server.ready();
   const withKey = (key: string | undefined): Client =>
     new Client(app.server, key, () => lines.findLast((line) => line.includes('"err"')) ?? "");

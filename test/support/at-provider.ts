@@ -9,7 +9,11 @@ export const startPath = "/-/sign-in/oidc/sso";
 export const backTo = `http://waybill.test${startPath}/callback`;
 
 /** The program with this provider set. */
-export async function startWith(at: TestProvider, more: Record<string, string> = {}): Promise<TestApp> {
+export async function startWith(
+  at: TestProvider,
+  more: Record<string, string> = {},
+  beside?: TestApp,
+): Promise<TestApp> {
   const environment = {
     WAYBILL_OIDC_ISSUER: at.issuer,
     WAYBILL_OIDC_CLIENT_ID: at.clientId,
@@ -21,7 +25,7 @@ export async function startWith(at: TestProvider, more: Record<string, string> =
 - {group: auditors, org: "*", role: reader}`,
     ...more,
   };
-  return startTestApp(environment, { maintained: true });
+  return startTestApp(environment, { maintained: true, ...(beside === undefined ? {} : { beside }) });
 }
 
 interface Begun {

@@ -20,7 +20,11 @@ export function urlOf(server: Connection, database: string): string {
   return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
 }
 
-async function run<Row extends pg.QueryResultRow>(connection: Connection, statement: string): Promise<Row[]> {
+/** Runs a statement on a connection of its own. */
+export async function runOn<Row extends pg.QueryResultRow>(
+  connection: Connection,
+  statement: string,
+): Promise<Row[]> {
   const target = typeof connection === "string" ? { connectionString: connection } : connection;
   const client = new pg.Client(target);
   await client.connect();
@@ -38,12 +42,12 @@ interface Node {
 
 /** The coordinator comes first. */
 async function readNodes(connection: Connection): Promise<Node[]> {
-  const [{ is_cluster } = { is_cluster: false }] = await run<{ is_cluster: boolean }>(
+  const [{ is_cluster } = { is_cluster: false }] = await runOn<{ is_cluster: boolean }>(
     connection,
     "select to_regclass('pg_dist_node') is not null as is_cluster",
   );
   if (!is_cluster) return [];
-  return run(connection, "select nodename, nodeport from pg_dist_node where isactive order by groupid");
+  return runOn(connection, "select nodename, nodeport from pg_dist_node where isactive order by groupid");
 }
 
 let nodes: Promise<Node[]> | undefined;
@@ -63,7 +67,7 @@ export async function isCluster(connection: Connection): Promise<boolean> {
 async function runOnAll(connection: Connection, statement: string): Promise<void> {
   const all = await listNodes(connection);
   if (all.length === 0 || typeof connection !== "string") {
-    await run(connection, statement);
+    await runOn(connection, statement);
     return;
   }
   await Promise.all(
@@ -71,7 +75,7 @@ async function runOnAll(connection: Connection, statement: string): Promise<void
       const url = new URL(connection);
       url.hostname = nodename;
       url.port = String(nodeport);
-      return run(url.href, statement);
+      return runOn(url.href, statement);
     }),
   );
 }
@@ -82,6 +86,15 @@ export async function createDatabase(connection: Connection, name: string, templ
     connection,
     `create database "${name}" ${template === undefined ? "" : `template "${template}"`}`,
   );
+}
+
+/** Gives a database to a role that may do what it likes in it, and nothing beyond. */
+export async function giveDatabase(connection: Connection, name: string, owner: string): Promise<void> {
+  await runOn(
+    connection,
+    `do $$ begin if not exists (select from pg_roles where rolname = '${owner}') then create role ${owner} login; end if; end $$`,
+  );
+  await runOn(connection, `alter database "${name}" owner to ${owner}`);
 }
 
 export async function dropDatabase(connection: Connection, name: string): Promise<void> {
@@ -100,10 +113,10 @@ export async function joinNodes(connection: Connection, name: string): Promise<v
     const url = new URL(database);
     url.hostname = nodename;
     url.port = String(nodeport);
-    await run(url.href, "create extension citus");
+    await runOn(url.href, "create extension citus");
   }
-  await run(database, `select citus_set_coordinator_host(${at(coordinator)})`);
-  for (const worker of workers) await run(database, `select citus_add_node(${at(worker)})`);
+  await runOn(database, `select citus_set_coordinator_host(${at(coordinator)})`);
+  for (const worker of workers) await runOn(database, `select citus_add_node(${at(worker)})`);
 }
 
 /** Lets a database be cloned, which it cannot be while anybody is connected: nodes of a cluster always are. */

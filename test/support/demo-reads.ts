@@ -78,6 +78,7 @@ async function thingsOf(site: WebSite): Promise<{ of: Filled; on: ReadonlyMap<st
   );
   const { repos } = await get<{ repos: Item[] }>(`/repos/${org}?per_page=1`);
   const [key] = await get<Item[]>(`/service-accounts/${org}/pipeline/api-keys`);
+  const [member] = await get<{ user: string }[]>(`/members/${org}`);
   const actions = await get<{ number: number }[]>(`/actions/${org}`);
   const sent = await Promise.all(
     actions.map(async ({ number }) => {
@@ -105,6 +106,7 @@ async function thingsOf(site: WebSite): Promise<{ of: Filled; on: ReadonlyMap<st
       repo_name: repos[0]!.name,
       name: "pipeline",
       key_id: key!.id,
+      user: member!.user,
       ...sent.flat()[0]!,
       notification_number: String(actions.at(-1)!.number),
       resource_type: "environment",

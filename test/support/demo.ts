@@ -14,7 +14,7 @@ interface Filled {
   seed: string;
 }
 
-/** Fills a new organization of a server with the smallest demo. @param run the program that does it, if not the sources. */
+/** Fills a new organization of a server with the smallest demo. @param run the program that does it, if not that of the run. */
 export async function fillDemo({ url, key, dataDir, org, seed }: Filled, run: Run = {}): Promise<void> {
   const args = ["demo", "--size", "small", "--url", url, "--org", org, "--seed", seed];
   const environment = { WAYBILL_DATA_DIR: dataDir, WAYBILL_PUBLIC_URL: url, WAYBILL_KEY: key };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import type { TestProject } from "vitest/node";
 
-import { prepareDatabase } from "../../src/app.ts";
+import { prepareDatabase } from "../../src/open-database.ts";
 import { endpoints } from "../../src/contract/index.ts";
 import { startManagedPostgres } from "../../src/db/managed/index.ts";
 import { distribute } from "../../src/db/citus/distribute.ts";
@@ -21,6 +21,7 @@ import {
   withDatabase,
 } from "./databases.ts";
 
+import { offerFolder } from "./program.ts";
 import { offerSite } from "./web-site.ts";
 
 declare module "vitest" {
@@ -91,12 +92,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("postgres", connection);
   project.provide("cluster", onCluster);
   project.provide("template", template);
+  const folder = offerFolder();
+  project.onTestsRerun(folder.renew);
   const site = await offerSite();
   project.provide("webSite", site.address);
   return async () => {
     const uncovered = isWholeRun() ? await uncoveredOperations(notes) : [];
     await rm(notes, { recursive: true, force: true });
     await site.end();
+    folder.remove();
     await dropDatabase(connection, template);
     await stop();
     if (uncovered.length === 0) return;

@@ -4,6 +4,7 @@ import { inject } from "vitest";
 import { waitForCommits } from "../../src/db/citus/uncommitted.ts";
 import { afterCommits } from "../../src/jobs/after-commits.ts";
 import { deliveryTasks, jobTasks } from "../../src/jobs/tasks.ts";
+import { tracedTasks } from "../../src/jobs/traced.ts";
 import type { TestApp } from "./app.ts";
 
 const silent = new Logger(() => () => {});
@@ -11,7 +12,7 @@ const silent = new Logger(() => () => {});
 /** Runs every job that is due, as the running program would; the test program has no worker of its own. */
 export async function runPendingJobs(app: TestApp): Promise<void> {
   const { db } = app.deps;
-  const tasks = { ...jobTasks(app.deps), ...deliveryTasks(app.deps) };
+  const tasks = { ...tracedTasks(app.deps, jobTasks), ...tracedTasks(app.deps, deliveryTasks) };
   await runOnce({
     pgPool: db.pool,
     taskList: inject("cluster") ? afterCommits((orgId) => waitForCommits(db, orgId), tasks) : tasks,

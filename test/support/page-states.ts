@@ -66,6 +66,7 @@ export function emptyStates(empty: string, bare: string): Partial<Record<PagePat
     "/$org/settings/general": [`${none}/settings/general`, "Display name"],
     "/$org/settings/members": [`${none}/settings/members`, "No invitation is open."],
     "/$org/settings/service-accounts": [`${none}/settings/service-accounts`, "No service accounts yet"],
+    "/$org/settings/security": [`${none}/settings/security`, "No key of this organization does."],
     "/$org/policies": [`${none}/policies`, "No policies yet", `/policies/${empty}`],
     "/$org/policies/-/new": [`${none}/policies/-/new`, "New policy"],
     "/$org/policies/$policy": [`${one}/policies/unused`, /attached/],

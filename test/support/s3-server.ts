@@ -53,6 +53,9 @@ export async function startS3Server(credentials: S3Credentials): Promise<S3Serve
     clear: asking("clear"),
     requests: asking("requests"),
     failNext: asking("failNext"),
+    cutNext: asking("cutNext"),
+    failPartsAfter: asking("failPartsAfter"),
+    uploads: asking("uploads"),
     stop: async () => {
       child.kill();
       await ended;

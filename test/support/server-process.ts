@@ -1,10 +1,13 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+
+import { builtProgram, folderOfRun } from "./program.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -69,6 +72,36 @@ export async function withDataDir<T>(work: (dataDir: string) => Promise<T>): Pro
   }
 }
 
+/**
+ * A data directory as `withDataDir` has it, which a server has started on before: a copy, since a first start, which makes the
+ * database, takes longer than all others.
+ */
+export async function withUsedDataDir<T>(work: (dataDir: string) => Promise<T>): Promise<T> {
+  const source = await usedDataDir();
+  return withDataDir(async (dataDir) => {
+    await promisify(execFile)("cp", ["-a", source, dataDir]);
+    return work(dataDir);
+  });
+}
+
+/** Finds what a server has left that has started and ended; made by who asks for it first in a run, and there for all. */
+async function usedDataDir(): Promise<string> {
+  const there = join(folderOfRun(), "data");
+  if (existsSync(there)) return there;
+  await withDataDir(async (dataDir) => {
+    const server = await startServer(dataDir);
+    const status = await server.stop();
+    if (status !== 0) throw new Error(server.output());
+    try {
+      renameSync(dataDir, there);
+    } catch (error) {
+      // Somebody else was faster.
+      if (!existsSync(there)) throw error;
+    }
+  });
+  return there;
+}
+
 /** How a program is run. */
 export interface Run {
   /** What is run instead of `waybill`, relative to the package or absolute: sources, or a built file, which runs as it is. */
@@ -77,11 +110,11 @@ export interface Run {
   openFiles?: number;
 }
 
-/** Runs `waybill` with these arguments, from source; or another program. */
+/** Runs `waybill` with these arguments, as it is shipped; or another program. */
 export function spawnWaybill(
   args: string[],
   environment: Record<string, string>,
-  { program = "src/main.ts", openFiles }: Run = {},
+  { program = builtProgram(), openFiles }: Run = {},
 ): ChildProcess {
   const loader = program.endsWith(".ts") ? ["--import", "tsx"] : [];
   const command = [process.execPath, ...loader, resolve(root, program), ...args];
@@ -109,13 +142,13 @@ async function waitUntilReady(url: string, child: ChildProcess, output: () => st
   throw new Error(`the server was not ready in time: ${output()}`);
 }
 
-/** Starts a server, or another program that is one, on a free port and waits until it is ready. */
+/** Starts a server, or another program that is one, on a free port unless `PORT` names one, and waits until it is ready. */
 export async function startServer(
   dataDir: string,
   environment: Record<string, string> = {},
   run: Run = {},
 ): Promise<ServerProcess> {
-  const port = await freePort();
+  const port = Number(environment["PORT"] ?? (await freePort()));
   const settings = { PORT: String(port), WAYBILL_DATA_DIR: dataDir, ...environment };
   const child = spawnWaybill(["serve"], settings, run);
   const chunks: string[] = [];

@@ -1,14 +1,15 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, rename, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { fillDemo } from "./demo.ts";
-import { initialAdminKey, startServer, withDataDir } from "./server-process.ts";
+import { folderOfRun } from "./program.ts";
+import { initialAdminKey, startServer, withUsedDataDir } from "./server-process.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -37,12 +38,31 @@ export async function buildWeb(outDir: string): Promise<void> {
   await promisify(execFile)(process.execPath, command, { env: { ...process.env, NODE_ENV: "production" } });
 }
 
+/**
+ * Finds the web app as it is shipped, but for its compressed forms: built by who asks for it first in a run, and there for all.
+ * @returns its folder.
+ */
+export async function builtWeb(): Promise<string> {
+  const there = join(folderOfRun(), "web");
+  if (existsSync(there)) return there;
+  const own = await mkdtemp(join(folderOfRun(), "new-"));
+  await chmod(own, 0o755);
+  await buildWeb(own);
+  try {
+    await rename(own, there);
+  } catch (error) {
+    // Somebody else was faster.
+    if (!existsSync(there)) throw error;
+    await rm(own, { recursive: true });
+  }
+  return there;
+}
+
 /** Starts the site. @returns it, and what ends it. */
 export async function startSite(): Promise<{ site: StartedSite; end: () => Promise<void> }> {
-  const web = await mkdtemp(join(tmpdir(), "waybill-web-"));
-  await buildWeb(web);
+  const web = await builtWeb();
   return new Promise((resolve, reject) => {
-    const ended = withDataDir(async (dataDir) => {
+    const ended = withUsedDataDir(async (dataDir) => {
       const server = await startServer(dataDir, { WAYBILL_WEB: web });
       const started = { url: server.url, key: initialAdminKey(dataDir), dataDir };
       await fillDemo({ ...started, org: "harborlight", seed: "web" });
@@ -50,7 +70,6 @@ export async function startSite(): Promise<{ site: StartedSite; end: () => Promi
         const end = async (): Promise<void> => {
           stop();
           await ended;
-          await rm(web, { recursive: true, force: true });
         };
         resolve({ site: started, end });
       });

@@ -34,6 +34,19 @@ export const organizationsQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** Asks for the ways to sign in. */
+export const signInMethodsQuery = queryOptions({
+  queryKey: ["sign-in-methods"],
+  queryFn: ({ signal }) => call("GET /sign-in/methods", {}, signal),
+  staleTime: 60_000,
+});
+
+/** Says whether people come by the sign-in provider alone; undefined until that is known. */
+export function useProviderOnly(): boolean | undefined {
+  const { data } = useQuery(signInMethodsQuery);
+  return data === undefined ? undefined : data.methods.every(({ kind }) => kind !== "api_key");
+}
+
 /** Gives who is signed in: null for nobody, undefined until that is known. */
 export function useAccount(): Account | null | undefined {
   return useQuery(accountQuery).data;

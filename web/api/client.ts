@@ -64,3 +64,16 @@ export async function call<A extends OperationAddress>(
 ): Promise<AnswerOf<A>> {
   return (await callWithHeaders(operation, input, signal)).data;
 }
+
+/**
+ * Signs out, here and where one signed in.
+ * @returns where the browser has to go for the latter; null where there is nowhere to go, also when the session had ended already.
+ * @throws ApiError when the server cannot be reached, or does not do it.
+ */
+export async function signOut(): Promise<string | null> {
+  const response = await send(`${basePath}-/sign-out`, { method: "POST" });
+  if (response.status === 401) return null;
+  if (!response.ok) throw await errorOf(response);
+  const { address } = (await response.json()) as { address: string | null };
+  return address;
+}

@@ -1,6 +1,6 @@
 import type { OperationAddress } from "./contract.ts";
 
-type More = Partial<Pick<ApiError, "errors" | "requestId" | "retryAfter" | "operation">>;
+type More = Partial<Pick<ApiError, "errors" | "reason" | "requestId" | "retryAfter" | "operation">>;
 
 /** A request that the server refused, or that never got to it. */
 export class ApiError extends Error {
@@ -8,6 +8,8 @@ export class ApiError extends Error {
   readonly status: number;
   /** What is wrong with which part of the input. */
   readonly errors: Readonly<Record<string, string>>;
+  /** What there is to do about it, where the server says so in a word. */
+  readonly reason: string | undefined;
   readonly requestId: string | undefined;
   /** Seconds to wait before the next attempt, where the server says so. */
   readonly retryAfter: number | undefined;
@@ -21,15 +23,22 @@ export class ApiError extends Error {
     this.name = "ApiError";
     this.status = status;
     this.errors = more.errors ?? {};
+    this.reason = more.reason;
     this.requestId = more.requestId;
     this.retryAfter = more.retryAfter;
     this.operation = more.operation;
   }
 }
 
-function messageIn(text: string): { message?: string; errors?: Record<string, string> } {
+interface ErrorText {
+  message?: string;
+  errors?: Record<string, string>;
+  reason?: string;
+}
+
+function messageIn(text: string): ErrorText {
   try {
-    return JSON.parse(text) as { message?: string; errors?: Record<string, string> };
+    return JSON.parse(text) as ErrorText;
   } catch {
     return {};
   }
@@ -37,10 +46,11 @@ function messageIn(text: string): { message?: string; errors?: Record<string, st
 
 /** Reads what the server says of a request that failed. */
 export async function errorOf(response: Response, operation?: OperationAddress): Promise<ApiError> {
-  const { message, errors } = messageIn(await response.text().catch(() => ""));
+  const { message, errors, reason } = messageIn(await response.text().catch(() => ""));
   const wait = Number(response.headers.get("retry-after"));
   return new ApiError(response.status, message ?? `The server answered ${response.status}`, {
     errors: errors ?? {},
+    reason,
     requestId: response.headers.get("x-request-id") ?? undefined,
     retryAfter: Number.isFinite(wait) && wait > 0 ? wait : undefined,
     operation,

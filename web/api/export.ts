@@ -15,6 +15,8 @@ export interface ExportedList {
   csv?: string | undefined;
   /** Columns of the CSV that is written here, where the server writes none. */
   columns?: readonly CsvColumn[];
+  /** Files that the server makes of the whole list, whatever the filters. */
+  whole?: readonly { words: string; href: string }[];
 }
 
 /** What a page asks, by the key under which the answer is kept. */

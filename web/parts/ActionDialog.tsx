@@ -5,7 +5,7 @@ import type { InputOf, WriteAddress } from "../api/contract.ts";
 import { ApiError } from "../api/errors.ts";
 import { Button } from "../ui/Button.tsx";
 import { Dialog, DialogForm, Foot } from "../ui/Dialog.tsx";
-import { ErrorNote } from "../ui/ErrorNote.tsx";
+import { Refused } from "./Refused.tsx";
 import { Sent } from "./Sent.tsx";
 
 /** What a dialog has to know of the action it asks for. */
@@ -53,7 +53,7 @@ export function SendDialog({
     <Dialog title={title} onClose={onClose} isWide={isWide === true}>
       <DialogForm onSubmit={send}>
         {children}
-        {action.error === null ? null : <ErrorNote failure={action.error} />}
+        {action.error === null ? null : <Refused error={action.error} />}
         <Sent sends={sends} />
         <Foot>
           <Button onClick={onClose}>Cancel</Button>

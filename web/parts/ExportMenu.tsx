@@ -91,6 +91,12 @@ export function ExportMenu({ list, refused }: { list: ExportedList; refused?: st
             <Icon name="json" />
             JSON
           </button>
+          {list.whole?.map(({ words, href }) => (
+            <a key={words} href={href} download="">
+              <Icon name="download" />
+              {words}
+            </a>
+          ))}
         </Menu>
       ) : (
         <>

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
+import { signInMethodsQuery } from "../api/account.ts";
 import { reads, text } from "../domain/search-params.ts";
 import { profileSearch } from "../pages/account/queries.ts";
 import { rootRoute } from "./root.ts";
@@ -10,6 +11,7 @@ const signIn = createRoute({
   getParentRoute: () => rootRoute,
   path: "/-/sign-in",
   validateSearch: signInSearch,
+  loader: ({ context: { queries } }) => void queries.prefetchQuery(signInMethodsQuery),
   component: lazyRouteComponent(() => import("../pages/account/SignIn.tsx"), "SignIn"),
 });
 

@@ -19,6 +19,7 @@ import {
   membersQuery,
   membersSearch,
   organizationQuery,
+  securityQuery,
   serviceAccountsQuery,
 } from "../pages/settings/queries.ts";
 import { environmentsInQuery, flowsInQuery, spacesQuery, spacesSearch } from "../pages/spaces/queries.ts";
@@ -65,6 +66,13 @@ const serviceAccounts = createRoute({
   validateSearch: accountsSearch,
   loader: ({ context, params: { org } }) => void context.queries.prefetchQuery(serviceAccountsQuery(org)),
   component: lazyRouteComponent(() => import("../pages/settings/ServiceAccounts.tsx"), "ServiceAccounts"),
+});
+
+const security = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: "/settings/security",
+  loader: ({ context, params: { org } }) => void context.queries.prefetchQuery(securityQuery(org)),
+  component: lazyRouteComponent(() => import("../pages/settings/Security.tsx"), "Security"),
 });
 
 const actions = createRoute({
@@ -130,4 +138,5 @@ export const administrationRoutes = [
   general,
   members,
   serviceAccounts,
+  security,
 ] as const;

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useRouter, useRouterState } from "@tanstack/react-router";
 
 import { accountQuery, useAccount, useRole } from "../api/account.ts";
-import { call } from "../api/client.ts";
+import { signOut } from "../api/client.ts";
 import { Button, buttonClass } from "../ui/Button.tsx";
 import { Icon, type IconName } from "../ui/Icon.tsx";
 import { Menu } from "../ui/Menu.tsx";
@@ -17,9 +17,11 @@ function useSignOut(): () => Promise<void> {
   const queries = useQueryClient();
   const router = useRouter();
   return async () => {
-    await call("DELETE /user/sessions/current", {});
+    const address = await signOut();
     forgetVisits();
     queries.clear();
+    // A whole page is loaded: the address leads to another site.
+    if (address !== null) return location.assign(address);
     queries.setQueryData(accountQuery.queryKey, null);
     await router.navigate({ to: "/-/sign-in" });
   };
@@ -30,7 +32,7 @@ export function AccountMenu({ org }: { org: string }) {
   const account = useAccount();
   const role = useRole(org);
   const theme = useTheme();
-  const signOut = useSignOut();
+  const leave = useSignOut();
   const here = useRouterState({ select: ({ location }) => location.href });
   if (account === undefined) return null;
   if (account === null)
@@ -58,6 +60,12 @@ export function AccountMenu({ org }: { org: string }) {
         <Icon name="spaces" />
         Organizations
       </Link>
+      {account.is_instance_admin ? (
+        <Link to="/-/instance">
+          <Icon name="settings" />
+          Instance
+        </Link>
+      ) : null}
       <hr />
       {themes.map((one) => (
         <button key={one} type="button" aria-pressed={one === theme} onClick={() => chooseTheme(one)}>
@@ -66,7 +74,7 @@ export function AccountMenu({ org }: { org: string }) {
         </button>
       ))}
       <hr />
-      <Button look="quiet" icon="signout" onClick={() => void signOut()}>
+      <Button look="quiet" icon="signout" onClick={() => void leave()}>
         Sign out
       </Button>
     </Menu>

@@ -11,7 +11,7 @@ describe("the search palette", () => {
       ...[...furtherPages, ...deeds].map(({ to }) => to),
     ]);
     // Where they lead is said by what leads there.
-    const others = new Set<string>(["/", "/-/sign-in", "/-/invitation"]);
+    const others = new Set<string>(["/", "/-/sign-in", "/-/invitation", "/-/instance"]);
     const alone = pagePaths.filter((path) => !path.replace("/$org", "").includes("$"));
     expect(alone.filter((path) => !led.has(path) && !others.has(path))).toEqual([]);
     expect([...led].filter((path) => !pagePaths.some((known) => known === path))).toEqual([]);

@@ -57,6 +57,11 @@ export const furtherPages = [
   { words: "Settings: general", icon: "settings", to: "/$org/settings/general" },
   { words: "Settings: members", icon: "settings", to: "/$org/settings/members" },
   { words: "Settings: service accounts", icon: "settings", to: "/$org/settings/service-accounts" },
+  { words: "Settings: security", icon: "settings", to: "/$org/settings/security" },
   { words: "Profile", icon: "user", to: "/-/profile" },
   { words: "Organizations", icon: "spaces", to: "/-/organizations" },
+  { words: "Instance: health", icon: "settings", to: "/-/instance/health" },
+  { words: "Instance: backups", icon: "settings", to: "/-/instance/backups" },
+  { words: "Instance: security", icon: "settings", to: "/-/instance/security" },
+  { words: "Instance: log", icon: "settings", to: "/-/instance/log" },
 ] as const satisfies readonly Omit<Deed, "operation">[];

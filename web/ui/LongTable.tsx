@@ -4,6 +4,7 @@ import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { type Column, ColumnHead, type TableProps, TableRow } from "./Table.tsx";
 import styles from "./Table.module.css";
 import { usePrinting } from "./usePrinting.ts";
+import { useReachedByKeys } from "./useReachedByKeys.ts";
 
 interface LongTableProps<Row> extends Omit<TableProps<Row>, "rows" | "expectedRows"> {
   rows: readonly Row[];
@@ -81,7 +82,7 @@ export function LongTable<Row>({ label, columns, rows, rowKey, isOld, below }: L
     return <TableRow row={row} columns={columns} below={below?.(row)} position={index + 2} />;
   };
   return (
-    <div ref={ref} className={styles["frame"]} data-scrolls>
+    <div ref={ref} className={styles["frame"]} data-scrolls {...useReachedByKeys(ref, label)}>
       <table
         className={`${styles["table"]} ${styles["long"]} ${isOld === true ? styles["dimmed"] : ""}`}
         aria-label={label}

@@ -1,7 +1,8 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 
 import { Icon } from "./Icon.tsx";
 import styles from "./Table.module.css";
+import { useReachedByKeys } from "./useReachedByKeys.ts";
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -91,8 +92,9 @@ export function Table<Row>({
   isOld,
   below,
 }: TableProps<Row>) {
+  const frame = useRef<HTMLDivElement>(null);
   return (
-    <div className={styles["frame"]} data-scrolls>
+    <div ref={frame} className={styles["frame"]} data-scrolls {...useReachedByKeys(frame, label)}>
       <table className={styles["table"]} aria-label={label} aria-busy={rows === undefined}>
         <thead>
           <tr>

@@ -5,9 +5,18 @@
  * them: on Citus they are refused.
  */
 export const acrossOrganizations: ReadonlyMap<string, string> = new Map([
+  [
+    "audit-lengths",
+    "what sends all logs elsewhere, and what erases addresses once a day, begins with which have something",
+  ],
   ["audit-heads", "a server asks for all organizations that somebody listens to, in one statement"],
+  ["doctor-audit-gaps", "a command that looks at the whole installation"],
+  ["doctor-build-gaps", "a command that looks at the whole installation"],
+  ["doctor-keys", "a command that looks at the whole installation"],
   ["evidence-contents", "looks through stored files, which organizations share by content"],
   ["evidence-referred", "a file goes when no organization has its content any more"],
+  ["expiring-keys", "every few minutes, for who watches the instance"],
   ["old-deliveries", "once a day, whosever they are"],
+  ["open-silences", "whenever the metrics are read, of all that are watched"],
   ["silent-organizations", "once a minute; what is then noted goes organization by organization"],
 ]);

@@ -245,8 +245,8 @@ export async function distribute(
   return distributeRest(client, onTable);
 }
 
-/** Distributes what migrations have added to a distributed database. Elsewhere it does nothing. */
-export async function distributeNew(client: pg.ClientBase): Promise<Distributed> {
-  if (!(await isDistributed(client))) return { tables: [], functions: 0, restored: 0 };
+/** Distributes what migrations have added to a distributed database. Elsewhere it does nothing. @returns undefined there. */
+export async function distributeNew(client: pg.ClientBase): Promise<Distributed | undefined> {
+  if (!(await isDistributed(client))) return undefined;
   return distributeRest(client, () => {});
 }

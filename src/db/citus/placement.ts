@@ -18,15 +18,21 @@ const everywhere = [
 const coordinator = [
   "api_key_former_secrets",
   "api_keys",
+  "audit_cursors",
+  "backup_runs",
   "instance_settings",
   "invitations",
   "job_ends",
   "job_workers",
+  "key_networks",
+  "key_notices",
   "migrations",
   "partition_copies",
+  "security_rules",
   "sessions",
   "sign_in_links",
   "time_marks",
+  "used_logout_tokens",
   "user_identities",
 ];
 

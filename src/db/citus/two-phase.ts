@@ -10,6 +10,8 @@ const tables = [
   "graphile_worker._private_jobs",
   "instance_settings",
   "invitations",
+  "key_notices",
+  "security_rules",
   "sessions",
   "sign_in_links",
 ];

@@ -61,8 +61,8 @@ async function exists({ layout, engine }: ClusterRequest): Promise<boolean> {
   if (version !== majorOf(engine))
     throw new ManagedPostgresError(
       `The database in ${layout.cluster} was made by PostgreSQL ${version}, but this Waybill brings PostgreSQL ` +
-        `${majorOf(engine)}, which cannot read it. Start the Waybill version that made it and move the data with ` +
-        "dump and restore, or use another data directory.",
+        `${majorOf(engine)}, which cannot read it. Set WAYBILL_OLD_ENGINE to a folder with the programs of PostgreSQL ${version} ` +
+        `(such as /usr/lib/postgresql/${version}/bin) and run \`waybill serve\`, which then moves it; or start the Waybill version that made it.`,
     );
 
   return true;
@@ -79,7 +79,8 @@ async function listFiles(directory: string): Promise<string[]> {
   });
 }
 
-async function readVersion(directory: string): Promise<string | undefined> {
+/** Reads which major version of PostgreSQL made a cluster; undefined when there is none. */
+export async function readVersion(directory: string): Promise<string | undefined> {
   const text = await readFile(join(directory, "PG_VERSION"), "utf8").catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;
     throw error;

@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../lib/log.ts";
 import { database, ensureCluster } from "./cluster.ts";
+import type { Engine } from "./engine.ts";
 import { prepareEngine } from "./engine-copy.ts";
 import { DataDirectoryInUseError, ManagedPostgresError, messageOf } from "./errors.ts";
 import { connectionTo } from "./find.ts";
 import type { ManagedConnection } from "./find.ts";
+import { prepareRecovery, type Recovery, requireFinishedRestore } from "./recovery.ts";
+import { prepareWalArchive, type WalArchiveOptions } from "./wal-archive.ts";
 import { chooseIdentity, requireReachable } from "./identity.ts";
 import { prepareDataDir } from "./layout.ts";
 import type { Ownership } from "./ownership.ts";
 import type { PostmasterRequest } from "./postmaster.ts";
-import { giveUpOwnership, takeOwnership } from "./owned-postgres.ts";
+import { endLost, giveUpOwnership, takeOwnership } from "./owned-postgres.ts";
 import type { OwnedPostgres } from "./owned-postgres.ts";
 
 /** How to run the managed PostgreSQL. */
@@ -17,8 +20,14 @@ export interface ManagedPostgresOptions {
   /** Waybill's data directory; created when missing. The database lives in its subdirectory `postgres`. */
   dataDir: string;
   log: Logger;
+  /** The engine that made the cluster, if it is another than the installed one. It is used as it is. */
+  engine?: Engine;
   /** PostgreSQL settings beyond our own; none of them can open the network. */
   settings?: Record<string, string>;
+  /** Where PostgreSQL is to archive its write-ahead log; it archives none when left out. */
+  walArchive?: WalArchiveOptions | undefined;
+  /** How PostgreSQL recovers, at the start that a restore makes: of files that no other start would accept. */
+  recovery?: Recovery;
   /** Pauses before the attempts to bring a dead PostgreSQL back, in milliseconds; after the last attempt it is fatal. */
   restartDelays?: readonly number[];
   /** PostgreSQL had ended unexpectedly and runs again: open connections were lost. */
@@ -73,9 +82,21 @@ async function prepare(options: ManagedPostgresOptions, signal: AbortSignal): Pr
   const identity = await chooseIdentity(options.dataDir);
   const layout = await prepareDataDir(options.dataDir, identity.switched);
   await requireReachable(layout.dataDir, identity);
-  const engine = await prepareEngine({ layout, identity, log });
+  const engine = options.engine ?? (await prepareEngine({ layout, identity, log }));
+  if (options.recovery === undefined) requireFinishedRestore(layout);
   await ensureCluster({ layout, engine, identity, log, durable: settings["fsync"] !== "off" });
-  return { layout, engine, identity, log, settings, signal };
+  const scripted = await (options.recovery === undefined
+    ? prepareWalArchive({ layout, identity, log }, options.walArchive)
+    : prepareRecovery({ layout, identity }, options.recovery));
+  return {
+    layout,
+    engine,
+    identity,
+    log,
+    settings: { ...settings, ...scripted.settings },
+    environment: scripted.environment,
+    signal,
+  };
 }
 
 async function ensureDatabase({ client }: Ownership): Promise<void> {
@@ -115,7 +136,10 @@ async function keepRunning(
       if (!isStopping(request)) options.onFatal?.(result);
       return undefined;
     }
-    if (result === undefined) return undefined;
+    if (result === undefined) {
+      await endLost(request);
+      return undefined;
+    }
     ({ owned, attempts } = result);
     request.log.warn({ pid: owned.pid, ms: Date.now() - began }, "PostgreSQL runs again");
     options.onRestart?.();

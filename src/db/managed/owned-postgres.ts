@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { removeStaleEngines } from "./engine-copy.ts";
-import { ManagedPostgresError } from "./errors.ts";
+import { DataDirectoryInUseError, ManagedPostgresError } from "./errors.ts";
 import { claim } from "./ownership.ts";
 import type { Ownership } from "./ownership.ts";
 import { findPostmaster, readPostmasterFile } from "./postmaster-file.ts";
 import { launch, terminate, waitUntilReady } from "./postmaster.ts";
 import type { PostmasterRequest } from "./postmaster.ts";
 import { socketDirectoryOf } from "./socket.ts";
+import { archivesAs } from "./wal-archive.ts";
 
 /** A ready postmaster whose data directory we own. */
 export interface OwnedPostgres {
@@ -30,7 +31,14 @@ export async function takeOwnership(request: PostmasterRequest): Promise<OwnedPo
     const adopted = await findPostmaster(layout);
     const pid = adopted === undefined ? await launch(request) : adopted.pid;
     const owned = pid === undefined ? undefined : await claimFrom(request, pid);
-    if (owned !== undefined) {
+    if (
+      owned !== undefined &&
+      adopted !== undefined &&
+      !(await archivesAs(owned.ownership.client, request.settings))
+    ) {
+      log.info({ pid }, "Restarting PostgreSQL, which archives its log elsewhere than it is to");
+      await giveUpOwnership(owned, request);
+    } else if (owned !== undefined) {
       // A postmaster taken over may still run from an older copy.
       if (adopted === undefined) await removeStaleEngines(layout, request.engine);
       else log.info({ pid }, "Took over the PostgreSQL that is already running");
@@ -56,4 +64,21 @@ async function claimFrom(request: PostmasterRequest, pid: number): Promise<Owned
 export async function giveUpOwnership(owned: OwnedPostgres, request: PostmasterRequest): Promise<void> {
   await terminate(owned.pid, request.layout, request.log);
   await owned.ownership.client.end().catch(() => {});
+}
+
+/**
+ * Shuts down a postmaster whose ownership was lost, as while it recovers of itself after a crash, unless another server has taken it over.
+ * @throws ManagedPostgresError when it cannot be told whose it is.
+ */
+export async function endLost({ layout, log }: PostmasterRequest): Promise<void> {
+  const found = await findPostmaster(layout);
+  if (found === undefined) return;
+  try {
+    // Nobody owns one that does not take connections.
+    const ownership = await claim(layout, found.socketDirectory);
+    await terminate(found.pid, layout, log);
+    await ownership?.client.end().catch(() => {});
+  } catch (error) {
+    if (!(error instanceof DataDirectoryInUseError)) throw error;
+  }
 }

@@ -6,7 +6,7 @@ import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../lib/log.ts";
-import { explainSpawnFailure } from "./engine.ts";
+import { explainSpawnFailure, majorOf } from "./engine.ts";
 import type { Engine } from "./engine.ts";
 import { explained, ManagedPostgresError } from "./errors.ts";
 import { spawnOptions } from "./identity.ts";
@@ -24,6 +24,8 @@ export interface PostmasterRequest {
   readonly identity: Identity;
   readonly log: Logger;
   readonly settings: Readonly<Record<string, string>>;
+  /** For the scripts that PostgreSQL runs. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Aborted when the server wants to stop: waiting then ends with an exception. */
   readonly signal: AbortSignal;
 }
@@ -72,7 +74,11 @@ async function launchOnce(request: PostmasterRequest): Promise<number | string> 
   const output = await openLog(layout);
   try {
     const from = (await output.stat()).size;
-    const args = ["-D", layout.cluster, ...postmasterArguments(settings, socketDirectory)];
+    const args = [
+      "-D",
+      layout.cluster,
+      ...postmasterArguments(settings, socketDirectory, Number(majorOf(request.engine))),
+    ];
     const child = await spawnPostmaster(request, args, output);
     if (await becomesReady(request, child)) return child.pid ?? Number.NaN;
     return await readFrom(output, from);
@@ -88,8 +94,10 @@ async function spawnPostmaster(
 ): Promise<ChildProcess> {
   const program = join(request.engine.native, "bin", "postgres");
   try {
+    const options = spawnOptions(request.identity);
     const child = spawn(program, args, {
-      ...spawnOptions(request.identity),
+      ...options,
+      env: { ...options.env, ...request.environment },
       // Not in our group: Ctrl-C must not end PostgreSQL before the server has finished its requests.
       detached: true,
       // Files, not pipes: PostgreSQL outlives a killed server.

@@ -31,13 +31,17 @@ const defaults: Readonly<Record<string, string>> = {
   log_error_verbosity: "terse",
 };
 
+/** Settings that older versions refuse to start with, and the major version that brought each. */
+const since: Readonly<Record<string, number>> = { io_method: 18 };
+
 /**
- * The command line settings of the postmaster. Nothing a caller, postgresql.conf or ALTER SYSTEM says opens the network:
+ * The command line settings of the postmaster of a major version. Nothing a caller, postgresql.conf or ALTER SYSTEM says opens the network:
  * the private socket is the only way in.
  */
 export function postmasterArguments(
   extra: Readonly<Record<string, string>>,
   socketDirectory: string,
+  major: number,
 ): string[] {
   const fixed = {
     listen_addresses: "",
@@ -47,8 +51,7 @@ export function postmasterArguments(
     unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"`,
     unix_socket_permissions: "0700",
   };
-  return Object.entries({ ...defaults, ...extra, ...fixed }).flatMap(([name, value]) => [
-    "-c",
-    `${name}=${value}`,
-  ]);
+  return Object.entries({ ...defaults, ...extra, ...fixed })
+    .filter(([name]) => (since[name] ?? 0) <= major)
+    .flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }

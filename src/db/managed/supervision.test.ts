@@ -10,6 +10,7 @@ import {
   removeTemplateAfterwards,
   usedDataDir,
 } from "../../../test/support/managed-postgres.ts";
+import { silentLog } from "../../lib/log.ts";
 import { isAlive, postgresProcessesOf } from "./process-state.ts";
 
 interface Signal {
@@ -72,6 +73,23 @@ test("losing only the ownership's connection, PostgreSQL goes on and is owned ag
   await restarted.happened;
   expect(await postmasterPid(dataDir)).toBe(pid);
   await expect(start(dataDir)).rejects.toThrow("is in use by another Waybill server");
+});
+
+test("stop ends a PostgreSQL that recovers of itself from a crash", async () => {
+  const dataDir = await usedDataDir();
+  const lost = signal();
+  const log = { ...silentLog, error: () => lost.tell() };
+  const managed = await start(dataDir, { log });
+  const postmaster = await postmasterPid(dataDir);
+  const backend = new Client(managed.connection);
+  backend.on("error", () => {});
+  await backend.connect();
+  const { rows } = await backend.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  // One backend that dies takes all others with it, and the postmaster begins anew.
+  process.kill(rows[0]!.pid, "SIGKILL");
+  await lost.happened;
+  await managed.stop();
+  expect(await isAlive(postmaster)).toBe(false);
 });
 
 test("a PostgreSQL that cannot come back is reported once, with its last words", async () => {

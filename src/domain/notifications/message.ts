@@ -155,7 +155,8 @@ export function slackBody(occurrence: OccurrenceRecord, context: MessageContext)
   return { text: [escapeSlack(describeOccurrence(occurrence)), ...lines].join("\n") };
 }
 
-function escapeHtml(text: string): string {
+/** Writes a text so that HTML shows it. */
+export function escapeHtml(text: string): string {
   return escapeSlack(text).replaceAll('"', "&quot;").replaceAll("'", "&#39;");
 }
 

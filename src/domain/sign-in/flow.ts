@@ -11,6 +11,10 @@ export const providerName = "sso";
 export const providerPath = `/-/sign-in/oidc/${providerName}`;
 export const callbackPath = `${providerPath}/callback`;
 
+/** Path of the address that signs a person out, and of the one at which the provider says that a session of it ended. */
+export const signOutPath = "/-/sign-out";
+export const backChannelPath = `${signOutPath}/back-channel`;
+
 /** Seconds that a person may take at the provider. */
 export const flowSeconds = 600;
 
@@ -20,6 +24,10 @@ const Flow = z.strictObject({
   nonce: z.string(),
   verifier: z.string(),
   next: z.string(),
+  /** Whether a person who is signed in proves anew who they are. */
+  renew: z.boolean(),
+  /** SHA-256 of the session that the browser had then, in hexadecimal; null without one. */
+  replaces: z.string().nullable(),
   begun_at: z.number(),
 });
 

@@ -5,11 +5,11 @@ import type { Deps } from "./deps.ts";
 
 type OrgOf<E extends Endpoint> = E["access"] extends { kind: "organization" } ? OrgAccess : undefined;
 
-type PrincipalOf<E extends Endpoint> = E["access"] extends
-  | { kind: "user" | "instance_admin" }
-  | { kind: "organization"; anonymous: false }
-  ? Principal
-  : Principal | undefined;
+type PrincipalOf<E extends Endpoint> = E["access"] extends { orMetricsToken: true }
+  ? Principal | undefined
+  : E["access"] extends { kind: "user" | "instance_admin" } | { kind: "organization"; anonymous: false }
+    ? Principal
+    : Principal | undefined;
 
 /** What a gate found out about a call whose signature is still to be checked over its body. */
 export interface Admission {
@@ -44,6 +44,8 @@ export interface Peer {
   address: string;
   /** Whether the connection comes from this machine, and no proxy passes it on. */
   isThisMachine: boolean;
+  /** Whether API keys count on the connection: not without a client certificate where one is needed. */
+  mayUseKeys: boolean;
 }
 
 /** One authenticated, authorized and parsed request. */

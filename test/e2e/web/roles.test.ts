@@ -157,6 +157,11 @@ function pagesOf(of: OneOfEach): Record<string, Control[]> {
         name: `Remove ${of.member}`,
         shownTo: "GET /members/{org}",
       },
+      {
+        operation: "DELETE /members/{org}/{user}/sessions",
+        name: `Sessions of ${of.member}`,
+        shownTo: "GET /members/{org}",
+      },
       { operation: "POST /members/{org}/invitations", name: "Invite" },
       {
         operation: "DELETE /members/{org}/invitations/{invitation_id}",
@@ -196,6 +201,14 @@ function pagesOf(of: OneOfEach): Record<string, Control[]> {
         name: `Keys of ${of.account}`,
         shownTo: "GET /service-accounts/{org}",
         ...account,
+      },
+    ],
+    "settings/security": [
+      {
+        operation: "PUT /organizations/{org}/security",
+        name: "Save",
+        shownTo: "GET /organizations/{org}/security",
+        body: {},
       },
     ],
     integrations: [
@@ -310,7 +323,12 @@ describe.skipIf(!hasBrowser)("roles", { timeout: 180_000 }, () => {
       Object.values(pagesOf(made)).flatMap((controls) => controls.map(({ operation }) => operation)),
     );
     const read = "GET /actions/{org}/{action_number}/deliveries";
-    const known = new Set([...inTable, ...aboutOneself, read]);
+    const ofInstallation = operationsOfPages().filter((operation) => operation.includes(" /instance/"));
+    // What others are told on pages about the installation is for the whole page.
+    expect(ofInstallation.map((operation) => operationAccess[operation as Operation])).toEqual([
+      "instance_admin",
+    ]);
+    const known = new Set([...inTable, ...aboutOneself, ...ofInstallation, read]);
     expect(operationsOfPages().filter((operation) => !known.has(operation))).toEqual([]);
   });
 

@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { inaccessible } from "../../support/axe.ts";
 import { hasBrowser } from "../../support/browser.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
+
+const byKey = { kind: "api_key", name: "api_key", display_name: "API key", address: null };
+const byProvider = { kind: "oidc", name: "sso", display_name: "login.example" };
 
 describe.skipIf(!hasBrowser)("signing in", { timeout: 60_000 }, () => {
   let site: WebSite;
@@ -30,7 +34,7 @@ describe.skipIf(!hasBrowser)("signing in", { timeout: 60_000 }, () => {
   it("offers the provider that is set, with where one wanted to be", async () => {
     const { page } = await site.open({ key: null });
     const address = "http://waybill.test/-/sign-in/oidc/sso";
-    const methods = [{ kind: "oidc", name: "sso", display_name: "login.example", address }];
+    const methods = [byKey, { ...byProvider, address }];
     await page.route("**/api/v2/sign-in/methods", (route) => route.fulfill({ json: { methods } }));
     await page.setViewportSize({ width: 320, height: 640 });
     await page.goto("/-/sign-in?next=%2Facme%3Fa%3D1");
@@ -39,5 +43,30 @@ describe.skipIf(!hasBrowser)("signing in", { timeout: 60_000 }, () => {
     expect(await link.getAttribute("href")).toBe(`${address}?next=%2Facme%3Fa%3D1`);
     expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(320);
     expect(await page.getByRole("button", { name: "Sign in" }).isVisible()).toBe(true);
+  });
+
+  it("asks for no key where the provider is the only way in, and says what to do while it is away", async () => {
+    const { page, complaints } = await site.open({ key: null });
+    const methods = [{ ...byProvider, address: "http://waybill.test/-/sign-in/oidc/sso" }];
+    await page.route("**/api/v2/sign-in/methods", (route) => route.fulfill({ json: { methods } }));
+    await page.goto("/-/sign-in");
+    await page.getByRole("link", { name: "Sign in with login.example" }).waitFor();
+    await page.getByText("With your account at login.example.").waitFor();
+    await page.getByText(/waybill admin sign-in-link/).waitFor();
+    expect(await page.getByLabel("API key").count()).toBe(0);
+    for (const [colorScheme, width] of [
+      ["light", 1280],
+      ["dark", 320],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 640 });
+      expect(await inaccessible(page)).toEqual([]);
+      expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+    }
+    expect(complaints).toEqual([]);
+    // A link that signs in once works there, too; one that does not says so.
+    await page.goto("/-/sign-in#token=of-no-link");
+    await page.reload();
+    await page.getByText("Invalid or missing credentials").waitFor();
   });
 });

@@ -1,11 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
+import { useAccount } from "../../api/account.ts";
 import icon from "../../icon.svg";
 import styles from "./Account.module.css";
 
 /** The frame of pages that belong to no organization. */
 export function AccountFrame({ children }: { children: ReactNode }) {
+  const account = useAccount();
   return (
     <div className={styles["plain"]}>
       <header className={styles["bar"]}>
@@ -16,6 +18,7 @@ export function AccountFrame({ children }: { children: ReactNode }) {
         <nav aria-label="Account">
           <Link to="/-/organizations">Organizations</Link>
           <Link to="/-/profile">Profile</Link>
+          {account?.is_instance_admin === true ? <Link to="/-/instance">Instance</Link> : null}
         </nav>
       </header>
       <main id="content" className={styles["content"]}>

@@ -9,6 +9,7 @@ import { Card, Facts, Quiet } from "../../ui/Layout.tsx";
 import { AccountFrame } from "./AccountFrame.tsx";
 import { OwnKeys } from "./OwnKeys.tsx";
 import { Sessions } from "./Sessions.tsx";
+import { SignInMethods } from "./SignInMethods.tsx";
 
 /** Who one is: name, keys, sessions. */
 export function Profile() {
@@ -41,6 +42,7 @@ export function Profile() {
                 </p>
               </Card>
               <Sessions />
+              {account.kind === "user" ? <SignInMethods /> : null}
               {account.kind === "user" ? <OwnKeys /> : null}
             </>
           )

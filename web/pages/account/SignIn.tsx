@@ -1,10 +1,12 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 
+import { signInMethodsQuery } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
 import icon from "../../icon.svg";
 import { Button } from "../../ui/Button.tsx";
+import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Note } from "../../ui/Note.tsx";
 import styles from "./Account.module.css";
@@ -34,6 +36,55 @@ function useSignIn(next: string | undefined) {
 const isPlainHttp =
   location.protocol === "http:" && !/^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
 
+interface KeyFormProps {
+  isPending: boolean;
+  error: Error | null;
+  onSend: (api_key: string) => void;
+}
+
+/** Asks for an API key. */
+function KeyForm({ isPending, error, onSend }: KeyFormProps) {
+  const [key, setKey] = useState("");
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onSend(key.trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      <Field
+        label="API key"
+        hint="It is sent once and not kept in this browser."
+        wrong={error === null ? undefined : error.message}
+      >
+        {(tie) => (
+          <input
+            {...tie}
+            type="password"
+            name="api_key"
+            autoComplete="current-password"
+            required
+            value={key}
+            onChange={(event) => setKey(event.target.value)}
+          />
+        )}
+      </Field>
+      <Button type="submit" look="primary" refused={isPending ? "Signing in" : undefined}>
+        {isPending ? "Signing in…" : "Sign in"}
+      </Button>
+    </form>
+  );
+}
+
+/** What to do while the only way in is closed. */
+function WhenProviderIsAway() {
+  return (
+    <p className={styles["lead"]}>
+      API keys work for programs, not for these pages. When the provider is away, whoever runs this
+      installation makes a link that works once: <code>waybill admin sign-in-link</code>.
+    </p>
+  );
+}
+
 function WhereKeysAre() {
   return (
     <p className={styles["lead"]}>
@@ -43,11 +94,15 @@ function WhereKeysAre() {
   );
 }
 
-/** The page that asks for an API key, or uses a one-time link. */
+/** The page that leads to the sign-in provider, asks for an API key where that is a way in, or uses a one-time link. */
 export function SignIn() {
   const { next } = route.useSearch();
   const signIn = useSignIn(next);
-  const [key, setKey] = useState("");
+  const methods = useQuery(signInMethodsQuery);
+  const provider = methods.data?.methods.find(({ kind }) => kind === "oidc");
+  // A server that does not say how people sign in may take a key all the same.
+  const takesKeys = methods.data?.methods.some(({ kind }) => kind === "api_key") ?? !methods.isPending;
+  const byProvider = provider === undefined ? "\u00A0" : `With your account at ${provider.display_name}.`;
   const tried = useRef(false);
   useEffect(() => {
     document.title = "Sign in · Waybill";
@@ -56,10 +111,6 @@ export function SignIn() {
     const token = takeToken();
     if (token !== undefined) signIn.mutate({ token });
   }, [signIn]);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    signIn.mutate({ api_key: key.trim() });
-  };
   return (
     <main className={styles["page"]}>
       <div className={styles["box"]}>
@@ -69,35 +120,29 @@ export function SignIn() {
         </div>
         <div>
           <h1 tabIndex={-1}>Sign in</h1>
-          <p className={styles["lead"]}>With an API key of yours, or of a service account.</p>
+          <p className={styles["lead"]}>
+            {takesKeys ? "With an API key of yours, or of a service account." : byProvider}
+          </p>
         </div>
-        {isPlainHttp ? (
+        {isPlainHttp && takesKeys ? (
           <Note kind="warn">This connection is not encrypted: the key can be read on its way.</Note>
         ) : null}
-        <ProviderButtons next={safeNext(next)} />
-        <form onSubmit={submit}>
-          <Field
-            label="API key"
-            hint="It is sent once and not kept in this browser."
-            wrong={signIn.error === null ? undefined : signIn.error.message}
-          >
-            {(tie) => (
-              <input
-                {...tie}
-                type="password"
-                name="api_key"
-                autoComplete="current-password"
-                required
-                value={key}
-                onChange={(event) => setKey(event.target.value)}
-              />
-            )}
-          </Field>
-          <Button type="submit" look="primary" refused={signIn.isPending ? "Signing in" : undefined}>
-            {signIn.isPending ? "Signing in…" : "Sign in"}
-          </Button>
-        </form>
-        <WhereKeysAre />
+        <ProviderButtons next={safeNext(next)} look={takesKeys ? "plain" : "primary"} />
+        {takesKeys ? (
+          <>
+            <KeyForm
+              isPending={signIn.isPending}
+              error={signIn.error}
+              onSend={(api_key) => signIn.mutate({ api_key })}
+            />
+            <WhereKeysAre />
+          </>
+        ) : methods.isPending ? null : (
+          <>
+            {signIn.error === null ? null : <ErrorNote failure={signIn.error} />}
+            <WhenProviderIsAway />
+          </>
+        )}
       </div>
     </main>
   );

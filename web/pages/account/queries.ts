@@ -14,3 +14,6 @@ export function sessionsQuery(page: number) {
 
 /** Asks for the caller's own keys. */
 export const ownKeysQuery = ask("GET /user/api-keys", {});
+
+/** Asks who the caller is at sign-in providers. */
+export const identitiesQuery = ask("GET /user/identities", {});

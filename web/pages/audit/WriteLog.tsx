@@ -85,6 +85,12 @@ const columns: Column<Write>[] = [
     ),
   },
   {
+    key: "from",
+    head: "From",
+    isOptional: true,
+    cell: ({ address }) => (address === null ? <Quiet>not known</Quiet> : <Quiet>{address}</Quiet>),
+  },
+  {
     key: "key",
     head: "By key",
     isOptional: true,

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 
-import { useRefusal } from "../../api/account.ts";
+import { useProviderOnly, useRefusal } from "../../api/account.ts";
 import { useAction } from "../../api/action.ts";
 import { pageOfData } from "../../api/page.ts";
 import { type Role, roleUnknown } from "../../domain/roles.ts";
@@ -158,16 +158,23 @@ function OpenInvitations() {
   );
 }
 
+const byProvider = "People become users here by signing in at the sign-in provider";
+
 /** Who was asked to become a user and a member, and has not yet. */
 export function Invitations() {
   const { org } = route.useParams();
   const [isInviting, setInviting] = useState(false);
   const refused = useRefusal(org, "POST /members/{org}/invitations");
+  const isProviderOnly = useProviderOnly() === true;
   return (
     <section className={styles["section"]} aria-label="Invitations">
       <div className={styles["sectionHead"]}>
         <h2>Invitations</h2>
-        <Button icon="plus" refused={refused} onClick={() => setInviting(true)}>
+        <Button
+          icon="plus"
+          refused={refused ?? (isProviderOnly ? byProvider : undefined)}
+          onClick={() => setInviting(true)}
+        >
           Invite
         </Button>
       </div>

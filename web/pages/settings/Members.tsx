@@ -15,6 +15,7 @@ import { Time } from "../../ui/Time.tsx";
 import { membersExport } from "./exports.ts";
 import { Invitations } from "./Invitations.tsx";
 import { AddMember, ChangeRole, RemoveMember } from "./MemberDialogs.tsx";
+import { MemberSessions } from "./MemberSessions.tsx";
 import { type Member, membersQuery } from "./queries.ts";
 import styles from "./Settings.module.css";
 import { SettingsHead } from "./SettingsHead.tsx";
@@ -24,11 +25,12 @@ const route = getRouteApi("/$org/settings/members");
 /** Above so many rows only those are drawn that can be seen. */
 const longFrom = 200;
 
-type Asked = { what: "role" | "remove"; member: Member };
+type Asked = { what: "role" | "sessions" | "remove"; member: Member };
 
 function useColumns(onAsk: (asked: Asked) => void): Column<Member>[] {
   const { org } = route.useParams();
   const noChange = useRefusal(org, "PUT /members/{org}/{user}");
+  const noSessions = useRefusal(org, "DELETE /members/{org}/{user}/sessions");
   const noRemoval = useRefusal(org, "DELETE /members/{org}/{user}");
   return [
     {
@@ -46,6 +48,12 @@ function useColumns(onAsk: (asked: Asked) => void): Column<Member>[] {
       ),
     },
     { key: "role", head: "Role", cell: ({ role }) => <Tag>{role}</Tag> },
+    {
+      key: "source",
+      head: "Given",
+      isOptional: true,
+      cell: ({ source }) => <Quiet>{source === "idp" ? "by the provider's rule" : "by hand"}</Quiet>,
+    },
     { key: "since", head: "Since", isOptional: true, cell: ({ created_at }) => <Time at={created_at} /> },
     {
       key: "actions",
@@ -58,6 +66,12 @@ function useColumns(onAsk: (asked: Asked) => void): Column<Member>[] {
             refused={noChange}
             aria-label={`Change the role of ${member.user}`}
             onClick={() => onAsk({ what: "role", member })}
+          />
+          <Button
+            icon="signout"
+            refused={noSessions}
+            aria-label={`Sessions of ${member.user}`}
+            onClick={() => onAsk({ what: "sessions", member })}
           />
           <Button
             look="danger"
@@ -86,6 +100,7 @@ function MemberTable({ rows }: { rows: readonly Member[] | undefined }) {
         <Table {...shown} />
       )}
       {asked?.what === "role" ? <ChangeRole org={org} member={asked.member} onClose={close} /> : null}
+      {asked?.what === "sessions" ? <MemberSessions org={org} member={asked.member} onClose={close} /> : null}
       {asked?.what === "remove" ? <RemoveMember org={org} member={asked.member} onClose={close} /> : null}
     </>
   );

@@ -7,6 +7,7 @@ const tabs = [
   ["/$org/settings/general", "General"],
   ["/$org/settings/members", "Members"],
   ["/$org/settings/service-accounts", "Service accounts"],
+  ["/$org/settings/security", "Security"],
 ] as const;
 
 /** The head of all pages of settings. */

@@ -6,7 +6,7 @@ import { time } from "../../domain/csv.ts";
 export function membersExport(org: string, members: AnswerOf<"GET /members/{org}">): ExportedList {
   return {
     file: `${org}-members`,
-    columns: ["user", "display_name", "role", time("created_at"), "disabled"],
+    columns: ["user", "display_name", "role", "source", time("created_at"), "disabled"],
     batches: given(members),
   };
 }

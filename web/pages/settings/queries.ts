@@ -16,6 +16,10 @@ export const accountsSearch = reads({ open: text });
 /** Asks for an organization's settings. */
 export const organizationQuery = (org: string) => alone(ask("GET /organizations/{org}", { params: { org } }));
 
+/** Asks for an organization's rules for keys and addresses. */
+export const securityQuery = (org: string) =>
+  alone(ask("GET /organizations/{org}/security", { params: { org } }));
+
 /** Asks for all members; the list has no pages. */
 export const membersQuery = (org: string) => alone(ask("GET /members/{org}", { params: { org } }));
 
@@ -30,3 +34,7 @@ export const serviceAccountsQuery = (org: string) =>
 /** Asks for the keys of a service account. */
 export const accountKeysQuery = (org: string, name: string) =>
   alone(ask("GET /service-accounts/{org}/{name}/api-keys", { params: { org, name } }));
+
+/** Asks for the sessions of a member, of which nobody has more than a hundred. */
+export const memberSessionsQuery = (org: string, user: string) =>
+  ask("GET /members/{org}/{user}/sessions", { params: { org, user }, query: { page: 1, per_page: 100 } });

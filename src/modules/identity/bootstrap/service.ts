@@ -12,6 +12,9 @@ import { createUser, hasAnyUser, preferOrganization } from "../users/service.ts"
 /** Any number that nobody else locks; every process that starts on an empty database takes this one. */
 const firstStartLock = 4_707_207_702;
 
+/** How the key of the first start is described. */
+export const firstKeyDescription = "Made at the first start";
+
 /** What the first start made. */
 export interface FirstStart {
   user: string;
@@ -55,7 +58,7 @@ export function bootstrap(
     });
     await preferOrganization(tx, user_id, main_id);
     const owner = { user_id };
-    const description = "Made at the first start";
+    const description = firstKeyDescription;
     const issued = await issueKey(deps, tx, { owner, description, created_by_name: actor.name, value: key });
     const personal = { org: { id: org_id }, actor };
     appendRecord(deps, tx, personal, { resource_type: "user", resource: names.user });

@@ -1,12 +1,22 @@
 import type { invitationEndpoints } from "../../../contract/invitations.ts";
 import { paginationOf } from "../../../contract/pagination.ts";
+import { forbidden } from "../../../domain/errors.ts";
+import { providerForUsers } from "../../../domain/key-rules.ts";
 import { setCookie, siteOf } from "../../../domain/sessions.ts";
+import { isProviderRequired } from "../../kernel/access/rules-service.ts";
 import type { Handlers } from "../../kernel/call.ts";
+import type { Deps } from "../../kernel/deps.ts";
 import { visitorOf } from "../sessions/service.ts";
 import { acceptInvitation, invite, listOpenInvitations, withdraw } from "./service.ts";
 
+/** Holds that people may come otherwise than by the sign-in provider. @throws AppError forbidden. */
+function requireInvitations(deps: Pick<Deps, "config">): void {
+  if (isProviderRequired(deps)) throw forbidden(providerForUsers);
+}
+
 export const invitationHandlers: Handlers<typeof invitationEndpoints> = {
   create_invitation: async (deps, call) => {
+    requireInvitations(deps);
     const invitation = await invite(deps, call, call.body);
     // What follows `#` is never sent to a server, so that no log of one has it.
     const link = deps.links.web(`/-/invitation#token=${invitation.token}`);
@@ -26,6 +36,7 @@ export const invitationHandlers: Handlers<typeof invitationEndpoints> = {
   },
 
   accept_invitation: async (deps, call) => {
+    requireInvitations(deps);
     const { user, token } = await acceptInvitation(deps, visitorOf(call), call.body);
     const cookie = setCookie(siteOf(deps.config.publicUrl), token);
     return { status: 201, body: user, headers: { "set-cookie": cookie } };

@@ -16,6 +16,7 @@ import {
   actorOf,
   arrivingUser,
   beginSession,
+  recordSignIn,
   type SignedIn,
   type SignInDeps,
   type Visitor,
@@ -142,6 +143,7 @@ async function acceptOnce(
     const session = await beginSession(deps, tx, { owner, browser: visitor.browser, record });
     record("user", owner.name);
     recordIn(invitation.org_id)("member", owner.name);
+    recordSignIn(deps, tx, actor, { method: "invitation", id: session.id });
     return { owner, ...session };
   });
   if (begun === undefined) return undefined;
@@ -158,6 +160,7 @@ export function acceptInvitation(
   visitor: Visitor,
   acceptance: Acceptance,
 ): Promise<SignedIn> {
-  const { browser } = visitor;
-  return attemptSignIn(deps, { method: "invitation", browser }, () => acceptOnce(deps, visitor, acceptance));
+  return attemptSignIn(deps, { method: "invitation", ...visitor }, () =>
+    acceptOnce(deps, visitor, acceptance),
+  );
 }

@@ -1,8 +1,10 @@
 import type { memberEndpoints } from "../../../contract/members.ts";
+import { pageOf } from "../../../contract/pagination.ts";
 import { pageHead } from "../../../lib/links.ts";
 import { pagesInBatches } from "../../../lib/batches.ts";
 import type { CsvHandlers, Handlers } from "../../kernel/call.ts";
 import { removeMember, setMember } from "./service.ts";
+import { endMemberSessions, listMemberSessions } from "./session-service.ts";
 import { countMembershipEvents, listMembers, listMembershipEvents } from "./store.ts";
 
 export const memberHandlers: Handlers<typeof memberEndpoints> = {
@@ -19,6 +21,16 @@ export const memberHandlers: Handlers<typeof memberEndpoints> = {
 
   delete_member: async (deps, call) => {
     await removeMember(deps, call, { user: call.params.user, source: "app" });
+    return { status: 200, body: "OK" };
+  },
+
+  list_member_sessions: async (deps, call) => {
+    const sessions = await listMemberSessions(deps, call, call.params.user);
+    return { status: 200, body: pageOf(sessions, call.query) };
+  },
+
+  delete_member_sessions: async (deps, call) => {
+    await endMemberSessions(deps, call, call.params.user);
     return { status: 200, body: "OK" };
   },
 

@@ -1,9 +1,11 @@
 import type { Tx } from "../../../db/connect.ts";
+import { transaction } from "../../../db/transaction.ts";
 import { invalid, notFound } from "../../../domain/errors.ts";
 import type { Org, OrganizationKind, OrgScope } from "../../../domain/principal.ts";
 import type { Role } from "../../../domain/roles.ts";
-import { recorded } from "../../kernel/audit/service.ts";
+import { appendRecord, recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { endSessionsWithoutRole, recordRevoked } from "./session-service.ts";
 import {
   deleteMembership,
   findUserInOrganization,
@@ -87,12 +89,12 @@ export function setMember(
 ): Promise<{ member: MemberRow; added: boolean }> {
   return recorded(deps, scope, async (tx, record) => {
     const user = await getUser(tx, scope, change.user);
-    const { user_id, created_at, role: previous_role, ...shown } = user;
+    const { user_id, created_at, role: previous_role, source, ...shown } = user;
     const { role } = change;
     const added = previous_role === null;
     const now = deps.clock.now();
-    const member = { ...shown, role, created_at: created_at ?? now };
-    if (previous_role === role) return { member, added };
+    const member = { ...shown, role, source: "app" as const, created_at: created_at ?? now };
+    if (previous_role === role) return { member: { ...member, source: source ?? "app" }, added };
     if (added) await insertMembership(tx, { org_id: scope.org.id, user_id, role, created_at: now });
     else {
       await requireOtherAdmin(tx, scope, user);
@@ -114,7 +116,7 @@ export function setMember(
 }
 
 /**
- * Takes a user's role in the organization away.
+ * Takes a user's role in the organization away. Who has no other one left is signed out.
  * @throws AppError not_found for somebody who is no member, invalid for the last admin.
  */
 export function removeMember(
@@ -122,7 +124,7 @@ export function removeMember(
   scope: MembersScope,
   change: { user: string; source: ChangedBy["source"] },
 ): Promise<void> {
-  return recorded(deps, scope, async (tx, record) => {
+  return transaction(deps.db, async (tx) => {
     const user = await getUser(tx, scope, change.user);
     if (user.role === null)
       throw notFound(`User '${user.user}' is not a member of organization '${scope.org.name}'`);
@@ -138,6 +140,8 @@ export function removeMember(
       changed_by: scope.actor.name,
       source: change.source,
     });
-    record("member", user.user);
+    const ended = await endSessionsWithoutRole(deps, tx, user.user_id);
+    appendRecord(deps, tx, scope, { resource_type: "member", resource: user.user });
+    if (ended !== undefined) recordRevoked(deps, tx, scope.actor, ended);
   });
 }

@@ -66,6 +66,7 @@ const userInOrganization = {
   display_name: text,
   disabled: boolean,
   role: nullable(oneOf(roles)),
+  source: nullable(oneOf(managers)),
   created_at: nullable(timestamp),
 };
 
@@ -80,7 +81,7 @@ export function findUserInOrganization(
 ): Promise<UserInOrganization | undefined> {
   return db.first(query(userInOrganization)`
     select u.id as user_id, u.name as "user", coalesce(u.display_name, '') as display_name,
-      u.disabled_at is not null as disabled, m.role, m.created_at
+      u.disabled_at is not null as disabled, m.role, m.source, m.created_at
     from users u left join memberships m on m.user_id = u.id and m.org_id = ${orgId}
     where u.name = ${userName} and u.deleted_at is null`);
 }
@@ -89,6 +90,7 @@ const member = {
   user: text,
   display_name: text,
   role: oneOf(roles),
+  source: oneOf(managers),
   created_at: timestamp,
   disabled: boolean,
 };
@@ -99,7 +101,7 @@ export type MemberRow = RowOf<typeof member>;
 /** Lists the members by name. */
 export function listMembers(db: Executor, orgId: string): Promise<MemberRow[]> {
   return db.all(query(member)`
-    select u.name as "user", coalesce(u.display_name, '') as display_name, m.role, m.created_at,
+    select u.name as "user", coalesce(u.display_name, '') as display_name, m.role, m.source, m.created_at,
       u.disabled_at is not null as disabled
     from memberships m join users u on u.id = m.user_id
     where m.org_id = ${orgId} and u.deleted_at is null
@@ -237,4 +239,18 @@ export function listStandings(
     ${standingOf(userId)}
     where o.kind = 'shared' and (${wanted.all} or o.name = any(${wanted.names}::text[]) or m.source = 'idp')
     order by o.id limit ${wanted.limit}`);
+}
+
+/**
+ * Finds the personal organization of a user who has no other role: in no shared organization, nor over the installation. What others change
+ * about the user meanwhile waits for the transaction to end, so that of several who take roles away the last one sees it.
+ */
+export async function findHomeWithoutRole(tx: Tx, userId: string): Promise<string | undefined> {
+  await tx.one(query({ id: uuid })`select id from users where id = ${userId} for no key update`);
+  const home = await tx.first(query({ id: uuid })`
+    select o.id from users u join organizations o on o.owner_user_id = u.id and o.kind = 'personal'
+    where u.id = ${userId} and not u.instance_admin and not exists (
+      select from memberships m join organizations s on s.id = m.org_id
+      where m.user_id = u.id and s.kind = 'shared')`);
+  return home?.id;
 }

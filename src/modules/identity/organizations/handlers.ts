@@ -1,4 +1,5 @@
 import type { organizationEndpoints } from "../../../contract/organizations.ts";
+import { weakerRole } from "../../../domain/roles.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import { changeOrganization, createSharedOrganization } from "./service.ts";
 import { getOrganization, listOrganizationsOfServiceAccount, listOrganizationsOfUser } from "./store.ts";
@@ -7,10 +8,15 @@ const withoutExperiments = { experimental_features_enabled: false } as const;
 
 export const organizationHandlers: Handlers<typeof organizationEndpoints> = {
   list_organizations: async (deps, call) => {
-    const { kind, id } = call.principal;
+    const { kind, id, limits } = call.principal;
     const list = kind === "user" ? listOrganizationsOfUser : listOrganizationsOfServiceAccount;
     const organizations = await list(deps.db, id);
-    return { status: 200, body: organizations.map((row) => ({ ...row, ...withoutExperiments })) };
+    const body = organizations.map((row) => ({
+      ...row,
+      role: weakerRole(row.role, limits.role),
+      ...withoutExperiments,
+    }));
+    return { status: 200, body };
   },
 
   create_organization: async (deps, call) => {

@@ -1,4 +1,6 @@
 import type { Tx } from "../../../db/connect.ts";
+import { invalidInput } from "../../../domain/errors.ts";
+import { type Role, roleAllows } from "../../../domain/roles.ts";
 import {
   getKey,
   issueKey,
@@ -40,11 +42,19 @@ async function managedOwner(deps: KeyDeps, scope: AccountScope, name: string): P
   return ownerOf(scope, account);
 }
 
-/** The same for making keys; the account stays as it is until the transaction ends. */
-async function lockedIssuer(tx: Tx, scope: AccountScope, name: string): Promise<KeyOwner> {
+/** Finds an account whose keys the caller may make; it stays as it is until the transaction ends. @throws AppError not_found, forbidden. */
+async function lockedIssued(tx: Tx, scope: AccountScope, name: string): Promise<ServiceAccountRow> {
   const account = await lockManagedAccount(tx, scope, name);
   requireIssuer(scope, account);
-  return ownerOf(scope, account);
+  return account;
+}
+
+/** Holds that a key is not to be for more than its account. @throws AppError invalid. */
+function requireNarrower(role: Role | null | undefined, { privilege }: ServiceAccountRow): void {
+  if (role == null || roleAllows(privilege, role)) return;
+  throw invalidInput({
+    role: `Input should not be more than '${privilege}', which the account is [input: ${role}]`,
+  });
 }
 
 /** Lists the account's working keys, oldest first. @throws AppError not_found, forbidden. */
@@ -57,17 +67,18 @@ export async function getAccountKey(deps: KeyDeps, scope: AccountScope, key: Acc
   return getKey(deps, await managedOwner(deps, scope, key.name), key.key_id);
 }
 
-/** Makes a key. @throws AppError not_found, forbidden, invalid for an expiry that is past. */
+/** Makes a key. @throws AppError not_found, forbidden, invalid: see `issueKey`, and for a role above the account's. */
 export function createAccountKey(
   deps: KeyDeps,
   scope: AccountScope,
-  input: { name: string; description: string; expires_at?: number | null | undefined },
+  input: Omit<KeyInput, "created_by_name" | "value"> & { name: string },
 ): Promise<IssuedKey> {
   return recorded(deps, scope, async (tx, record) => {
-    const { name, description, expires_at } = input;
-    const owner = await lockedIssuer(tx, scope, name);
-    const created_by_name = scope.actor.name;
-    const issued = await issueKey(deps, tx, { owner, description, expires_at, created_by_name });
+    const { name, ...key } = input;
+    const account = await lockedIssued(tx, scope, name);
+    requireNarrower(key.role, account);
+    const owner = ownerOf(scope, account);
+    const issued = await issueKey(deps, tx, { ...key, owner, created_by_name: scope.actor.name });
     record("api_key", `${name}/${issued.id}`);
     return issued;
   });
@@ -81,7 +92,7 @@ export function rotateAccountKey(
 ): Promise<IssuedKey & { grace_period_expires_at: number }> {
   return recorded(deps, scope, async (tx, record) => {
     const { name, key_id, grace_period_hours, expires_at } = rotation;
-    const owner = await lockedIssuer(tx, scope, name);
+    const owner = ownerOf(scope, await lockedIssued(tx, scope, name));
     const rotated = await rotateKey(deps, tx, { owner, key_id, grace_period_hours, expires_at });
     record("api_key", `${name}/${rotated.id}`);
     return rotated;

@@ -1,14 +1,40 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import { AppError } from "../../../domain/errors.ts";
+import type { Actor } from "../../../domain/principal.ts";
 import { signInFailureMs } from "../../../domain/sessions.ts";
 import { networkOf } from "../../../lib/network.ts";
 import type { Browser } from "../../kernel/access/session-service.ts";
+import { recordInstanceEntry } from "../../kernel/audit/service.ts";
 import { unauthenticated } from "../../kernel/access/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { SignInMethod } from "../../kernel/metrics.ts";
 
-type AttemptDeps = Pick<Deps, "clock" | "log" | "metrics" | "signInFailures">;
+type AttemptDeps = Pick<Deps, "db" | "clock" | "log" | "metrics" | "signInFailures" | "toldFailures">;
+
+/** Who tries to sign in, and how. */
+interface Trying {
+  method: SignInMethod;
+  browser: Browser;
+  actor: Actor;
+}
+
+/** Tells the log of the instance that somebody failed, once a minute for a way to sign in and a network. */
+async function recordFailure(deps: AttemptDeps, { method, browser, actor }: Trying): Promise<void> {
+  const who = `${method} ${networkOf(browser.address)}`;
+  if (!deps.toldFailures.begin(who, deps.clock.now()).admitted) return;
+  try {
+    // Of what was sent, which may be a secret, not even a hash is recorded.
+    await recordInstanceEntry(deps, {
+      actor: { ...actor, request_digest: null },
+      action: "sign_in_failed",
+      resource_type: "sign_in",
+      resource: method,
+    });
+  } catch (error) {
+    deps.log.warn({ err: error }, "a failed sign-in could not be recorded");
+  }
+}
 
 function requireFewFailures(deps: AttemptDeps, method: SignInMethod, address: string): () => void {
   const attempt = deps.signInFailures.begin(networkOf(address), deps.clock.now());
@@ -26,9 +52,10 @@ function requireFewFailures(deps: AttemptDeps, method: SignInMethod, address: st
  */
 export async function attemptSignIn<T>(
   deps: AttemptDeps,
-  { method, browser }: { method: SignInMethod; browser: Browser },
+  trying: Trying,
   attempt: () => Promise<T | undefined>,
 ): Promise<T> {
+  const { method, browser } = trying;
   const pardon = requireFewFailures(deps, method, browser.address);
   const failed = delay(signInFailureMs, undefined, { ref: false });
   const result = await attempt().catch((error: unknown) => {
@@ -43,6 +70,7 @@ export async function attemptSignIn<T>(
   }
   deps.metrics.signIns.inc({ method, outcome: "refused" });
   deps.log.warn({ method, ...browser }, "sign-in refused");
+  await recordFailure(deps, trying);
   await failed;
   throw unauthenticated();
 }

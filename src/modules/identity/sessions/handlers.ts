@@ -1,21 +1,35 @@
 import type { sessionEndpoints } from "../../../contract/sessions.ts";
-import { paginationOf } from "../../../contract/pagination.ts";
+import { pageOf } from "../../../contract/pagination.ts";
+import { forbidden } from "../../../domain/errors.ts";
+import { providerInstead } from "../../../domain/key-rules.ts";
 import { setCookie, siteOf } from "../../../domain/sessions.ts";
 import { providerName, providerPath } from "../../../domain/sign-in/flow.ts";
 import { parseWireId } from "../../../lib/ids.ts";
-import { listOwnSessions } from "../../kernel/access/session-service.ts";
+import { isProviderRequired } from "../../kernel/access/rules-service.ts";
+import { certificateNeeded } from "../../kernel/access/service.ts";
+import { listSessionsOf, ownerOf } from "../../kernel/access/session-service.ts";
 import type { Call, Handlers } from "../../kernel/call.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { type SignedIn, signInWithKey, signInWithLink, signOut, visitorOf } from "./service.ts";
+import {
+  type SignedIn,
+  signInWithKey,
+  signInWithLink,
+  signOut,
+  signOutElsewhere,
+  visitorOf,
+} from "./service.ts";
 
 type Endpoints = typeof sessionEndpoints;
 
 function signIn(deps: Deps, call: Call<Endpoints["create_user_session"]>): Promise<SignedIn> {
   const { body, peer } = call;
   const visitor = visitorOf(call);
+  if (body.token === undefined && isProviderRequired(deps)) throw forbidden(providerInstead);
+  if (body.token === undefined && !peer.mayUseKeys) throw certificateNeeded();
+  const origin = call.headers["origin"]?.toString();
   return body.token === undefined
     ? signInWithKey(deps, visitor, body.api_key ?? "")
-    : signInWithLink(deps, { ...visitor, isThisMachine: peer.isThisMachine }, body.token);
+    : signInWithLink(deps, { ...visitor, isThisMachine: peer.isThisMachine, origin }, body.token);
 }
 
 /** Makes the header that sets the session's cookie, or takes it away. */
@@ -35,7 +49,7 @@ function providerMethods({ config: { oidc }, links }: Pick<Deps, "config" | "lin
 export const sessionHandlers: Handlers<Endpoints> = {
   list_sign_in_methods: async (deps) => ({
     status: 200,
-    body: { methods: [apiKeyMethod, ...providerMethods(deps)] },
+    body: { methods: [...(isProviderRequired(deps) ? [] : [apiKeyMethod]), ...providerMethods(deps)] },
   }),
 
   create_user_session: async (deps, call) => {
@@ -44,10 +58,14 @@ export const sessionHandlers: Handlers<Endpoints> = {
   },
 
   list_user_sessions: async (deps, call) => {
-    const sessions = await listOwnSessions(deps, call.principal);
-    const { page, per_page } = call.query;
-    const data = sessions.slice((page - 1) * per_page, page * per_page);
-    return { status: 200, body: { data, pagination: paginationOf(call.query, sessions.length) } };
+    const { principal, query } = call;
+    const sessions = await listSessionsOf(deps, ownerOf(principal), principal.session_id);
+    return { status: 200, body: pageOf(sessions, query) };
+  },
+
+  delete_user_sessions: async (deps, call) => {
+    await signOutElsewhere(deps, call);
+    return { status: 200, body: "OK" };
   },
 
   delete_current_user_session: async (deps, call) => {

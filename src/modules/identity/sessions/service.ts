@@ -1,22 +1,30 @@
 import type { CurrentUser } from "../../../contract/current-user.ts";
 import type { Endpoint } from "../../../contract/endpoint.ts";
 import type { Tx } from "../../../db/connect.ts";
+import { enqueue } from "../../../db/jobs.ts";
 import { transaction } from "../../../db/transaction.ts";
 import { notFound } from "../../../domain/errors.ts";
 import type { Actor, Principal } from "../../../domain/principal.ts";
+import { announceLinkTask, siteOf } from "../../../domain/sessions.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { wireId } from "../../../lib/ids.ts";
 import { identify } from "../../kernel/access/service.ts";
+import { requireKeysForPeople } from "../../kernel/access/rules-service.ts";
+import { recordWrongAddress } from "../../kernel/access/refusal-service.ts";
 import {
   type Browser,
   createToken,
   endSession,
+  endSessionsOf,
   openSession,
   ownerOf,
+  type ProviderProof,
 } from "../../kernel/access/session-service.ts";
-import { appendRecord, type Recorder, recorded } from "../../kernel/audit/service.ts";
+import { appendInstanceEntry, appendRecord, type Recorder, recorded } from "../../kernel/audit/service.ts";
+import { recordEnds } from "../../kernel/access/session-ends-service.ts";
 import type { Call } from "../../kernel/call.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import type { SignInMethod } from "../../kernel/metrics.ts";
 import { getProfile, getUserByName, homeOf } from "../users/service.ts";
 import { attemptSignIn } from "./attempt-service.ts";
 import { deleteSignInLink, findFirstAdministrator, findRefusedKey, insertSignInLink } from "./store.ts";
@@ -56,19 +64,40 @@ export function actorOf(visitor: Visitor, { kind, id, display_name: name, api_ke
 export async function beginSession(
   deps: Pick<Deps, "clock" | "ids">,
   tx: Tx,
-  begun: { owner: Arrival; browser: Browser; record: Recorder },
+  begun: { owner: Arrival; browser: Browser; proof?: ProviderProof; record: Recorder },
 ): Promise<{ id: string; token: string }> {
-  const { owner, browser, record } = begun;
+  const { owner, browser, proof, record } = begun;
   const session = await openSession(deps, tx, {
     owner: ownerOf(owner),
     api_key_id: owner.api_key_id,
     browser,
+    proof,
   });
   record("session", wireId(session.id));
   return session;
 }
 
-export type SignInDeps = Pick<Deps, "db" | "clock" | "ids" | "log" | "metrics" | "signInFailures">;
+export type SignInDeps = Pick<
+  Deps,
+  "db" | "clock" | "ids" | "log" | "metrics" | "request" | "signInFailures" | "toldFailures" | "refusals"
+>;
+
+/** Records in the log of the instance that somebody signed in. Append it last. */
+export function recordSignIn(
+  deps: Pick<Deps, "clock">,
+  tx: Tx,
+  actor: Actor,
+  { method, id }: { method: SignInMethod; id: string },
+): void {
+  const details = { method };
+  appendInstanceEntry(deps, tx, {
+    actor,
+    action: "sign_in",
+    resource_type: "session",
+    resource: wireId(id),
+    details,
+  });
+}
 
 /** Tells the owner of a key that somebody tried to sign in with it, though it does not work. Of unknown keys there is no owner. */
 async function recordRefusal(deps: SignInDeps, visitor: Visitor, hash: Buffer): Promise<void> {
@@ -81,16 +110,28 @@ async function recordRefusal(deps: SignInDeps, visitor: Visitor, hash: Buffer): 
 /** Signs somebody in with an API key. @throws AppError unauthenticated, rate_limited: see `attemptSignIn`. */
 export function signInWithKey(deps: SignInDeps, visitor: Visitor, key: string): Promise<SignedIn> {
   const { browser } = visitor;
-  return attemptSignIn(deps, { method: "api_key", browser }, async () => {
-    const principal = await identify(deps, key);
+  return attemptSignIn(deps, { method: "api_key", ...visitor }, async () => {
+    const principal = await identify(deps, key, {
+      address: browser.address,
+      onWrongAddress: (refused) =>
+        recordWrongAddress(deps, refused, {
+          address: browser.address,
+          actor: { ...visitor.actor, request_digest: null },
+        }),
+    });
     if (principal === undefined) {
       await recordRefusal(deps, visitor, sha256(key));
       return undefined;
     }
+    if (principal.kind === "user") await requireKeysForPeople(deps);
     const scope = { org: await homeOf(deps, principal), actor: actorOf(visitor, principal) };
-    const { id, token } = await recorded(deps, scope, (tx, record) =>
-      beginSession(deps, tx, { owner: principal, browser, record }),
-    );
+    const { id, token } = await transaction(deps.db, async (tx) => {
+      const record: Recorder = (resource_type, resource) =>
+        appendRecord(deps, tx, scope, { resource_type, resource });
+      const begun = await beginSession(deps, tx, { owner: principal, browser, record });
+      recordSignIn(deps, tx, scope.actor, { method: "api_key", id: begun.id });
+      return begun;
+    });
     return { user: await getProfile(deps, { ...principal, session_id: id }), token };
   });
 }
@@ -100,36 +141,68 @@ export function arrivingUser(
   user: Pick<Principal, "id" | "name" | "display_name" | "instance_admin">,
 ): Arrival {
   const { id, name, display_name, instance_admin } = user;
-  return { kind: "user", id, name, display_name, instance_admin, api_key_id: null, org_id: null };
+  const limits = { role: null, is_bound: false };
+  return {
+    kind: "user",
+    id,
+    name,
+    display_name,
+    instance_admin,
+    api_key_id: null,
+    org_id: null,
+    limits,
+    address: null,
+  };
+}
+
+/** Where a link is used. */
+interface LinkPlace {
+  /** Whether it comes from this machine, and no proxy passes it on. */
+  isThisMachine: boolean;
+  /** The page that sent it, as browsers say it; undefined where they do not. */
+  origin: string | undefined;
 }
 
 /** Uses up the token of a link, and begins a session for its user. @returns undefined when the token does not work. */
-async function redeemLink(deps: SignInDeps, visitor: Visitor, token: string): Promise<SignedIn | undefined> {
+async function redeemLink(
+  deps: SignInDeps,
+  visitor: Visitor,
+  used: { token: string; public_url: string | null; isThisMachine: boolean },
+): Promise<SignedIn | undefined> {
+  const { token, ...place } = used;
   const begun = await transaction(deps.db, async (tx) => {
-    const user = await deleteSignInLink(tx, sha256(token), deps.clock.now());
+    const user = await deleteSignInLink(tx, { token_hash: sha256(token), ...place }, deps.clock.now());
     if (user === undefined) return undefined;
     const owner = arrivingUser(user);
     const scope = { org: { id: user.personal_org_id }, actor: actorOf(visitor, owner) };
     const record: Recorder = (resource_type, resource) =>
       appendRecord(deps, tx, scope, { resource_type, resource });
-    return { owner, ...(await beginSession(deps, tx, { owner, browser: visitor.browser, record })) };
+    const session = await beginSession(deps, tx, { owner, browser: visitor.browser, record });
+    recordSignIn(deps, tx, scope.actor, { method: "link", id: session.id });
+    return { owner, isPublic: user.is_public, ...session };
   });
   if (begun === undefined) return undefined;
-  const { owner, id, token: session } = begun;
+  const { owner, id, token: session, isPublic } = begun;
+  if (isPublic) deps.metrics.breakGlass.inc();
   return { user: await getProfile(deps, { ...owner, session_id: id }), token: session };
 }
 
 /**
- * Signs somebody in with the token of a link. It works from this machine alone; sent from elsewhere it is not used up.
+ * Signs somebody in with the token of a link. One for the machine works from there alone, one for the public URL on its pages alone;
+ * sent from elsewhere it is not used up.
  * @throws AppError unauthenticated, rate_limited: see `attemptSignIn`.
  */
 export function signInWithLink(
-  deps: SignInDeps,
-  visitor: Visitor & { isThisMachine: boolean },
+  deps: SignInDeps & Pick<Deps, "config">,
+  visitor: Visitor & LinkPlace,
   token: string,
 ): Promise<SignedIn> {
-  return attemptSignIn(deps, { method: "link", browser: visitor.browser }, async () =>
-    visitor.isThisMachine ? redeemLink(deps, visitor, token) : undefined,
+  const { browser, actor, isThisMachine, origin } = visitor;
+  const { publicUrl } = deps.config;
+  const isAtPublicUrl = origin === undefined || origin === siteOf(publicUrl).origin;
+  const public_url = isAtPublicUrl ? publicUrl : null;
+  return attemptSignIn(deps, { method: "link", browser, actor }, () =>
+    redeemLink(deps, visitor, { token, public_url, isThisMachine }),
   );
 }
 
@@ -140,25 +213,59 @@ export async function signOut(
   sessionId: string | null | undefined,
 ): Promise<void> {
   const { principal, actor } = scope;
-  await recorded(deps, { org: await homeOf(deps, principal), actor }, async (tx, record) => {
-    record("session", wireId(await endSession(deps, tx, principal, sessionId)));
+  const org = await homeOf(deps, principal);
+  await transaction(deps.db, async (tx) => {
+    const id = await endSession(deps, tx, principal, sessionId);
+    const action = id === principal.session_id ? "sign_out" : "session_revoked";
+    recordEnds(deps, tx, { org, actor }, { ids: [id], action });
   });
 }
 
-/** Makes a link's token for a user, which works once. @throws AppError not_found for an unknown user, or without an administrator. */
+/** Ends the caller's own sessions but the one of this request. */
+export async function signOutElsewhere(
+  deps: Pick<Deps, "db" | "clock">,
+  scope: { principal: Principal; actor: Actor },
+): Promise<void> {
+  const { principal, actor } = scope;
+  const org = await homeOf(deps, principal);
+  await transaction(deps.db, async (tx) => {
+    const ids = await endSessionsOf(deps, tx, ownerOf(principal), principal.session_id);
+    recordEnds(deps, tx, { org, actor }, { ids, action: "session_revoked" });
+  });
+}
+
+/** Whom a link signs in, and where. */
+interface LinkWanted {
+  /** The first administrator unless given. */
+  user?: string | undefined;
+  /** The public URL, for a link that works there; left out for one that works on this machine alone. */
+  public_url?: string | undefined;
+}
+
+/**
+ * Makes a link's token for a user, which works once. One for the public URL is for emergencies: all administrators are told by mail.
+ * @throws AppError not_found for an unknown user, or without an administrator.
+ */
 export async function createSignInToken(
   deps: Pick<Deps, "db" | "clock">,
   actor: Actor,
-  userName?: string,
+  { user: wanted, public_url }: LinkWanted = {},
 ): Promise<{ user: string; token: string }> {
-  const name = userName ?? (await findFirstAdministrator(deps.db));
+  const name = wanted ?? (await findFirstAdministrator(deps.db));
   if (name === undefined) throw notFound("Nobody runs this installation yet");
   const user = await getUserByName(deps, name);
   if (user.disabled_at !== null) throw notFound(`User '${name}' is disabled`);
   const token = createToken();
-  await recorded(deps, { org: { id: user.personal_org_id }, actor }, async (tx, record) => {
-    await insertSignInLink(tx, { token_hash: sha256(token), user_id: user.id, created_at: deps.clock.now() });
-    record("sign_in_link", user.name);
+  const created_at = deps.clock.now();
+  await transaction(deps.db, async (tx) => {
+    const link = { token_hash: sha256(token), user_id: user.id, created_at };
+    await insertSignInLink(tx, { ...link, public_url: public_url ?? null });
+    const resource = { resource_type: "sign_in_link", resource: user.name };
+    if (public_url !== undefined)
+      await enqueue(tx, announceLinkTask, { user: user.name, made_at: created_at, id: actor.request_id });
+    appendRecord(deps, tx, { org: { id: user.personal_org_id }, actor }, resource);
+    if (public_url !== undefined)
+      appendInstanceEntry(deps, tx, { actor, action: "break_glass", ...resource });
   });
   return { user: name, token };
 }

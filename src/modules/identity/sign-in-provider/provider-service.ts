@@ -1,8 +1,19 @@
 import * as oidc from "openid-client";
 
 import { isSafeProviderUrl, type OidcSettings } from "../../../config-oidc.ts";
-import { AppError } from "../../../domain/errors.ts";
+import { sessionSeconds } from "../../../domain/sessions.ts";
 import { type Claims, claimAt } from "../../../domain/sign-in/claims.ts";
+import { longestProviderText, skewSeconds } from "../../../domain/sign-in/logout-token.ts";
+import {
+  away,
+  boundedFetch,
+  causedByAway,
+  codeOf,
+  metadataSource,
+  ProviderAway,
+  timeoutSeconds,
+} from "./request-service.ts";
+import { createSignatureCheck } from "./signature-service.ts";
 
 /** What has to come back unchanged with the code of one sign-in. */
 interface SignInChecks {
@@ -10,12 +21,19 @@ interface SignInChecks {
   nonce: string;
   /** Proof key (RFC 7636). */
   verifier: string;
+  /** Whether the person has to prove anew who they are, though they are signed in there. */
+  renew: boolean;
 }
 
 /** A person as the provider vouches for them. */
 export interface ProvedPerson {
   subject: string;
   claims: Claims;
+  idToken: string;
+  /** The provider's own name of the session there (`sid`); null where it says none. */
+  session: string | null;
+  /** When they last proved who they are (`auth_time`), in Unix seconds; null where the provider does not say. */
+  provedAt: number | null;
 }
 
 /** The OpenID provider, spoken to by the code flow with PKCE. */
@@ -28,6 +46,14 @@ export interface SignInProvider {
    * @throws SignInRefused when it proves nobody; AppError unavailable when the provider is away.
    */
   finish(checks: SignInChecks, callback: URL): Promise<ProvedPerson>;
+  /**
+   * Gives where to send a browser whose person signs out (OpenID Connect RP-Initiated Logout 1.0); undefined for a provider that has no such place.
+   * @param signOut the ID token that the session began with, if it is known, and where to come back to.
+   * @throws AppError unavailable when the provider is away.
+   */
+  endSession(signOut: { idToken: string | undefined; back: string }): Promise<URL | undefined>;
+  /** Says whether the provider signed a token. @throws AppError unavailable when its keys cannot be read. */
+  hasSigned(token: string): Promise<boolean>;
 }
 
 /** A sign-in that proves nobody. Its reason is ours or the library's, never a text of the provider. */
@@ -35,63 +61,6 @@ export class SignInRefused extends Error {}
 
 /** Subjects are at most 255 ASCII characters (OpenID Connect Core, section 2); we are not that narrow about which. */
 const subjectPattern = /^\P{Cc}{1,255}$/u;
-const timeoutSeconds = 10;
-const skewSeconds = 60;
-const metadataLifeMs = 300_000;
-/** Ten thousand groups have room. */
-const mostAnswerBytes = 4 * 1024 * 1024;
-
-const away = (cause: unknown): AppError =>
-  new AppError("unavailable", "The sign-in provider cannot be reached, try again later", { cause });
-
-/** What went wrong on the way to the provider: nothing that it said. */
-class ProviderAway extends Error {}
-
-/** Reads an answer up to the limit. @throws ProviderAway when there is more. */
-async function boundedBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += piece.length;
-    if (bytes > mostAnswerBytes) throw new ProviderAway("The sign-in provider's answer is too long");
-    pieces.push(piece);
-  }
-  return new Uint8Array(Buffer.concat(pieces));
-}
-
-/** Asks the provider: over TLS or on this machine only, following nothing, and reading no more than the limit. */
-const boundedFetch: oidc.CustomFetch = async (address, { body, ...options }) => {
-  const url = new URL(address);
-  if (!isSafeProviderUrl(url)) throw new ProviderAway("The sign-in provider names an address without TLS");
-  let response: Response;
-  let answer: Uint8Array<ArrayBuffer>;
-  try {
-    response = await fetch(url, {
-      ...options,
-      ...(body == null ? {} : { body: body as NonNullable<RequestInit["body"]> }),
-    });
-    answer = await boundedBody(response);
-  } catch (error) {
-    throw error instanceof ProviderAway
-      ? error
-      : new ProviderAway("The sign-in provider cannot be reached", { cause: error });
-  }
-  if (response.status >= 500) throw new ProviderAway(`The sign-in provider answers ${response.status}`);
-  const { status, statusText, headers } = response;
-  return new Response(answer.length === 0 ? null : answer, { status, statusText, headers });
-};
-
-/** Says whether something failed because the provider is away: the error itself, or what caused it. */
-function causedByAway(error: unknown): boolean {
-  for (let one = error; one instanceof Error; one = one.cause)
-    if (one instanceof ProviderAway || one.name === "TimeoutError" || one.name === "AbortError") return true;
-  return false;
-}
-
-function codeOf(error: unknown): string {
-  const code = error instanceof Error ? (error as Error & { code?: unknown }).code : undefined;
-  return typeof code === "string" && /^[A-Z_]{1,64}$/.test(code) ? code : "unknown";
-}
 
 /** Runs what speaks with the provider, and turns what went wrong into ours. */
 async function asking<T>(ask: () => Promise<T>): Promise<T> {
@@ -126,35 +95,6 @@ function configure(settings: OidcSettings, server: oidc.ServerMetadata): oidc.Co
   return configuration;
 }
 
-async function discover(settings: OidcSettings): Promise<oidc.ServerMetadata> {
-  try {
-    const found = await oidc.discovery(new URL(settings.issuer), settings.clientId, undefined, oidc.None(), {
-      timeout: timeoutSeconds,
-      [oidc.customFetch]: boundedFetch,
-      execute: [oidc.allowInsecureRequests],
-    });
-    return found.serverMetadata();
-  } catch (error) {
-    // Whatever it is, no person can mend it by signing in otherwise.
-    throw away(causedByAway(error) ? error : new Error(`discovery failed: ${codeOf(error)}`));
-  }
-}
-
-/** Keeps the provider's metadata for five minutes; those who wait for it wait together. */
-function metadataSource(settings: OidcSettings): () => Promise<oidc.ServerMetadata> {
-  let kept: { at: number; metadata: Promise<oidc.ServerMetadata> } | undefined;
-  return () => {
-    const now = performance.now();
-    if (kept !== undefined && now - kept.at < metadataLifeMs) return kept.metadata;
-    const asked = { at: now, metadata: discover(settings) };
-    kept = asked;
-    asked.metadata.catch(() => {
-      if (kept === asked) kept = undefined;
-    });
-    return asked.metadata;
-  };
-}
-
 function requireStrength({ acr }: OidcSettings, claims: Claims): void {
   if (acr === undefined || acr.includes(String(claims["acr"]))) return;
   throw new SignInRefused("ACR_NOT_MET");
@@ -177,9 +117,19 @@ async function withUserInfo(
 /** Makes what speaks with the provider of these settings. */
 export function createSignInProvider(settings: OidcSettings): SignInProvider {
   const metadata = metadataSource(settings);
-  const { scopes, acr, maxAge } = settings;
+  const { scopes, acr } = settings;
   return {
-    begin: async ({ state, nonce, verifier }, redirectUri) => {
+    hasSigned: createSignatureCheck(metadata),
+    endSession: async ({ idToken, back }) => {
+      const server = await metadata();
+      if (server.end_session_endpoint === undefined) return undefined;
+      const address = oidc.buildEndSessionUrl(configure(settings, server), {
+        post_logout_redirect_uri: back,
+        ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+      });
+      return isSafeProviderUrl(address) ? address : undefined;
+    },
+    begin: async ({ state, nonce, verifier, renew }, redirectUri) => {
       const configuration = configure(settings, await metadata());
       const address = oidc.buildAuthorizationUrl(configuration, {
         redirect_uri: redirectUri,
@@ -189,12 +139,15 @@ export function createSignInProvider(settings: OidcSettings): SignInProvider {
         code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
         code_challenge_method: "S256",
         ...(acr === undefined ? {} : { acr_values: acr.join(" ") }),
-        ...(maxAge === undefined ? {} : { max_age: String(maxAge) }),
+        // Also without a limit: whoever is asked says when the person proved who they are (OpenID Connect Core, section 3.1.2.1).
+        max_age: String(renew ? 0 : (settings.maxAge ?? sessionSeconds.total)),
+        ...(renew ? { prompt: "login" } : {}),
       });
       if (isSafeProviderUrl(address)) return address;
       throw away(new ProviderAway("The sign-in provider names an address without TLS"));
     },
-    finish: async ({ state, nonce, verifier }, callback) => {
+    finish: async ({ state, nonce, verifier, renew }, callback) => {
+      const maxAge = renew ? 0 : settings.maxAge;
       const configuration = configure(settings, await metadata());
       return asking(async () => {
         const tokens = await oidc.authorizationCodeGrant(configuration, callback, {
@@ -209,7 +162,14 @@ export function createSignInProvider(settings: OidcSettings): SignInProvider {
         if (!subjectPattern.test(claims.sub)) throw new SignInRefused("SUBJECT_NOT_VALID");
         requireStrength(settings, claims);
         const found = { subject: claims.sub, claims, accessToken: tokens.access_token };
-        return { subject: claims.sub, claims: await withUserInfo(settings, configuration, found) };
+        const session = claims["sid"];
+        return {
+          subject: claims.sub,
+          claims: await withUserInfo(settings, configuration, found),
+          idToken: tokens.id_token ?? "",
+          session: typeof session === "string" && session.length <= longestProviderText ? session : null,
+          provedAt: claims.auth_time ?? null,
+        };
       });
     },
   };

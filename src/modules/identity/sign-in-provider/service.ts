@@ -1,4 +1,8 @@
-import { createToken } from "../../kernel/access/session-service.ts";
+import {
+  createToken,
+  deleteSessionByToken,
+  type ProviderProof,
+} from "../../kernel/access/session-service.ts";
 import type { Tx } from "../../../db/connect.ts";
 import { lockName } from "../../../db/lock.ts";
 import { transaction } from "../../../db/transaction.ts";
@@ -6,16 +10,24 @@ import { callbackPath, readFlow, type SignInFlow, writeFlow } from "../../../dom
 import { type Claims, groupsAt, textAt, userNameOf, verifiedEmail } from "../../../domain/sign-in/claims.ts";
 import { mapGroups, type MappedRoles } from "../../../domain/sign-in/role-mapping.ts";
 import { safeNext } from "../../../domain/sign-in/next-address.ts";
-import { equalInConstantTime } from "../../../lib/hash.ts";
+import { equalInConstantTime, sha256 } from "../../../lib/hash.ts";
 import { paced } from "../../../lib/steps.ts";
 import type { OidcSettings } from "../../../config-oidc.ts";
-import { appendRecord, type Recorder, recorded } from "../../kernel/audit/service.ts";
+import { appendInstanceEntry, appendRecord, type Recorder, recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Actor } from "../../../domain/principal.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { applyMapping } from "../members/mapping-service.ts";
+import { endSessionsWithoutRole, recordRevoked } from "../members/session-service.ts";
 import { attemptSignIn } from "../sessions/attempt-service.ts";
-import { actorOf, arrivingUser, beginSession, type SignInDeps, type Visitor } from "../sessions/service.ts";
+import {
+  actorOf,
+  arrivingUser,
+  beginSession,
+  recordSignIn,
+  type SignInDeps,
+  type Visitor,
+} from "../sessions/service.ts";
 import { createUserLike } from "../users/naming-service.ts";
 import { getUserByName, setInstanceAdmin } from "../users/service.ts";
 import { type ProvedPerson, type SignInProvider, SignInRefused } from "./provider-service.ts";
@@ -29,6 +41,16 @@ import {
 
 type FlowDeps = Pick<Deps, "clock" | "links" | "secrets">;
 
+/** How somebody begins to sign in at the provider. */
+interface Beginning {
+  /** Where to go on to, as the browser says it. */
+  next: unknown;
+  /** Whether they have to prove anew who they are. */
+  renew: boolean;
+  /** What the cookie of the browser's session holds; undefined without one. */
+  session: string | undefined;
+}
+
 /**
  * Begins to sign somebody in at the provider.
  * @returns where to send the browser, and what it has to bring back, which only we can read.
@@ -37,11 +59,12 @@ type FlowDeps = Pick<Deps, "clock" | "links" | "secrets">;
 export async function beginAtProvider(
   deps: FlowDeps,
   provider: SignInProvider,
-  next: unknown,
+  { next, renew, session }: Beginning,
 ): Promise<{ address: URL; sealed: string }> {
-  const checks = { state: createToken(), nonce: createToken(), verifier: createToken() };
+  const checks = { state: createToken(), nonce: createToken(), verifier: createToken(), renew };
   const address = await provider.begin(checks, deps.links.web(callbackPath));
-  const flow = writeFlow({ ...checks, next: safeNext(next), begun_at: deps.clock.now() });
+  const replaces = session === undefined ? null : sha256(session).toString("hex");
+  const flow = writeFlow({ ...checks, next: safeNext(next), replaces, begun_at: deps.clock.now() });
   return { address, sealed: deps.secrets.seal(flow).toString("base64url") };
 }
 
@@ -109,16 +132,38 @@ async function applyInstanceAdmin(
   return { instance_admin, made_admin };
 }
 
+/** Longest ID token that is kept, to be shown to the provider in an address when the person signs out. */
+const longestIdToken = 4096;
+
+/** Gives what the session keeps of the provider's word. */
+function proofOf(
+  deps: Pick<Deps, "clock" | "secrets">,
+  { issuer }: OidcSettings,
+  { subject, session, idToken, provedAt }: ProvedPerson,
+): ProviderProof {
+  const isShort = idToken !== "" && idToken.length <= longestIdToken;
+  return {
+    issuer,
+    subject,
+    provider_session: session,
+    id_token: isShort ? deps.secrets.seal(idToken) : null,
+    // Never in the future, whose end would come late.
+    proved_at: provedAt === null ? null : Math.min(provedAt, deps.clock.now()),
+  };
+}
+
 interface Arriving {
   settings: OidcSettings;
   visitor: Visitor;
   person: ProvedPerson;
   mapped: MappedRoles;
+  /** SHA-256 of the session that the browser had, in hexadecimal. */
+  replaces: string | null;
 }
 
 /** Signs a proved person in, all in one transaction. @returns the session's token; undefined for a user who may not sign in. */
-function arrive(deps: SignInDeps, arriving: Arriving): Promise<string | undefined> {
-  const { settings, visitor, person, mapped } = arriving;
+function arrive(deps: SignInDeps & FlowDeps, arriving: Arriving): Promise<string | undefined> {
+  const { settings, visitor, person, mapped, replaces } = arriving;
   const identity = { issuer: settings.issuer, subject: person.subject };
   return transaction(deps.db, async (tx) => {
     const { user, isNew } = await userOf(deps, tx, identity, { claims: person.claims, settings });
@@ -127,6 +172,8 @@ function arrive(deps: SignInDeps, arriving: Arriving): Promise<string | undefine
     const changed = await applyMapping(deps, tx, { user_id: user.id, user: user.name }, mapped);
     const owner = arrivingUser({ ...user, ...admin });
     const actor = actorOf(visitor, owner);
+    const changesRoles = changed.length > 0 || admin.instance_admin !== user.instance_admin;
+    const ended = changesRoles ? await endSessionsWithoutRole(deps, tx, user.id) : undefined;
     const recordIn =
       (orgId: string, action: string): Recorder =>
       (resource_type, resource) =>
@@ -137,15 +184,27 @@ function arrive(deps: SignInDeps, arriving: Arriving): Promise<string | undefine
           { resource_type, resource },
         );
     const home = user.personal_org_id;
-    const { token } = await beginSession(deps, tx, {
+    if (replaces !== null) await deleteSessionByToken(tx, user.id, Buffer.from(replaces, "hex"));
+    const { id, token } = await beginSession(deps, tx, {
       owner,
       browser: visitor.browser,
+      proof: proofOf(deps, settings, person),
       record: recordIn(home, "sign_in"),
     });
     await updateIdentity(tx, identity, { at: deps.clock.now(), made_admin: admin.made_admin });
     if (isNew) recordIn(home, "sign_in")("user", user.name);
     if (admin.instance_admin !== user.instance_admin) recordIn(home, "role_mapped")("user", user.name);
     for (const { org_id } of changed) recordIn(org_id, "role_mapped")("member", user.name);
+    if (ended !== undefined) recordRevoked(deps, tx, actor, ended);
+    if (changesRoles)
+      appendInstanceEntry(deps, tx, {
+        actor,
+        action: "role_mapped",
+        resource_type: "user",
+        resource: user.name,
+        details: { organizations: changed.length },
+      });
+    recordSignIn(deps, tx, actor, { method: "oidc", id });
     return token;
   });
 }
@@ -167,7 +226,7 @@ export function finishAtProvider(
   visitor: Visitor,
   came: { sealed: string | undefined; parameters: URLSearchParams },
 ): Promise<Arrived> {
-  return attemptSignIn(deps, { method: "oidc", browser: visitor.browser }, async () => {
+  return attemptSignIn(deps, { method: "oidc", ...visitor }, async () => {
     const flow = openFlow(deps, came.sealed);
     if (flow === undefined || !equalInConstantTime(came.parameters.get("state") ?? "", flow.state))
       return undefined;
@@ -177,7 +236,7 @@ export function finishAtProvider(
       const person = await provider.finish(flow, callback);
       const groups = groupsAt(person.claims, settings.groupsClaim) ?? [];
       const mapped = await paced(mapGroups(settings.rules, groups));
-      const token = await arrive(deps, { settings, visitor, person, mapped });
+      const token = await arrive(deps, { settings, visitor, person, mapped, replaces: flow.replaces });
       return token === undefined ? undefined : { token, next: flow.next };
     } catch (error) {
       if (!(error instanceof SignInRefused)) throw error;

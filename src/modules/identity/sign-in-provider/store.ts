@@ -1,4 +1,4 @@
-import type { Tx } from "../../../db/connect.ts";
+import type { Executor, Tx } from "../../../db/connect.ts";
 import { boolean, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
 import { moment, query, sql } from "../../../db/sql.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
@@ -55,4 +55,34 @@ export async function updateIdentity(
   await tx.run(sql`
     update user_identities set last_signed_in_at = ${moment(seen.at)}, made_admin = ${seen.made_admin}
     where issuer = ${issuer} and subject = ${subject}`);
+}
+
+/** Notes that a logout token was used, and forgets those that would not be taken any more. @returns false when it was used before. */
+export async function insertUsedLogoutToken(
+  tx: Tx,
+  token: { name_hash: Buffer; ends_at: Timestamp },
+  now: Timestamp,
+): Promise<boolean> {
+  await tx.run(sql`delete from used_logout_tokens where ends_at < ${moment(now)}`);
+  const inserted = await tx.run(sql`
+    insert into used_logout_tokens (name_hash, ends_at) values (${token.name_hash}, ${moment(token.ends_at)})
+    on conflict do nothing`);
+  return inserted > 0;
+}
+
+const ownIdentity = {
+  issuer: text,
+  subject: text,
+  created_at: timestamp,
+  last_signed_in_at: nullable(timestamp),
+};
+
+/** Who a user is at a provider, and since when that is known here. */
+export type OwnIdentity = RowOf<typeof ownIdentity>;
+
+/** Lists who a user is at providers, the oldest first. */
+export function listIdentities(db: Executor, userId: string): Promise<OwnIdentity[]> {
+  return db.all(query(ownIdentity)`
+    select issuer, subject, created_at, last_signed_in_at from user_identities where user_id = ${userId}
+    order by created_at, issuer, subject limit 100`);
 }

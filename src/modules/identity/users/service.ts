@@ -3,9 +3,12 @@ import { lockName } from "../../../db/lock.ts";
 import { transaction } from "../../../db/transaction.ts";
 import { forbidden, invalid, notFound } from "../../../domain/errors.ts";
 import type { CurrentUser } from "../../../contract/current-user.ts";
+import { providerForKeys } from "../../../domain/key-rules.ts";
 import type { Actor, Principal } from "../../../domain/principal.ts";
 import { wireId } from "../../../lib/ids.ts";
-import { getCurrentSession } from "../../kernel/access/session-service.ts";
+import { recordEnds } from "../../kernel/access/session-ends-service.ts";
+import { isProviderRequired } from "../../kernel/access/rules-service.ts";
+import { endSessionsOf, findSessionProof, getCurrentSession } from "../../kernel/access/session-service.ts";
 import { issueKey, type IssuedKey, type KeyInput, revokeKey } from "../../kernel/access/key-service.ts";
 import { appendRecord, recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -21,6 +24,7 @@ import {
   getUserProfile,
   hasOtherInstanceAdmin,
   hasUsers,
+  listAdministratorAddresses,
   insertUser,
   isEmailTaken,
   updateDefaultOrganization,
@@ -108,7 +112,7 @@ export async function getUserByName(deps: Pick<Deps, "db">, name: string): Promi
   return user;
 }
 
-/** Disables a user, or enables them again. Their keys stop working at once and work again afterwards. */
+/** Disables a user, or enables them again. Their keys stop working at once and work again afterwards; their sessions end. */
 export async function setUserDisabled(
   deps: UserDeps,
   actor: Actor,
@@ -116,9 +120,12 @@ export async function setUserDisabled(
 ): Promise<void> {
   const user = await getUserByName(deps, change.user);
   if ((user.disabled_at !== null) === change.disabled) return;
-  await recorded(deps, { org: { id: user.personal_org_id }, actor }, async (tx, record) => {
+  const scope = { org: { id: user.personal_org_id }, actor };
+  await transaction(deps.db, async (tx) => {
     await updateDisabled(tx, user.id, change.disabled ? deps.clock.now() : null);
-    record("user", user.name);
+    const ids = change.disabled ? await endSessionsOf(deps, tx, { user_id: user.id }) : [];
+    appendRecord(deps, tx, scope, { resource_type: "user", resource: user.name });
+    recordEnds(deps, tx, scope, { ids, action: "session_revoked" });
   });
 }
 
@@ -184,6 +191,28 @@ export function requireUser(principal: Principal): { user_id: string } {
   return { user_id: principal.id };
 }
 
+/**
+ * Refuses to make and to end keys for a caller whose own key is for less than its user: it would become more.
+ * @throws AppError forbidden.
+ */
+export function requireWholeKey({ limits }: Principal): void {
+  if (limits.role !== null || limits.is_bound)
+    throw forbidden("A key that is for less than its owner cannot do this");
+}
+
+/**
+ * Holds that a personal key is made in a session that was begun at the sign-in provider, where the operator wants that (`WAYBILL_OIDC_REQUIRE`).
+ * @throws AppError forbidden.
+ */
+export async function requireProviderForKeys(
+  deps: Pick<Deps, "db" | "config">,
+  { session_id }: Principal,
+): Promise<void> {
+  if (!isProviderRequired(deps)) return;
+  const proof = session_id === null ? undefined : await findSessionProof(deps.db, session_id);
+  if (proof?.issuer == null) throw forbidden(providerForKeys);
+}
+
 /** Makes a key that acts as this user, recorded in their personal organization. */
 export async function issueUserKey(
   deps: UserDeps,
@@ -219,4 +248,9 @@ export async function setInstanceAdmin(tx: Tx, userId: string, admin: boolean): 
   if (!admin && !(await hasOtherInstanceAdmin(tx, userId))) return false;
   await updateInstanceAdmin(tx, userId, admin);
   return true;
+}
+
+/** Lists where those who run the installation get mail; those without an address are left out. */
+export function getAdministratorAddresses(deps: Pick<Deps, "db">): Promise<string[]> {
+  return listAdministratorAddresses(deps.db);
 }

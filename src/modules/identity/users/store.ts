@@ -159,3 +159,12 @@ export async function listTakenNames(tx: Tx, names: readonly string[]): Promise<
     union select name from users where name = any(${names}::text[])`);
   return new Set(taken.map(({ name }) => name));
 }
+
+/** Lists the mail addresses of those who run the installation, of the first hundred. */
+export async function listAdministratorAddresses(db: Executor): Promise<string[]> {
+  const rows = await db.all(query({ email: text })`
+    select email from users
+    where instance_admin and email is not null and email <> '' and disabled_at is null and deleted_at is null
+    order by id limit 100`);
+  return rows.map(({ email }) => email);
+}

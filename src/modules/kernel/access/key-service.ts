@@ -2,9 +2,11 @@ import { randomBytes } from "node:crypto";
 
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { invalid, invalidInput, notFound } from "../../../domain/errors.ts";
+import type { Role } from "../../../domain/roles.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { parseWireId, wireId } from "../../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
+import { endOfNewKey, readNetworks } from "./rules-service.ts";
 import {
   type ApiKeyRow,
   findActiveKey,
@@ -21,7 +23,7 @@ import { updateSessionEnds } from "./session-store.ts";
 
 export type { KeyOwner } from "./key-store.ts";
 
-/** A key as the API shows it: 0 for what never happens or never happened; the rotation only once there was one. */
+/** A key as the API shows it: 0 for what never happens or never happened; rotation, limits and deadline only where there are such. */
 export interface ShownKey {
   id: string;
   description: string;
@@ -30,6 +32,9 @@ export interface ShownKey {
   last_used_at: number;
   rotated_at?: number;
   grace_period_expires_at?: number;
+  role?: Role;
+  allowed_addresses?: string[];
+  deadline_at?: number;
 }
 
 /** A new key, this once with its value. */
@@ -39,9 +44,16 @@ export interface IssuedKey {
   description: string;
   created_at: number;
   expires_at: number;
+  role?: Role;
+  allowed_addresses?: string[];
 }
 
 type KeyDeps = Pick<Deps, "clock" | "ids">;
+
+/** Gives what a key may less than its owner, where it does. */
+function limitsOf({ role, allowed_addresses }: Pick<ApiKeyRow, "role" | "allowed_addresses">) {
+  return { ...(role === null ? {} : { role }), ...(allowed_addresses === null ? {} : { allowed_addresses }) };
+}
 
 function show(row: ApiKeyRow): ShownKey {
   return {
@@ -52,6 +64,8 @@ function show(row: ApiKeyRow): ShownKey {
     last_used_at: row.last_used_at ?? 0,
     ...(row.rotated_at === null ? {} : { rotated_at: row.rotated_at }),
     ...(row.grace_period_expires_at === null ? {} : { grace_period_expires_at: row.grace_period_expires_at }),
+    ...limitsOf(row),
+    ...(row.deadline_at === null ? {} : { deadline_at: row.deadline_at }),
   };
 }
 
@@ -74,14 +88,23 @@ export interface KeyInput {
   expires_at?: number | null | undefined;
   /** Who makes it, as records name them. */
   created_by_name: string;
+  /** The most it may in any organization; null or nothing for as much as its owner. */
+  role?: Role | null | undefined;
+  /** Networks in CIDR notation that it works from; null or nothing for everywhere. */
+  allowed_addresses?: readonly string[] | null | undefined;
   /** A value brought from elsewhere; a fresh random one unless given. */
   value?: string;
 }
 
-/** Makes a key for this owner. Its value can be read from the result and nowhere else, ever. */
+/**
+ * Makes a key for this owner. Its value can be read from the result and nowhere else, ever.
+ * @throws AppError invalid for an end that is past or that rules do not allow, and for networks that are none.
+ */
 export async function issueKey(deps: KeyDeps, tx: Tx, request: KeyInput & { owner: KeyOwner }) {
   const created_at = deps.clock.now();
-  const expires_at = expiryOf(request.expires_at, created_at);
+  const asked = expiryOf(request.expires_at, created_at);
+  const expires_at = await endOfNewKey(tx, request.owner, { asked, now: created_at });
+  const limits = { role: request.role ?? null, allowed_addresses: readNetworks(request.allowed_addresses) };
   const id = deps.ids.next();
   const key = request.value ?? createKeyValue();
   const { owner, description, created_by_name } = request;
@@ -93,10 +116,12 @@ export async function issueKey(deps: KeyDeps, tx: Tx, request: KeyInput & { owne
     created_at,
     created_by_name,
     expires_at,
+    ...limits,
   });
   // Only a value brought from elsewhere can be known already.
   if (!fresh) throw invalid("A key with this value already exists");
-  return { id: wireId(id), key, description, created_at, expires_at: expires_at ?? 0 } satisfies IssuedKey;
+  const issued = { id: wireId(id), key, description, created_at, expires_at: expires_at ?? 0 };
+  return { ...issued, ...limitsOf(limits) } satisfies IssuedKey;
 }
 
 const keyNotFound = (): Error => notFound("API key not found");
@@ -133,7 +158,7 @@ export interface Rotation {
  * Gives a working key another secret; its id and everything else stay. The secret it had works for the grace period
  * more, though never longer than it would have without. So do those it had before, if their own grace has not ended, and the
  * sessions that were begun with any of them.
- * @throws AppError not_found when there is no such working key.
+ * @throws AppError not_found when there is no such working key, invalid for an end that is past or that rules do not allow.
  */
 export async function rotateKey(deps: KeyDeps, tx: Tx, rotation: Rotation & { owner: KeyOwner }) {
   const id = parseWireId(rotation.key_id);
@@ -141,9 +166,12 @@ export async function rotateKey(deps: KeyDeps, tx: Tx, rotation: Rotation & { ow
   const key = id === undefined ? undefined : await lockActiveKey(tx, rotation.owner, id, at);
   if (key === undefined) throw keyNotFound();
   const given = rotation.expires_at ?? undefined;
-  const expires_at = given === undefined ? key.expires_at : expiryOf(given, at);
+  const expires_at =
+    given === undefined
+      ? key.expires_at
+      : await endOfNewKey(tx, rotation.owner, { asked: expiryOf(given, at), now: at });
   const grace = at + rotation.grace_period_hours * 3600;
-  const end = Math.min(grace, key.expires_at ?? grace, expires_at ?? grace);
+  const end = Math.min(grace, key.ends_at ?? grace, expires_at ?? grace);
   const value = createKeyValue();
   await insertFormerSecret(tx, key, { at, end });
   await updateSessionEnds(tx, key.id, end);

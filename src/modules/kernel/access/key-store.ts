@@ -1,7 +1,9 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { bytes, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
-import { moment, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { bytes, nullable, oneOf, type RowOf, text, texts, timestamp, uuid } from "../../../db/row.ts";
+import { moment, query, type Sql, sql } from "../../../db/sql.ts";
+import { type Role, roles } from "../../../domain/roles.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
+import { deadlineOf, endOfKey } from "./key-rules-sql.ts";
 
 /** The owner of a key: a user, or one service account. */
 export type KeyOwner = { user_id: string } | { org_id: string; service_account_id: string };
@@ -14,6 +16,10 @@ export interface NewApiKey {
   created_at: Timestamp;
   created_by_name: string;
   expires_at: Timestamp | null;
+  /** The most it may in any organization; left out for as much as its owner. */
+  role?: Role | null;
+  /** Networks it works from; left out for everywhere. */
+  allowed_addresses?: readonly string[] | null;
 }
 
 /**
@@ -26,9 +32,10 @@ export async function insertApiKey(tx: Tx, key: NewApiKey): Promise<boolean> {
   const owner = { user_id: null, org_id: null, service_account_id: null, ...key.owner };
   const inserted = await tx.run(sql`
     insert into api_keys (id, key_hash, user_id, org_id, service_account_id, description, created_at, created_by_name,
-      expires_at)
+      expires_at, role, allowed_addresses)
     values (${key.id}, ${key.key_hash}, ${owner.user_id}, ${owner.org_id}, ${owner.service_account_id},
-      ${key.description}, ${moment(key.created_at)}, ${key.created_by_name}, ${moment(key.expires_at)})
+      ${key.description}, ${moment(key.created_at)}, ${key.created_by_name}, ${moment(key.expires_at)},
+      ${key.role ?? null}, ${key.allowed_addresses ?? null}::cidr[])
     on conflict (key_hash) do nothing`);
   return inserted > 0;
 }
@@ -41,18 +48,19 @@ const shown = {
   last_used_at: nullable(timestamp),
   rotated_at: nullable(timestamp),
   grace_period_expires_at: nullable(timestamp),
+  role: nullable(oneOf(roles)),
+  allowed_addresses: nullable(texts),
+  /** When rules end it. */
+  deadline_at: nullable(timestamp),
 };
 
 /** Everything about a key but its secret. Null where something never happened or never happens. */
 export type ApiKeyRow = RowOf<typeof shown>;
 
-const shownColumns = raw(
-  Object.keys(shown)
-    .map((column) => `k.${column}`)
-    .join(", "),
-);
+const shownColumns = sql`k.id, k.description, k.created_at, k.expires_at, k.last_used_at, k.rotated_at, k.grace_period_expires_at, k.role,
+  k.allowed_addresses::text[], ${deadlineOf("k")} as deadline_at`;
 
-/** SQL for: neither revoked nor past its end. */
+/** SQL for: neither revoked nor past the end it was given. One that rules ended is still there: rotating it, or other rules, let it work again. */
 function worksAt(at: Timestamp): Sql {
   return sql`k.revoked_at is null and (k.expires_at is null or k.expires_at > ${moment(at)})`;
 }
@@ -83,9 +91,9 @@ export function findActiveKey(
     select ${shownColumns} from api_keys k where k.id = ${keyId} and ${activeOf(owner, at)}`);
 }
 
-const locked = { id: uuid, key_hash: bytes, expires_at: nullable(timestamp) };
+const locked = { id: uuid, key_hash: bytes, expires_at: nullable(timestamp), ends_at: nullable(timestamp) };
 
-/** The secret and the end of a key, which nobody else changes until the transaction ends. */
+/** The secret of a key, and its end by itself and by rules, which nobody else changes until the transaction ends. */
 export type LockedKey = RowOf<typeof locked>;
 
 /** Locks one of the owner's working keys. @returns undefined when the owner has no such key. */
@@ -96,7 +104,7 @@ export function lockActiveKey(
   at: Timestamp,
 ): Promise<LockedKey | undefined> {
   return tx.first(query(locked)`
-    select k.id, k.key_hash, k.expires_at from api_keys k
+    select k.id, k.key_hash, k.expires_at, ${endOfKey("k")} as ends_at from api_keys k
     where k.id = ${keyId} and ${activeOf(owner, at)} for update`);
 }
 

@@ -7,13 +7,23 @@ import { sha256 } from "../../../lib/hash.ts";
 import { wireId } from "../../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
 import type { KeyOwner } from "./key-store.ts";
+import { isProviderRequired } from "./rules-service.ts";
 import {
   deleteOldSessions,
   deleteSession,
+  deleteSessions,
   findSession,
   insertSession,
   listSessions,
+  type ProviderProof,
   type SessionRow,
+} from "./session-store.ts";
+
+export {
+  deleteSessionByToken,
+  deleteSessionsAtProvider,
+  findSessionProof,
+  type ProviderProof,
 } from "./session-store.ts";
 
 /** A session as the API shows it. */
@@ -58,9 +68,9 @@ export function ownerOf({ id, org_id }: Pick<Principal, "id" | "org_id">): KeyOw
 export async function openSession(
   deps: SessionDeps,
   tx: Tx,
-  begun: { owner: KeyOwner; api_key_id: string | null; browser: Browser },
+  begun: { owner: KeyOwner; api_key_id: string | null; browser: Browser; proof?: ProviderProof | undefined },
 ): Promise<{ id: string; token: string }> {
-  const { owner, api_key_id, browser } = begun;
+  const { owner, api_key_id, browser, proof = null } = begun;
   const [id, token, created_at] = [deps.ids.next(), createToken(), deps.clock.now()];
   await deleteOldSessions(tx, owner, created_at);
   await insertSession(tx, {
@@ -71,6 +81,7 @@ export async function openSession(
     user_agent: browser.user_agent.slice(0, longestAgent),
     address: browser.address,
     created_at,
+    proof,
   });
   return { id, token };
 }
@@ -84,13 +95,25 @@ export async function getCurrentSession(
   return row === undefined ? null : show(row, sessionId);
 }
 
-/** Lists the caller's own working sessions, the latest first. */
-export async function listOwnSessions(
-  deps: Pick<Deps, "db" | "clock">,
-  principal: Principal,
+/** Lists somebody's working sessions, the latest first. @param current the session that asks, if one does. */
+export async function listSessionsOf(
+  deps: Pick<Deps, "db" | "clock" | "config">,
+  owner: KeyOwner,
+  current: string | null,
 ): Promise<ShownSession[]> {
-  const rows = await listSessions(deps.db, ownerOf(principal), deps.clock.now());
-  return rows.map((row) => show(row, principal.session_id));
+  const rows = await listSessions(deps.db, owner, deps.clock.now());
+  const taken = isProviderRequired(deps) ? rows.filter(({ api_key_id }) => api_key_id === null) : rows;
+  return taken.map((row) => show(row, current));
+}
+
+/** Ends somebody's sessions at once, all or all but one. @returns the ids of those that worked. */
+export function endSessionsOf(
+  deps: Pick<Deps, "clock">,
+  tx: Tx,
+  owner: KeyOwner,
+  except: string | null = null,
+): Promise<string[]> {
+  return deleteSessions(tx, owner, { except, at: deps.clock.now() });
 }
 
 /** Ends one of the caller's own sessions at once. @returns its id. @throws AppError not_found when there is no such session. */

@@ -1,6 +1,7 @@
 import { moment, raw, type Sql, sql } from "../../../db/sql.ts";
 import { sessionSeconds } from "../../../domain/sessions.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
+import { endOfKey, installationId } from "./key-rules-sql.ts";
 
 const idle = raw(`interval '${sessionSeconds.idle} seconds'`);
 const total = raw(`interval '${sessionSeconds.total} seconds'`);
@@ -12,12 +13,19 @@ export function lastsAt(session: string, at: Sql): Sql {
     and (${s}.ends_at is null or ${s}.ends_at > ${at})`;
 }
 
+/** SQL for: the installation takes sessions that were begun as this one was. Where people come by the sign-in provider, theirs are not begun with keys. */
+export function isTaken(session: string): Sql {
+  const s = raw(session);
+  return sql`(${s}.api_key_id is null or ${s}.user_id is null or not exists (
+    select from security_rules rule where rule.org_id = ${installationId} and rule.sso_only))`;
+}
+
 /** SQL for: has not ended by itself, nor has its key. */
 export function sessionWorksAt(session: string, at: Timestamp): Sql {
   const s = raw(session);
-  return sql`${lastsAt(session, moment(at))} and (${s}.api_key_id is null or exists (
+  return sql`${lastsAt(session, moment(at))} and ${isTaken(session)} and (${s}.api_key_id is null or exists (
     select from api_keys k where k.id = ${s}.api_key_id and k.revoked_at is null
-      and (k.expires_at is null or k.expires_at > ${moment(at)})))`;
+      and coalesce(${endOfKey("k")} > ${moment(at)}, true)))`;
 }
 
 /** SQL for: when this session ends however much it is used. */

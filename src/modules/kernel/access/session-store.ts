@@ -1,10 +1,22 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
-import { moment, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { boolean, bytes, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
+import { join, moment, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { mostSessions } from "../../../domain/sessions.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import type { KeyOwner } from "./key-store.ts";
 import { endOf, idleEndOf, sessionWorksAt } from "./session-sql.ts";
+
+/** What a session that is begun at a sign-in provider has of it. */
+export interface ProviderProof {
+  issuer: string;
+  subject: string;
+  /** The provider's own name of its session; null where it says none. */
+  provider_session: string | null;
+  /** The ID token, sealed; null for one that is too long to be shown again. */
+  id_token: Buffer | null;
+  /** When the person proved there who they are; null where the provider does not say. */
+  proved_at: Timestamp | null;
+}
 
 export interface NewSession {
   id: string;
@@ -15,17 +27,28 @@ export interface NewSession {
   user_agent: string;
   address: string;
   created_at: Timestamp;
+  /** Null for one that is not begun at a provider. */
+  proof: ProviderProof | null;
 }
+
+const noProof: { [Name in keyof ProviderProof]: null } = {
+  issuer: null,
+  subject: null,
+  provider_session: null,
+  id_token: null,
+  proved_at: null,
+};
 
 /** Begins a session. */
 export async function insertSession(tx: Tx, session: NewSession): Promise<void> {
   const owner = { user_id: null, org_id: null, service_account_id: null, ...session.owner };
+  const { issuer, subject, provider_session, id_token, proved_at } = session.proof ?? noProof;
   await tx.run(sql`
     insert into sessions (id, token_hash, user_id, org_id, service_account_id, api_key_id, user_agent, address, created_at,
-      last_used_at)
+      last_used_at, issuer, subject, provider_session, id_token, proved_at)
     values (${session.id}, ${session.token_hash}, ${owner.user_id}, ${owner.org_id}, ${owner.service_account_id},
       ${session.api_key_id}, ${session.user_agent}, ${session.address}, ${moment(session.created_at)},
-      ${moment(session.created_at)})`);
+      ${moment(session.created_at)}, ${issuer}, ${subject}, ${provider_session}, ${id_token}, ${moment(proved_at)})`);
 }
 
 /** SQL for: this owner's. */
@@ -52,12 +75,14 @@ const shown = {
   last_used_at: timestamp,
   expires_at: timestamp,
   idle_expires_at: timestamp,
+  issuer: nullable(text),
+  proved_at: nullable(timestamp),
 };
 
 /** Everything about a session but its secret. */
 export type SessionRow = RowOf<typeof shown>;
 
-const shownColumns = sql`s.id, s.api_key_id, s.user_agent, s.address, s.created_at, s.last_used_at,
+const shownColumns = sql`s.id, s.api_key_id, s.user_agent, s.address, s.created_at, s.last_used_at, s.issuer, s.proved_at,
   ${endOf("s")} as expires_at, ${idleEndOf("s")} as idle_expires_at`;
 
 /** Finds a session that was found to work just now. */
@@ -77,6 +102,60 @@ export async function deleteSession(tx: Tx, owner: KeyOwner, id: string, at: Tim
   const ended = await tx.run(sql`
     delete from sessions s where s.id = ${id} and ${ownedBy(owner)} and ${sessionWorksAt("s", at)}`);
   return ended > 0;
+}
+
+/** Ends the owner's sessions, all or all but one. @returns the ids of those that worked. */
+export async function deleteSessions(
+  tx: Tx,
+  owner: KeyOwner,
+  { except, at }: { except: string | null; at: Timestamp },
+): Promise<string[]> {
+  const ended = await tx.all(query({ id: uuid, worked: boolean })`
+    delete from sessions s where ${ownedBy(owner)} and s.id is distinct from ${except}::uuid
+    returning s.id, ${sessionWorksAt("s", at)} as worked`);
+  return ended.filter(({ worked }) => worked).map(({ id }) => id);
+}
+
+const atProvider = { issuer: nullable(text), id_token: nullable(bytes) };
+
+/** Reads at which provider a session was begun, and the sealed ID token; nulls for one begun otherwise. */
+export function findSessionProof(db: Executor, id: string): Promise<RowOf<typeof atProvider> | undefined> {
+  return db.first(query(atProvider)`select issuer, id_token from sessions where id = ${id}`);
+}
+
+const endedAtProvider = { id: uuid, user_name: text, personal_org_id: uuid };
+
+/** A session that its provider ended, and the organization that is its user's alone. */
+export type SessionEndedAtProvider = RowOf<typeof endedAtProvider>;
+
+/**
+ * Ends the sessions begun at a provider by its own name of the session, by the subject, or by both. With both, those whose name
+ * it did not say end, too.
+ */
+export function deleteSessionsAtProvider(
+  tx: Tx,
+  ended: { issuer: string; subject: string | undefined; session: string | undefined },
+): Promise<SessionEndedAtProvider[]> {
+  const { issuer, subject, session } = ended;
+  const ofSubject = subject === undefined ? [] : [sql`s.subject = ${subject}`];
+  const named = sql`s.provider_session = ${session ?? null}`;
+  const ofSession =
+    session === undefined
+      ? []
+      : [subject === undefined ? named : sql`(${named} or s.provider_session is null)`];
+  return tx.all(query(endedAtProvider)`
+    with ended as (
+      delete from sessions s where ${join([sql`s.issuer = ${issuer}`, ...ofSubject, ...ofSession], " and ")}
+      returning s.id, s.user_id)
+    select ended.id, u.name as user_name, o.id as personal_org_id
+    from ended join users u on u.id = ended.user_id
+    join organizations o on o.owner_user_id = u.id and o.kind = 'personal'
+    order by o.id, ended.id`);
+}
+
+/** Ends the session that a browser had, if it is this user's: another one takes its place. */
+export async function deleteSessionByToken(tx: Tx, userId: string, tokenHash: Buffer): Promise<void> {
+  await tx.run(sql`delete from sessions where token_hash = ${tokenHash} and user_id = ${userId}`);
 }
 
 /** Lets the sessions begun with a key last until `end` at most: the secret they were begun with lasts no longer. */

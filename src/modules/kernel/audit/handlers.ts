@@ -1,27 +1,65 @@
 import type { auditEndpoints } from "../../../contract/audit.ts";
+import type { instanceAuditEndpoints } from "../../../contract/instance-audit.ts";
+import { instanceLogId } from "../../../domain/instance-log.ts";
 import { inBatches } from "../../../lib/batches.ts";
 import { pageHead } from "../../../lib/links.ts";
 import type { CsvHandlers, Handlers } from "../call.ts";
-import { type AuditRow, countAuditEntries, listAuditEntries, listAuditEntriesAfter } from "./store.ts";
+import type { Deps } from "../deps.ts";
+import { exportAuditLog, recordExport } from "./export-service.ts";
+import {
+  type AuditFilter,
+  type AuditPage,
+  type AuditRow,
+  countAuditEntries,
+  listAuditEntries,
+  listAuditEntriesAfter,
+} from "./store.ts";
+
+/** Reads a page of a log. */
+async function readPage(deps: Deps, orgId: string, call: { url: string; query: AuditFilter & AuditPage }) {
+  const { url, query } = call;
+  const total = await countAuditEntries(deps.db, orgId, query);
+  const entries = await listAuditEntries(deps.db, orgId, query, { ...query, total });
+  return { ...pageHead(url, query, total), entries };
+}
 
 export const auditHandlers: Handlers<typeof auditEndpoints> = {
-  list_organization_audit_log: async (deps, call) => {
-    const total_count = await countAuditEntries(deps.db, call.org.id, call.query);
-    const entries = await listAuditEntries(deps.db, call.org.id, call.query, {
-      ...call.query,
-      total: total_count,
-    });
-    return { status: 200, body: { ...pageHead(call.url, call.query, total_count), entries } };
-  },
+  export_organization_audit_log: async (deps, { org, actor, query }) => ({
+    status: 200,
+    ...(await exportAuditLog(deps, { log: org, actor }, query)),
+  }),
+  list_organization_audit_log: async (deps, call) => ({
+    status: 200,
+    body: await readPage(deps, call.org.id, call),
+  }),
+};
+
+export const instanceAuditHandlers: Handlers<typeof instanceAuditEndpoints> = {
+  list_instance_audit_log: async (deps, call) => ({
+    status: 200,
+    body: await readPage(deps, instanceLogId, call),
+  }),
+  export_instance_audit_log: async (deps, { actor, query }) => ({
+    status: 200,
+    ...(await exportAuditLog(deps, { log: { id: instanceLogId, name: null }, actor }, query)),
+  }),
 };
 
 /** Entries that are read at a time for CSV. */
 const batch = 500;
 
 export const auditCsv: CsvHandlers<typeof auditEndpoints> = {
-  list_organization_audit_log: (deps, { org, query }) =>
-    inBatches<AuditRow>(batch, (last) => {
-      const place = { after: last?.seq, limit: batch, sort_direction: query.sort_direction };
-      return deps.db.sliced(() => listAuditEntriesAfter(deps.db, org.id, query, place));
-    }),
+  list_organization_audit_log: async (deps, { org, actor, query }) => {
+    const { sort_direction } = query;
+    // What is recorded meanwhile is left out, as is that this is given out.
+    const head = await countAuditEntries(deps.db, org.id, {});
+    const first = sort_direction === "desc" ? head + 1 : undefined;
+    const rows = await inBatches<AuditRow>(batch, async (last) => {
+      const place = { after: last?.seq ?? first, limit: batch, sort_direction };
+      const found = await deps.db.sliced(() => listAuditEntriesAfter(deps.db, org.id, query, place));
+      return found.filter(({ seq }) => seq <= head);
+    });
+    await recordExport(deps, { log: org, actor }, { format: "csv" });
+    return rows;
+  },
 };

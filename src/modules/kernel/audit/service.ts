@@ -1,8 +1,17 @@
+import type { Readable } from "node:stream";
+
 import type { Tx } from "../../../db/connect.ts";
 import { type TransactionOptions, transaction } from "../../../db/transaction.ts";
+import { type InstanceAction, instanceLogId } from "../../../domain/instance-log.ts";
 import type { Actor } from "../../../domain/principal.ts";
 import type { Deps } from "../deps.ts";
-import { type AuditedResource, type AuditEntry, insertAuditEntries } from "./store.ts";
+import {
+  type AuditDetails,
+  type AuditedResource,
+  type AuditEntry,
+  insertAuditCounter,
+  insertAuditEntries,
+} from "./store.ts";
 
 export { auditJson } from "./store.ts";
 
@@ -64,4 +73,52 @@ export function appendRecord(
   resource: AuditedResource,
 ): void {
   insertAuditEntries(tx, scope.org.id, [{ actor: scope.actor, ...resource }], deps.clock.now());
+}
+
+/** An entry of the log of the instance. Its actor's own action, an operation or a command, gives way to `action`. */
+export interface InstanceEntry extends AuditedResource {
+  actor: Actor;
+  action: InstanceAction;
+  /** What else there is to say: names and numbers, never secrets and never what settings are set to. */
+  details?: AuditDetails;
+}
+
+/**
+ * Appends an entry to the log of the instance, in the transaction of what it tells of. The log's counter stays locked until
+ * that ends: append last, after whatever is appended to an organization's log.
+ */
+export function appendInstanceEntry(deps: Pick<Deps, "clock">, tx: Tx, entry: InstanceEntry): void {
+  const { action, actor, resource_type, resource, details } = entry;
+  insertAuditCounter(tx, instanceLogId);
+  insertAuditEntries(
+    tx,
+    instanceLogId,
+    [{ actor: { ...actor, action }, resource_type, resource, details }],
+    deps.clock.now(),
+  );
+}
+
+/** Appends an entry to the log of the instance in a transaction of its own: for what writes nothing else, such as a refusal. */
+export function recordInstanceEntry(deps: Pick<Deps, "db" | "clock">, entry: InstanceEntry): Promise<void> {
+  return transaction(deps.db, async (tx) => appendInstanceEntry(deps, tx, entry));
+}
+
+/**
+ * Gives out an answer once it is recorded that it was read, where the operator wants that (`WAYBILL_AUDIT_READS`). What was read
+ * without being recorded is not given out.
+ */
+export async function withReadRecorded<Answer extends { body: Readable }>(
+  deps: Pick<Deps, "db" | "clock" | "config">,
+  scope: Scope,
+  { resource_type, resource }: AuditedResource,
+  answer: Answer,
+): Promise<Answer> {
+  if (!deps.config.auditReads) return answer;
+  try {
+    await recorded(deps, scope, async (_tx, record) => record(resource_type, resource));
+    return answer;
+  } catch (error) {
+    answer.body.destroy();
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { countRows } from "../../../db/count-rows.ts";
-import { integer, nullable, oneOf, type RowOf, text, timestamp } from "../../../db/row.ts";
+import { integer, json, nullable, oneOf, type RowOf, text, timestamp } from "../../../db/row.ts";
 import { command, empty, join, moment, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { type Actor, actorKinds } from "../../../domain/principal.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
@@ -13,8 +13,18 @@ export interface AuditedResource {
   resource: string;
 }
 
+/** What else an entry says: names and numbers, never secrets. */
+export type AuditDetails = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+
 export interface AuditEntry extends AuditedResource {
   actor: Actor;
+  details?: AuditDetails | undefined;
+}
+
+/** Makes the counter that entries of an organization are numbered by, unless it is there. Organizations bring theirs along. */
+export function insertAuditCounter(tx: Tx, orgId: string): void {
+  tx.send(command("insert-audit-counter")`
+    insert into org_counters (org_id) values (${orgId}) on conflict do nothing`);
 }
 
 /**
@@ -35,7 +45,7 @@ export function insertAuditEntries(
 /** Writes entries as the database's `append_to_audit_log` takes them. */
 export function auditJson(entries: readonly AuditEntry[]): string {
   return JSON.stringify(
-    entries.map(({ actor, resource_type, resource }) => ({
+    entries.map(({ actor, resource_type, resource, details }) => ({
       actor_kind: actor.kind,
       actor_id: actor.id,
       actor_name: actor.name,
@@ -45,6 +55,8 @@ export function auditJson(entries: readonly AuditEntry[]): string {
       resource,
       request_id: actor.request_id,
       request_digest: actor.request_digest?.toString("hex") ?? null,
+      address: actor.address,
+      details,
     })),
   );
 }
@@ -78,6 +90,8 @@ const entry = {
   request_id: text,
   /** Hexadecimal. */
   request_digest: nullable(text),
+  address: nullable(text),
+  details: nullable(json<AuditDetails>()),
 };
 
 /** An entry of the audit log as it is shown. */
@@ -85,7 +99,7 @@ export type AuditRow = RowOf<typeof entry>;
 
 const entryColumns = raw(`seq, occurred_at, actor_name as actor, actor_kind, wire_id(actor_id) as actor_id,
   wire_id(api_key_id) as api_key_id, action, resource_type, resource, request_id,
-  encode(request_digest, 'hex') as request_digest`);
+  encode(request_digest, 'hex') as request_digest, address, details`);
 
 /** Writes a filter as conditions, none for an empty one. What an index has is a number for the value (`value_number`). */
 function conditions(orgId: string, filter: AuditFilter): Sql[] {

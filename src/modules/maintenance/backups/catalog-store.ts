@@ -81,11 +81,15 @@ export function readFacts(db: Executor): Promise<RowOf<typeof facts>> {
       (select value from instance_settings where name = 'secret_key_fingerprint') as secret_key_fingerprint`);
 }
 
-/** Begins a look at the database as it is at one moment, which others can share. */
-export async function beginSnapshot(db: Executor, tables: readonly CatalogTable[]): Promise<string> {
+/** Begins a look at the database as it is at one moment. */
+export async function beginLook(db: Executor, tables: readonly CatalogTable[]): Promise<void> {
   await db.run(sql`begin isolation level repeatable read read only`);
   // Before the moment is fixed: nobody changes or replaces a table from here on.
   await db.run(sql`lock table ${join(tables.map((each) => nameOf(each)))} in access share mode`);
+}
+
+/** Lets others share a look. @returns what they do that by. */
+export async function shareLook(db: Executor): Promise<string> {
   const { id } = await db.one(query({ id: text })`select pg_export_snapshot() as id`);
   return id;
 }

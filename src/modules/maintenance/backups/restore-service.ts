@@ -10,6 +10,7 @@ import { groupBy } from "../../../lib/group.ts";
 import { eachInParallel } from "../../../lib/parallel.ts";
 import { DamagedArchive } from "../../../lib/tar-reader.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { takeEvidence } from "../../process/evidence/mark-service.ts";
 import { listTables } from "./catalog-store.ts";
 import { checkDatabase } from "./checks-service.ts";
 import {
@@ -36,6 +37,7 @@ import {
   silenceTriggers,
   switchTriggers,
 } from "./restore-store.ts";
+import { deleteUnendedRuns } from "./runs-store.ts";
 import { loadTables, type TableLoader } from "./table-loader.ts";
 import { digestTable } from "./tables-service.ts";
 
@@ -43,10 +45,10 @@ import { digestTable } from "./tables-service.ts";
 export interface SchemaSteps {
   /** What this program knows. */
   migrations: readonly Migration[];
-  /** Makes the tables as they were after the migration of this name. */
-  makeUntil(migration: string): Promise<void>;
+  /** Makes the tables as they were after the migrations of these names, of which `last` is the last. */
+  makeUntil(last: string, names: readonly string[]): Promise<void>;
   /** Applies all that came later. */
-  finish(): Promise<void>;
+  finish(): Promise<unknown>;
 }
 
 export interface RestoreOptions {
@@ -68,6 +70,8 @@ export interface RestoreOptions {
 export interface Restored extends ReadBackup {
   /** What somebody should look at, in sentences. */
   warnings: string[];
+  /** Of these, what the backup lacks, whatever becomes of the copy. */
+  findings: string[];
 }
 
 type RestoreDeps = Pick<Deps, "db" | "evidence">;
@@ -78,7 +82,10 @@ const msBetweenLooks = 200;
 /** Connections that make indexes and compare tables. */
 const sideBySide = 2;
 
-/** @throws AppError validation unless this program can read what the backup has. */
+/**
+ * Finds the last migration of a backup. Earlier ones may be missing in it: they were written before, and released after it was made.
+ * @throws AppError validation unless this program can read what the backup has.
+ */
 export function requireKnownSchema(head: BackupHead, known: readonly Migration[]): string {
   const checksums = new Map(known.map(({ name, checksum }) => [name, checksum]));
   const last = head.migrations.at(-1)?.name ?? "";
@@ -87,11 +94,7 @@ export function requireKnownSchema(head: BackupHead, known: readonly Migration[]
       throw invalid(
         `The backup was made by another version of Waybill (${head.program}), whose migration ${name} is not known here: restore it with that version or a later one`,
       );
-  const skipped = known.find(
-    ({ name }) => name < last && !head.migrations.some((each) => each.name === name),
-  );
-  if (skipped === undefined) return last;
-  throw invalid(`The backup lacks migration ${skipped.name}, which comes before its last one`);
+  return last;
 }
 
 /** Makes sure that nobody works with the database, and that nothing in it is lost that somebody wants. */
@@ -129,7 +132,10 @@ async function makeRoom(work: Work, head: BackupHead): Promise<void> {
   const { control, options, deps } = work;
   const last = requireKnownSchema(head, options.schema.migrations);
   options.report("making the tables");
-  await options.schema.makeUntil(last);
+  await options.schema.makeUntil(
+    last,
+    head.migrations.map(({ name }) => name),
+  );
   work.tables = head.tables;
   const there = new Map((await listTables(control)).map((table) => [tableKey(table), table]));
   for (const table of head.tables) {
@@ -152,7 +158,11 @@ async function makeRoom(work: Work, head: BackupHead): Promise<void> {
 }
 
 /** Puts a file into the store. What is not what its name says is told by who reads the backup. */
-async function putEvidence({ evidence }: RestoreDeps, sha256: string, content: Readable): Promise<void> {
+export async function putEvidence(
+  { evidence }: Pick<Deps, "evidence">,
+  sha256: string,
+  content: Readable,
+): Promise<void> {
   const staged = await evidence.stage(content, { maxBytes: Number.MAX_SAFE_INTEGER });
   try {
     if (staged.sha256 === sha256) await staged.keep();
@@ -162,7 +172,14 @@ async function putEvidence({ evidence }: RestoreDeps, sha256: string, content: R
 }
 
 /** Takes files of evidence from the other backups that have them. @returns sentences about those that are not there. */
-async function fetchEvidence({ deps, options, lines }: Work, id: string): Promise<string[]> {
+export async function fetchEvidence(
+  {
+    deps,
+    options,
+    lines,
+  }: { deps: Pick<Deps, "evidence">; options: Pick<RestoreOptions, "openOther">; lines: ManifestLine[] },
+  id: string,
+): Promise<string[]> {
   const wanted = groupBy(
     lines.filter(
       (line): line is EvidenceLine => line.kind === "evidence" && line.in !== null && line.in !== id,
@@ -237,7 +254,7 @@ async function compareTables({ deps, lines, tables, loader }: Work): Promise<voi
 
 async function finishRestore(work: Work, read: ReadBackup): Promise<Restored> {
   const { deps, options, control, lines } = work;
-  const warnings = await fetchEvidence(work, read.head.id);
+  const lacking = await fetchEvidence(work, read.head.id);
   options.report("making indexes");
   await makeAgain(work);
   for (const line of lines)
@@ -247,17 +264,21 @@ async function finishRestore(work: Work, read: ReadBackup): Promise<Restored> {
   await compareTables(work);
   options.report("applying later migrations");
   await options.schema.finish();
+  await deleteUnendedRuns(control);
   options.report("checking");
   const found = await checkDatabase(deps, control, options.quick);
   if (found.failures.length > 0) throw new DamagedArchive(found.failures.join("\n"));
   if (options.quarantine) await quarantine(control, read.head.id);
-  for (const { name, partitioned } of work.tables)
-    if (partitioned)
-      warnings.push(
-        `Table ${name} was divided by months: \`waybill admin partition ${name}\` does that again`,
-      );
+  // A backup without files refers to those that are where they were.
+  if (read.head.evidence !== "none") await takeEvidence(deps);
+  const divided = work.tables.flatMap(({ name, partitioned }) =>
+    partitioned
+      ? [`Table ${name} was divided by months: \`waybill admin partition ${name}\` does that again`]
+      : [],
+  );
   await endRestore(control);
-  return { ...read, warnings: [...warnings, ...found.warnings] };
+  const findings = [...lacking, ...found.warnings];
+  return { ...read, warnings: [...divided, ...findings], findings };
 }
 
 /**

@@ -24,13 +24,21 @@ interface Loading {
   input: Writable & { rowCount: number };
   /** The piece that is on its way. */
   sending: Promise<void>;
+  /** What PostgreSQL has refused, which it may say between two pieces. */
+  failure: Error | undefined;
 }
 
 /** More than a writer of backups reads at a time. */
 const mostAtATime = 16;
 
-async function send({ input }: Loading, bytes: Buffer): Promise<void> {
-  if (!input.write(bytes)) await Promise.race([once(input, "drain"), finished(input)]);
+function requireNoFailure({ failure }: Loading): void {
+  if (failure !== undefined) throw failure;
+}
+
+async function send(one: Loading, bytes: Buffer): Promise<void> {
+  requireNoFailure(one);
+  // Fails as soon as PostgreSQL refuses something.
+  if (!one.input.write(bytes)) await once(one.input, "drain");
 }
 
 async function begin(connection: Dedicated, table: BackupTable): Promise<Loading> {
@@ -40,9 +48,9 @@ async function begin(connection: Dedicated, table: BackupTable): Promise<Loading
   const input = connection.copyIn(
     sql`copy ${nameOf(table)} (${columnsOf(table)}) from stdin (format binary, freeze)`,
   );
-  // Shows where it is waited for.
-  input.on("error", () => {});
-  return { connection, input, sending: Promise.resolve() };
+  const loading: Loading = { connection, input, sending: Promise.resolve(), failure: undefined };
+  input.on("error", (error) => (loading.failure ??= error));
+  return loading;
 }
 
 /** Prepares to fill these tables of an empty database, whose foreign keys are gone. */
@@ -75,6 +83,7 @@ export function loadTables(db: Database, tables: readonly BackupTable[]): TableL
       one.sending.catch(() => {});
       if (!isLast) return;
       await one.sending;
+      requireNoFailure(one);
       one.input.end();
       await finished(one.input);
       await one.connection.run(sql`commit`);

@@ -1,5 +1,7 @@
 import { isDistributed } from "../../../db/citus/distribute.ts";
 import { type Dedicated, openDedicated } from "../../../db/dedicated.ts";
+import type { Executor } from "../../../db/executor.ts";
+import { isDatabaseFull } from "../../../db/sqlstate.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { eachInParallel } from "../../../lib/parallel.ts";
@@ -8,7 +10,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { keepContents } from "../../process/evidence/verify-service.ts";
 import { type ArchiveWriter, type Sink, writeArchive } from "./archive-writer.ts";
 import {
-  beginSnapshot,
+  beginLook,
   type DatabaseFacts,
   endSnapshot,
   type CatalogTable,
@@ -17,10 +19,12 @@ import {
   listSequences,
   listTables,
   readFacts,
+  shareLook,
 } from "./catalog-store.ts";
 import { writeEvidence } from "./evidence-service.ts";
 import {
   type BackupHead,
+  type ClusterFacts,
   type EvidenceChoice,
   type EvidenceLine,
   formatNumber,
@@ -28,6 +32,9 @@ import {
   type ManifestEnd,
   type ManifestLine,
   manifestPath,
+  type PhysicalHead,
+  type PortableHead,
+  secretKeyPath,
   sumUp,
 } from "../../../domain/backup-format.ts";
 import { writeTable } from "./tables-service.ts";
@@ -39,6 +46,8 @@ export interface BackupOptions {
   /** Version of the program. */
   program: string;
   evidence: EvidenceChoice;
+  /** The installation's secret key, to be in the backup: only for one that is encrypted. */
+  secretKey?: string;
   /** Contents that earlier backups have, and which: ids by digest. For the choice `new`. */
   earlier?: ReadonlyMap<string, string>;
   /** Tables that are read at the same time; 2 when left out. */
@@ -58,29 +67,50 @@ export interface MadeBackup {
   problems: EvidenceLine[];
 }
 
-type BackupDeps = Pick<Deps, "db" | "evidence">;
+export type BackupDeps = Pick<Deps, "db" | "evidence">;
+
+/** What the beginnings of the two kinds of backups do not share. */
+type OwnHead = Pick<PortableHead, "tables"> | Pick<PhysicalHead, "kind" | "tables" | "life">;
 
 const attempts = 5;
 
-/** Begins a look at the database in which no table is other than those listed. */
-async function beginLook(connection: Dedicated): Promise<{ snapshot: string; tables: CatalogTable[] }> {
+/** The database as it is at one moment. */
+interface Look {
+  connection: Dedicated;
+  /** What others share it by; undefined when they cannot. */
+  snapshot: string | undefined;
+  tables: CatalogTable[];
+}
+
+/** Begins a look in which no table is other than those listed. */
+async function lookAt(connection: Dedicated, isShared = true): Promise<Look> {
   for (let attempt = 1; ; attempt += 1) {
     const expected = await listTables(connection);
-    const snapshot = await beginSnapshot(connection, expected);
+    await beginLook(connection, expected);
+    let snapshot: string | undefined;
+    try {
+      snapshot = isShared ? await shareLook(connection) : undefined;
+    } catch (error) {
+      if (!isDatabaseFull(error)) throw error;
+      // PostgreSQL writes a file for that. Without it the backup takes longer, and it is wanted all the more.
+      await endSnapshot(connection);
+      return lookAt(connection, false);
+    }
     const tables = await listTables(connection);
     const ids = new Set(expected.map((table) => table.id));
-    if (tables.length === ids.size && tables.every((table) => ids.has(table.id))) return { snapshot, tables };
+    if (tables.length === ids.size && tables.every((table) => ids.has(table.id)))
+      return { connection, snapshot, tables };
     if (attempt === attempts) throw invalid("Tables are being changed: try again when that is done");
     await endSnapshot(connection);
   }
 }
 
-async function writeHead(
+/** Writes what a backup begins with, of the database and of its own kind, and the secret key, where that is to be in it. */
+export async function writeHead(
   connection: Dedicated,
   archive: ArchiveWriter,
-  given: { facts: DatabaseFacts; tables: readonly CatalogTable[]; options: BackupOptions },
+  { facts, options, own }: { facts: DatabaseFacts; options: BackupOptions; own: OwnHead },
 ): Promise<void> {
-  const { facts, tables, options } = given;
   const head: BackupHead = {
     format: formatNumber,
     id: options.id,
@@ -92,33 +122,43 @@ async function writeHead(
     organizations: facts.organizations,
     secret_key_fingerprint: facts.secret_key_fingerprint,
     evidence: options.evidence,
-    tables: tables.map(({ schema, name, columns, partitioned }) => ({ schema, name, columns, partitioned })),
+    ...own,
   };
   await archive.add(headPath, Buffer.from(`${JSON.stringify(head)}\n`));
+  if (options.secretKey !== undefined)
+    await archive.add(secretKeyPath, Buffer.from(`${options.secretKey}\n`));
 }
 
-/** Writes all tables with several connections. @returns their lines for the manifest. */
+/** Writes all tables, with several connections where these can share the look. @returns their lines for the manifest. */
 async function writeTables(
   deps: BackupDeps,
   archive: ArchiveWriter,
-  look: { snapshot: string; tables: readonly CatalogTable[] },
+  look: Look,
   options: BackupOptions,
 ): Promise<ManifestLine[]> {
   const total = look.tables.reduce((sum, { size }) => sum + size, 0);
-  const idle: Dedicated[] = [];
   const lines: ManifestLine[] = [];
   let done = 0;
+  const write = async (connection: Dedicated, table: CatalogTable): Promise<void> => {
+    const line = await writeTable(connection, archive, table, (bytes) => {
+      done += bytes;
+      options.report?.(Math.min(done, total), total);
+    });
+    lines.push(line);
+  };
+  const { snapshot } = look;
+  if (snapshot === undefined) {
+    for (const table of look.tables) await write(look.connection, table);
+    return lines;
+  }
+  const idle: Dedicated[] = [];
   try {
     await eachInParallel(look.tables, options.connections ?? 2, async (table) => {
       const connection = idle.pop() ?? (await openDedicated(deps.db));
       try {
-        await joinSnapshot(connection, look.snapshot);
-        const line = await writeTable(connection, archive, table, (bytes) => {
-          done += bytes;
-          options.report?.(Math.min(done, total), total);
-        });
+        await joinSnapshot(connection, snapshot);
+        await write(connection, table);
         await endSnapshot(connection);
-        lines.push(line);
         idle.push(connection);
       } catch (error) {
         connection.cut();
@@ -135,11 +175,20 @@ async function writeTables(
 function writeManifest(
   lines: readonly ManifestLine[],
   { id, archive_sha256 }: Pick<ManifestEnd, "id" | "archive_sha256">,
+  cluster: ClusterFacts | undefined,
 ): { text: Buffer; end: ManifestEnd } {
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
   const { sums, needs } = sumUp(lines, id);
   const lines_sha256 = sha256(text).toString("hex");
-  const end: ManifestEnd = { kind: "end", id, archive_sha256, lines_sha256, ...sums, needs: [...needs] };
+  const end: ManifestEnd = {
+    kind: "end",
+    id,
+    archive_sha256,
+    lines_sha256,
+    ...sums,
+    needs: [...needs],
+    ...(cluster && { cluster }),
+  };
   return { text: Buffer.from(`${text}${JSON.stringify(end)}\n`), end };
 }
 
@@ -149,32 +198,52 @@ async function writeAll(
   sink: Sink,
   options: BackupOptions,
 ): Promise<MadeBackup> {
-  const { id } = options;
   // Before the moment of the backup: what its rows name is not removed while it is made.
   await keepContents(connection);
-  const look = await beginLook(connection);
+  const look = await lookAt(connection);
   const facts = await readFacts(connection);
   const archive = writeArchive(sink, facts.now);
-  await writeHead(connection, archive, { facts, tables: look.tables, options });
+  const tables = look.tables.map(({ schema, name, columns, partitioned }) => ({
+    schema,
+    name,
+    columns,
+    partitioned,
+  }));
+  await writeHead(connection, archive, { facts, options, own: { tables } });
   const lines = await writeTables(deps, archive, look, options);
   for (const sequence of await listSequences(connection)) lines.push({ kind: "sequence", ...sequence });
+  const snapshot = connection;
+  return finishArchive({ ...deps, snapshot }, archive, { lines, options, made_at: facts.now });
+}
+
+/**
+ * Writes the evidence that a look at the database names, and then the end of a backup.
+ * @param given lines of the manifest that are known, and what it says of PostgreSQL's files in a physical one.
+ */
+export async function finishArchive(
+  deps: Pick<Deps, "evidence"> & { snapshot: Executor },
+  archive: ArchiveWriter,
+  given: { lines: ManifestLine[]; options: BackupOptions; made_at: number; cluster?: ClusterFacts },
+): Promise<MadeBackup> {
+  const { lines, options, made_at, cluster } = given;
+  const { id } = options;
   const plan = {
     id,
     takesBytes: options.evidence !== "none",
     earlier: (sha256: string) => options.earlier?.get(sha256),
   };
   const problems: EvidenceLine[] = [];
-  for await (const line of writeEvidence({ ...deps, snapshot: connection }, archive, plan)) {
+  for await (const line of writeEvidence(deps, archive, plan)) {
     lines.push(line);
     if (line.problem !== undefined) problems.push(line);
   }
   let end: ManifestEnd | undefined;
   await archive.end(manifestPath, (archive_sha256) => {
-    const manifest = writeManifest(lines, { id, archive_sha256 });
+    const manifest = writeManifest(lines, { id, archive_sha256 }, cluster);
     end = manifest.end;
     return manifest.text;
   });
-  return { made_at: facts.now, bytes: archive.written(), end: present(end, "it was written"), problems };
+  return { made_at, bytes: archive.written(), end: present(end, "it was written"), problems };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Tx } from "../../../db/connect.ts";
 import { transaction } from "../../../db/transaction.ts";
 import { invalid } from "../../../domain/errors.ts";
+import { instanceLogId } from "../../../domain/instance-log.ts";
 import type { Actor } from "../../../domain/principal.ts";
 import { learnedLimit } from "../../../domain/silence.ts";
 import { findShifts, type Shift } from "../../../domain/time-shifts.ts";
@@ -161,12 +162,16 @@ export function repairTimes(
     await prepareRightTime(tx, damage.shifts, horizon);
     await withoutGuards(tx, () => repairEverything(tx, horizon));
     if (damage.columns.length > 0) await repairMark(tx, horizon, latest);
-    for (const org of await listOrganizationNames(tx, organizationsOf(damage)))
+    const righted = { clock: { now: () => horizon.now } };
+    const ids = organizationsOf(damage);
+    for (const org of await listOrganizationNames(tx, ids))
+      appendRecord(righted, tx, { org, actor }, { resource_type: "organization", resource: org.name });
+    if (ids.includes(instanceLogId))
       appendRecord(
-        { clock: { now: () => horizon.now } },
+        righted,
         tx,
-        { org, actor },
-        { resource_type: "organization", resource: org.name },
+        { org: { id: instanceLogId }, actor },
+        { resource_type: "instance", resource: "instance" },
       );
     return damage;
   });

@@ -125,7 +125,9 @@ export async function deliver(deps: Deps, job: DeliverJob): Promise<void> {
       : await tryTarget(deps, job, delivery, attempt);
   const ended = { delivery, result, at: deps.clock.now() };
   const outcome = await transaction(deps.db, (tx) => settle(tx, job, ended));
-  if (outcome !== undefined) deps.metrics.deliveryAttempts.inc({ target: delivery.target_type, outcome });
+  const { deliveryAttempts, orgs } = deps.metrics;
+  if (outcome !== undefined)
+    deliveryAttempts.inc({ target: delivery.target_type, outcome, ...orgs.of(delivery.org_name) });
 }
 
 /** Removes deliveries that were settled and queued more than 30 days ago. */

@@ -1,4 +1,4 @@
-import type { SmtpSettings } from "../../../config.ts";
+import type { SmtpSettings } from "../../../config-mail.ts";
 import type { MailBody } from "../../../domain/notifications/message.ts";
 
 /** A message to some people, who see each other's addresses. */

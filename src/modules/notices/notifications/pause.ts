@@ -1,17 +1,12 @@
 import type { Deps } from "../../kernel/deps.ts";
+import { keptByProgram } from "../../kernel/shared.ts";
 
 /** How long a target is left alone after it did not answer, in seconds. */
 const pauseSeconds = 15;
 const maxTargets = 10_000;
 
 /** Until when targets are left alone, Unix seconds by target. Forgetting it costs a few attempts, nothing else. */
-const pauses = new WeakMap<Deps, Map<string, number>>();
-
-function pausesOf(deps: Deps): Map<string, number> {
-  const known = pauses.get(deps) ?? new Map<string, number>();
-  pauses.set(deps, known);
-  return known;
-}
+const pausesOf = keptByProgram(() => new Map<string, number>());
 
 /**
  * Says whether a target did not answer a moment ago. Waiting for it again and again would keep everybody else's messages

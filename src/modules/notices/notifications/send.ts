@@ -8,6 +8,7 @@ import {
 import type { OccurrenceRecord } from "../../../domain/notifications/occurrence.ts";
 import { signatureHeaders } from "../../../domain/notifications/signature.ts";
 import { wireId } from "../../../lib/ids.ts";
+import type { Span } from "../../../lib/tracing/tracing.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { explainFailure } from "./failure.ts";
 import { sendMail } from "./mail.ts";
@@ -56,11 +57,36 @@ async function mail(deps: Deps, attempt: Attempt, context: MessageContext): Prom
   return { succeeded: true, response_status: null, error };
 }
 
+/** Begins the span of one attempt; undefined where it is not recorded. Neither the target's address nor its name are in it. */
+function spanOf({ request }: Deps, { target, delivery_id }: Attempt): Span | undefined {
+  return request?.trace.span?.child(`send ${target.type.toLowerCase()}`, {
+    kind: "client",
+    attributes: { "waybill.delivery.id": wireId(delivery_id) },
+  });
+}
+
+/** What tells a receiver which trace a message is part of (W3C Trace Context); nothing without traces. */
+function traceHeaders({ request }: Deps, span: Span | undefined): Record<string, string> {
+  const traceparent = span?.traceparent ?? request?.trace.traceparent;
+  return traceparent === undefined ? {} : { traceparent };
+}
+
 /**
  * Makes one attempt to tell a target, in bounded time. A failure is a result, not an exception: it neither stops others
  * nor reveals the target's address.
  */
 export async function send(deps: Deps, attempt: Attempt): Promise<AttemptResult> {
+  const span = spanOf(deps, attempt);
+  const result = await sendWithin(deps, attempt, span);
+  const { succeeded, response_status } = result;
+  span?.set({ "http.response.status_code": response_status ?? undefined });
+  if (!succeeded) span?.fail(response_status === null ? "_OTHER" : String(response_status));
+  span?.end();
+  return result;
+}
+
+/** Makes the attempt, which tells a webhook what it is part of. */
+async function sendWithin(deps: Deps, attempt: Attempt, span: Span | undefined): Promise<AttemptResult> {
   const { target, occurrence } = attempt;
   const context: MessageContext = { org: attempt.org_name, links: deps.links };
   try {
@@ -69,7 +95,8 @@ export async function send(deps: Deps, attempt: Attempt): Promise<AttemptResult>
       return await post(deps, attempt, JSON.stringify(slackBody(occurrence, context)));
     const body = JSON.stringify(webhookBody(occurrence, context));
     const message = { id: wireId(attempt.delivery_id), timestamp: Math.floor(deps.clock.now()), body };
-    return await post(deps, attempt, body, signatureHeaders(message, attempt.keys));
+    const headers = { ...signatureHeaders(message, attempt.keys), ...traceHeaders(deps, span) };
+    return await post(deps, attempt, body, headers);
   } catch (error) {
     const failure = explainFailure(error);
     deps.log.debug({ delivery: attempt.delivery_id, failure }, "a notification failed");

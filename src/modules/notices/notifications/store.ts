@@ -79,6 +79,7 @@ export async function insertDeliveries(
       from input order by id
     )
     select graphile_worker.add_job(${deliverTask}::text,
-      json_build_object('org_id', ${orgId}::uuid, 'delivery_id', id, 'attempts', 0), max_attempts => 25)
+      json_strip_nulls(json_build_object('org_id', ${orgId}::uuid, 'delivery_id', id, 'attempts', 0,
+        'traceparent', ${tx.traceparent ?? null}::text)), max_attempts => 25)
     from input order by id`);
 }

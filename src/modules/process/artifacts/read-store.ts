@@ -1,6 +1,6 @@
 import type { Executor } from "../../../db/connect.ts";
 import { boolean, integer, json, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
-import { identifier, join, type Query, query, type Sql, sql } from "../../../db/sql.ts";
+import { identifier, join, param, type Query, query, type Sql, sql } from "../../../db/sql.ts";
 import { groupBy } from "../../../lib/group.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 import { isMadeFor } from "../compliance/places-sql.ts";
@@ -242,18 +242,24 @@ export async function listStays(
   orgId: string,
   fingerprints: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Stay[]>> {
+  const org = param(orgId);
   const rows = await db.all(query("artifact-stays", { ...stay, fingerprint: text })`
     select s.fingerprint, e.name as environment_name, s.created_at as started_at, s.first_index as started_in,
-      exit.created_at as exited_at, exit.first_index as exited_in
-    from snapshot_artifacts s
-    join environments e on e.org_id = s.org_id and e.id = s.environment_id and e.archived_at is null
+      exit.created_at as exited_at, s.exited_in
+    from (
+      -- Backwards, so that the exit nearest after each is the least of those that came before it.
+      select fingerprint, environment_id, id, type, created_at, first_index,
+        min(first_index) filter (where type = 'exited') over (
+          partition by fingerprint, environment_id, name order by first_index desc
+          range between unbounded preceding and 1 preceding) as exited_in
+      from snapshot_artifacts
+      where org_id = ${org}::uuid and fingerprint = any (${fingerprints}::text[])
+        and (type = 'exited' or type like 'started-%')) s
+    join environments e on e.org_id = ${org}::uuid and e.id = s.environment_id and e.archived_at is null
       and e.type <> 'logical'
-    left join lateral (
-      select x.created_at, x.first_index from snapshot_artifacts x
-      where x.org_id = ${orgId} and x.fingerprint = s.fingerprint and x.environment_id = s.environment_id
-        and x.name = s.name and x.type = 'exited' and x.first_index > s.first_index
-      order by x.first_index limit 1) exit on true
-    where s.org_id = ${orgId} and s.fingerprint = any (${fingerprints}::text[]) and s.type like 'started-%'
+    left join snapshots exit on exit.org_id = ${org}::uuid and exit.environment_id = s.environment_id
+      and exit.index = s.exited_in
+    where s.type like 'started-%'
     order by s.created_at, s.environment_id, s.id`);
   return groupBy(rows, ({ fingerprint }) => fingerprint);
 }

@@ -2,6 +2,7 @@ import type { attestationEndpoints } from "../../../contract/attestations.ts";
 import { JsonText } from "../../../contract/endpoint.ts";
 import { notFound } from "../../../domain/errors.ts";
 import type { Handlers } from "../../kernel/call.ts";
+import { withReadRecorded } from "../../kernel/audit/service.ts";
 import { openEvidence } from "../evidence/service.ts";
 import { findAttestationOnTrail } from "./read-service.ts";
 import { showing } from "./attestation-sql.ts";
@@ -26,11 +27,14 @@ export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
     return { status: 200, body: new JsonText(body) };
   },
 
-  get_attestation_evidence: async (deps, { org, params }) => {
+  get_attestation_evidence: async (deps, { org, actor, params }) => {
     const found = await findAttestationOnTrail(deps, org.id, params);
     if (found === undefined || found.evidence_id === null)
       throw notFound(`Attestation '${params.attestation_id}' has no evidence on this trail`);
-    return { status: 200, ...(await openEvidence(deps, deps.db, org.id, found.evidence_id)) };
+    const file = await openEvidence(deps, deps.db, org.id, found.evidence_id);
+    const resource = `${params.flow_name}/${params.trail_name}/${params.attestation_id}`;
+    const read = { resource_type: "evidence", resource };
+    return { status: 200, ...(await withReadRecorded(deps, { org, actor }, read, file)) };
   },
 
   get_artifact_attestation: async (deps, { org, params, query }) => {

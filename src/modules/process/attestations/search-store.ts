@@ -205,7 +205,7 @@ export function listAttestationsOfCommits(
         and (${name}::text is null or a.name = ${name}::text)
         and (${type}::text is null or a.type = ${type}::text)
     ) || ']', '[]') as list
-    from unnest(${commits}::text[]) as wanted (sha)`);
+    from unnest((select ${commits}::text[])) as wanted (sha)`);
 }
 
 /** A part of a flow's attestations, newest first. */

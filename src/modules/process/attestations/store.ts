@@ -56,7 +56,7 @@ export function listArtifactNames(
 ): Promise<RowOf<typeof namedArtifact>[]> {
   return tx.all(query("attested-artifacts", namedArtifact)`
     select asked.trail_id, asked.fingerprint, a.name
-    from unnest(${artifacts.map((one) => one.trail_id)}::uuid[], ${artifacts.map((one) => one.fingerprint)}::text[])
+    from unnest((select ${artifacts.map((one) => one.trail_id)}::uuid[]), (select ${artifacts.map((one) => one.fingerprint)}::text[]))
       as asked (trail_id, fingerprint)
     cross join lateral (
       select a.template_reference_name as name from artifacts a

@@ -52,7 +52,7 @@ export function listTrailCases(
       select ${attestationList}
       from (select * from attestations where org_id = ${orgId} and trail_id = t.id offset 0) a
     ) as attestations
-    from unnest(${trailIds}::uuid[]) as asked (id)
+    from unnest((select ${trailIds}::uuid[])) as asked (id)
     cross join lateral (
       select t.id, t.template, t.template_id, t.last_modified_at from trails t
       where t.org_id = ${orgId} and t.id = asked.id limit 1) t`);
@@ -213,7 +213,7 @@ export async function listArtifactCases(
       select asked.position, md5(t.template) as digest, t.template, json_build_object('artifact_id', a.id,
         'template_reference_name', a.template_reference_name, 'fingerprint', a.fingerprint,
         'git_commit', a.git_commit, 'reported_at', epoch(a.created_at)) as artifact, c.attestations
-      from unnest(${artifactIds}::uuid[]) with ordinality as asked (id, position)
+      from unnest((select ${artifactIds}::uuid[])) with ordinality as asked (id, position)
       cross join lateral (select * from artifacts where org_id = ${orgId} and id = asked.id limit 1) a
       cross join lateral (
         select t.id, t.template from trails t where t.org_id = ${orgId} and t.id = a.trail_id limit 1) t

@@ -65,8 +65,12 @@ export function findReported(
         select f.id, f.name, f.archived_at, f.template, f.template_id from flows f
         where f.org_id = ${org} and f.id = ${flowIdNamed(org, raw("asked.flow_name"))} limit 1) f
       left join lateral (
-        select t.id, t.xmin::text as version, t.template, t.template_id, t.last_modified_at from trails t
-        where t.org_id = ${org} and t.flow_id = f.id and t.name = asked.name limit 1) t on true
+        -- The first of its name or behind it: in that order only the index of names has them, whatever else the planner takes for as
+        -- good while it knows nothing of the table.
+        select t.id, t.version, t.template, t.template_id, t.last_modified_at from (
+          select t.id, t.name, t.xmin::text as version, t.template, t.template_id, t.last_modified_at from trails t
+          where t.org_id = ${org} and t.flow_id = f.id and t.name >= asked.name order by t.name limit 1) t
+        where t.name = asked.name) t on true
       left join lateral (
         select c.evaluated_at, c.own_digest from trail_compliance c
         where c.org_id = ${org} and c.trail_id = t.id limit 1) stored on true

@@ -1,11 +1,15 @@
 import type { Tx } from "../../../db/connect.ts";
+import { notedTogether } from "../../../db/statement-trace.ts";
 import { isConnectionFailure } from "../../../db/sqlstate.ts";
 import { overloaded } from "../../../domain/errors.ts";
 import type { Actor, Org } from "../../../domain/principal.ts";
 import { type Batcher, createBatcher, type QueueLimits } from "../../../lib/batcher.ts";
+import type { Span } from "../../../lib/tracing/tracing.ts";
 import { zip } from "../../../lib/zip.ts";
 import { recordedTogether } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { keptByProgram, sharedDeps } from "../../kernel/shared.ts";
+import { tracedTogether } from "../../kernel/traced-deps.ts";
 
 /** Reports written in one transaction at most: enough to spread its cost, few enough to keep it short. */
 const maxReportsInBatch = 200;
@@ -55,12 +59,16 @@ interface ReportSort<Report> {
   ): Promise<string[] | undefined>;
 }
 
+/** Spans of the requests that brought reports, where they are recorded. */
+type SpansOfReports = WeakMap<QueuedReport, Span>;
+
 function createQueue<Report extends QueuedReport>(
-  deps: Deps,
+  shared: Deps,
   org: Org,
   { resourceType, resourceOf, trailOf, write, writeAtOnce }: ReportSort<Report>,
+  spans: SpansOfReports,
 ): Batcher<Report, string> {
-  const writeTogether = (reports: readonly Report[], onSent: () => void): Promise<string[]> =>
+  const writeTogether = (deps: Deps, reports: readonly Report[], onSent: () => void): Promise<string[]> =>
     recordedTogether(
       deps,
       org.id,
@@ -78,8 +86,14 @@ function createQueue<Report extends QueuedReport>(
     subjectOf: (report) => `${report.flow_name}/${trailOf(report)}`,
     limits,
     isShared: isConnectionFailure,
-    write: async (reports, onSent) =>
-      (await writeAtOnce?.(deps, org, reports, onSent)) ?? writeTogether(reports, onSent),
+    write: (reports, onSent) =>
+      tracedTogether(
+        shared,
+        "write reports",
+        reports.flatMap((report) => spans.get(report) ?? []),
+        async (deps) =>
+          (await writeAtOnce?.(deps, org, reports, onSent)) ?? writeTogether(deps, reports, onSent),
+      ),
   });
 }
 
@@ -91,12 +105,18 @@ export function createReporter<Report extends QueuedReport>(
   sort: ReportSort<Report>,
 ): (deps: Deps, org: Org, report: Report) => Promise<string> {
   /** By organization, for as long as the program runs. */
-  const queues = new WeakMap<Deps, Map<string, Batcher<Report, string>>>();
-  return (deps, org, report) => {
-    const ofDeps = queues.get(deps) ?? new Map<string, Batcher<Report, string>>();
-    queues.set(deps, ofDeps);
-    const queue = ofDeps.get(org.id) ?? createQueue(deps, org, sort);
-    ofDeps.set(org.id, queue);
-    return queue.submit(report);
+  const queues = keptByProgram(() => new Map<string, Batcher<Report, string>>());
+  const spans: SpansOfReports = new WeakMap();
+  return (given, org, report) => {
+    // What is written for several requests is nobody's own.
+    const deps = sharedDeps(given);
+    const ofProgram = queues(deps);
+    const queue = ofProgram.get(org.id) ?? createQueue(deps, org, sort, spans);
+    ofProgram.set(org.id, queue);
+    deps.metrics.queues.reports.add(queue);
+    const written = (): Promise<string> => queue.submit(report);
+    const trace = given.request?.trace;
+    if (trace?.span !== undefined) spans.set(report, trace.span);
+    return trace === undefined ? written() : notedTogether(trace, "reports written together", written);
   };
 }

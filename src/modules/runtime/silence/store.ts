@@ -108,6 +108,15 @@ const silentEnvironment = {
 };
 export type SilentRow = RowOf<typeof silentEnvironment>;
 
+/** Counts the environments of all organizations whose silence was noted and lasts. */
+export async function countOpenSilences(db: Executor): Promise<number> {
+  const { silent } = await db.one(query("open-silences", { silent: integer })`
+    select count(*) as silent from environment_silences s
+    join environments e on e.org_id = s.org_id and e.id = s.environment_id and not e.archived
+    where s.ended_at is null`);
+  return silent;
+}
+
 /** Lists organizations with environments that have been silent for too long and of which it was not noted. */
 export async function listSilentOrganizations(db: Executor, at: Timestamp): Promise<string[]> {
   const rows = await db.all(query("silent-organizations", { id: uuid })`

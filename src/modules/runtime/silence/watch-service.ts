@@ -4,7 +4,13 @@ import { longestWatchPause } from "../../../domain/silence.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { notify } from "../../notices/notifications/service.ts";
-import { insertSilences, listSilentOrganizations, type SilentRow, updateWatch } from "./store.ts";
+import {
+  countOpenSilences,
+  insertSilences,
+  listSilentOrganizations,
+  type SilentRow,
+  updateWatch,
+} from "./store.ts";
 
 /** Environments noted in one transaction at most. */
 const batch = 200;
@@ -29,6 +35,11 @@ async function tell(deps: Deps, orgId: string, at: Timestamp): Promise<number> {
       );
     return silent.length;
   });
+}
+
+/** Counts the environments of all organizations whose reporter has been silent for too long. */
+export function countSilentEnvironments({ db }: Pick<Deps, "db">): Promise<number> {
+  return countOpenSilences(db);
 }
 
 /**

@@ -157,7 +157,7 @@ export function findPolicyCase(db: Executor, orgId: string, asked: AssertSubject
   return db.one(query("assert-policies", { facts, policies: json<AssertPolicy[]>() })`
     select ${factsOf(subject, attestations(org))} as facts, (
       select coalesce(json_agg(${policyObject}), '[]')
-      from unnest(${names}::text[]) as asked (name)
+      from unnest((select ${names}::text[])) as asked (name)
       join policies p on p.org_id = ${org}::uuid and p.name = asked.name
       join policy_versions v on v.org_id = p.org_id and v.policy_id = p.id and v.version = p.version) as policies`);
 }

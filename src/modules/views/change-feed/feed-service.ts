@@ -174,6 +174,7 @@ function silenceKey({ environment_name, began_at, ended_at }: SilenceNews): stri
   return `${environment_name} ${began_at} ${ended_at ?? ""}`;
 }
 
+/** By database: requests for streams have none of their own, because nobody asks what they take (`beginWork` of `http/slow-requests`). */
 const feedsOf = new WeakMap<Database, Feeds>();
 
 /**

@@ -52,7 +52,7 @@ export function listAttestationPlaces(
   const org = param(orgId);
   return db.all(query("attestation-places", reported)`
     select f.name as flow_name, t.name as trail_name, a.artifact_fingerprint as fingerprint
-    from unnest(${attestationIds}::uuid[]) as wanted (id)
+    from unnest((select ${attestationIds}::uuid[])) as wanted (id)
     join attestations a on a.org_id = ${org} and a.id = wanted.id
     join trails t on t.org_id = ${org} and t.id = a.trail_id
     join flows f on f.org_id = ${org} and f.id = a.flow_id`);
@@ -67,7 +67,7 @@ export function listArtifactPlaces(
   const org = param(orgId);
   return db.all(query("artifact-places", { flow_name: text, trail_name: text })`
     select f.name as flow_name, t.name as trail_name
-    from unnest(${fingerprints}::text[]) as wanted (fingerprint)
+    from unnest((select ${fingerprints}::text[])) as wanted (fingerprint)
     cross join lateral (
       select flow_id, trail_id from artifacts where org_id = ${org} and fingerprint = wanted.fingerprint
       order by id desc limit 5) a
@@ -84,7 +84,7 @@ export async function listGroupNames(
   const org = param(orgId);
   const rows = await db.all(query("groups-of-environments", { name: text })`
     select distinct g.name
-    from unnest(${names}::text[]) as wanted (name)
+    from unnest((select ${names}::text[])) as wanted (name)
     join environments e on e.org_id = ${org} and e.name = wanted.name
     join environment_members m on m.org_id = ${org} and m.member_id = e.id
     join environments g on g.org_id = ${org} and g.id = m.logical_id`);

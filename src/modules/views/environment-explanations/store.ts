@@ -102,7 +102,7 @@ export async function* listRecorded(
       select *, sum(octet_length(doc)) over (order by position) as bytes from (
         select a.name, a.fingerprint, a.compliant, ${document} as doc, a.decisions_digest,
           ${flowsOfVersion(param(orgId))} as flows, asked.position
-        from unnest(${asked}::bigint[]) with ordinality as asked (id, position)
+        from unnest((select ${asked}::bigint[])) with ordinality as asked (id, position)
         cross join lateral (
           select * from snapshot_artifacts
           where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and id = asked.id limit 1) a

@@ -31,7 +31,10 @@ function selectLive({ org, repo }: Scope): Sql {
       select a.id, a.name, a.fingerprint, a.compliant, a.environment_id, a.created_at, a.running -> 'creationTimestamp' as starts,
         e.name as environment_name, e.type as environment_type, e.snapshot_count,
         known.flow, (known.flow ->> 'artifact_id')::uuid as artifact_id
-      from snapshot_artifacts a
+      from running_artifacts r
+      cross join lateral (
+        select * from snapshot_artifacts
+        where org_id = ${org}::uuid and environment_id = r.environment_id and id = r.id limit 1) a
       cross join lateral (
         select e.name, e.type, s.snapshot_count from environments e
         join environment_reports s on s.org_id = ${org}::uuid and s.environment_id = e.id
@@ -39,7 +42,7 @@ function selectLive({ org, repo }: Scope): Sql {
       cross join lateral (
         select value as flow from json_array_elements(${flowsOfVersion(org)}) with ordinality as each (value, position)
         where value ->> 'repo_id' = a.repo_ids[1]::text order by position limit 1) known
-      where a.org_id = ${org}::uuid and a.last_index is null and a.repo_ids <> '{}' and a.repo_ids[1] = ${repo}::uuid`;
+      where r.org_id = ${org}::uuid and r.repo_id = ${repo}::uuid`;
 }
 
 /** Selects the `live` rows as JSON. */

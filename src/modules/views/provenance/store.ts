@@ -69,8 +69,11 @@ export async function listPicturedEnvironments(
   return db.all(query("pictured-environments", running)`
     select distinct on (e.name) e.name, a.name as artifact_name, a.compliant
     from (
-      select * from snapshot_artifacts
-      where org_id = ${org}::uuid and fingerprint = ${fingerprint} and last_index is null
+      select version.* from running_artifacts r
+      cross join lateral (
+        select * from snapshot_artifacts
+        where org_id = ${org}::uuid and environment_id = r.environment_id and id = r.id limit 1) version
+      where r.org_id = ${org}::uuid and r.fingerprint = ${fingerprint}
       limit ${constant(mostEnvironments + 1)}) a
     cross join lateral (
       select name from environments e

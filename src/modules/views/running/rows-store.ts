@@ -98,7 +98,7 @@ export function listRunningRows(
   const ids = keys.map(({ id }) => id);
   const chosen = sql`
     select key.environment_id, key.id, key.position, s.snapshot_count as index
-    from unnest(${environments}::uuid[], ${ids}::bigint[]) with ordinality as key (environment_id, id, position)
+    from unnest((select ${environments}::uuid[]), (select ${ids}::bigint[])) with ordinality as key (environment_id, id, position)
     cross join lateral (
       select snapshot_count from environment_reports
       where org_id = ${orgId}::uuid and environment_id = key.environment_id limit 1) s`;
@@ -114,6 +114,6 @@ export function listShownRows(
 ): Promise<ArtifactRow[]> {
   const chosen = sql`
     select ${environment_id}::uuid as environment_id, key.id, key.position, ${index}::integer as index
-    from unnest(${ids}::bigint[]) with ordinality as key (id, position)`;
+    from unnest((select ${ids}::bigint[])) with ordinality as key (id, position)`;
   return db.all(query("shown-rows", artifactRow)`${selectRows(orgId, chosen)}`);
 }

@@ -108,7 +108,7 @@ export function listFound(
       f.name as flow_name, t.name as trail_name, c.own_state as trail_state,
       c.status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row
     from (
-      select latest.* from unnest(${fingerprints}::text[]) as asked (fingerprint)
+      select latest.* from unnest((select ${fingerprints}::text[])) as asked (fingerprint)
       cross join lateral (
         select distinct on (a.flow_id) ${reportColumns},
           min(a.created_at) over (partition by a.flow_id) as first_at
@@ -116,7 +116,7 @@ export function listFound(
         order by a.flow_id, a.id desc
       ) as latest
       union
-      select of_commit.* from unnest(${commits}::text[]) as asked (git_commit)
+      select of_commit.* from unnest((select ${commits}::text[])) as asked (git_commit)
       cross join lateral (
         select distinct on (a.flow_id, a.fingerprint) ${reportColumns},
           min(a.created_at) over (partition by a.flow_id, a.fingerprint) as first_at
@@ -160,10 +160,14 @@ export function listStays(
   return db.all(query("search-stays", stay)`
     select found.* from (
       select s.fingerprint, s.name, e.name as environment_name, s.first_index as snapshot_index,
-        s.type = 'exited' as has_exited, s.created_at as timestamp, exists (
+        s.type = 'exited' as has_exited, s.created_at as timestamp,
+        case when e.type = 'logical' then exists (
           select from snapshot_artifacts now where now.org_id = ${org}::uuid and now.fingerprint = s.fingerprint
-            and now.last_index is null and now.environment_id = s.environment_id) as is_running
-      from unnest(${fingerprints}::text[]) as asked (fingerprint)
+            and now.last_index is null and now.environment_id = s.environment_id)
+        else exists (
+          select from running_artifacts now where now.org_id = ${org}::uuid and now.fingerprint = s.fingerprint
+            and now.environment_id = s.environment_id) end as is_running
+      from unnest((select ${fingerprints}::text[])) as asked (fingerprint)
       cross join lateral (
         select * from snapshot_artifacts s where s.org_id = ${org}::uuid and s.fingerprint = asked.fingerprint
           and (s.type like 'started%' or s.type = 'exited')

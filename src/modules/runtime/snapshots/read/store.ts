@@ -163,7 +163,7 @@ export function listDecisions(
   const statement = query("snapshot-decisions", decisionsText)`
     select digest, decisions from (
       select d.digest, d.decisions, asked.position, sum(octet_length(d.decisions)) over (order by asked.position) as bytes
-      from unnest(${digests}::text[]) with ordinality as asked (digest, position)
+      from unnest((select ${digests}::text[])) with ordinality as asked (digest, position)
       cross join lateral (
         select * from snapshot_decisions
         where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and digest = asked.digest limit 1) d

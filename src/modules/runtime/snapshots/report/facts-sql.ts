@@ -8,7 +8,7 @@ import { longestFacts } from "../../../../domain/snapshot/provenance.ts";
  * knows little of the tables.
  */
 export function knownArtifacts(orgId: string, fingerprints: readonly string[]): Sql {
-  return sql`unnest(${fingerprints}::text[]) as asked (fingerprint)
+  return sql`unnest((select ${fingerprints}::text[])) as asked (fingerprint)
     cross join lateral (
       select distinct on (a.flow_id) a.*, first_value(a.id) over (partition by a.flow_id order by a.id) as first_id
       from (

@@ -91,7 +91,7 @@ export async function countFlows(
   fingerprints: readonly string[],
 ): Promise<Map<string, number>> {
   const rows = await db.all(query("runtime-facts-counted", { fingerprint: text, flows: integer })`
-    select asked.fingerprint, known.flows from unnest(${fingerprints}::text[]) as asked (fingerprint)
+    select asked.fingerprint, known.flows from unnest((select ${fingerprints}::text[])) as asked (fingerprint)
     cross join lateral (
       select count(distinct flow_id)::integer as flows from artifacts
       where org_id = ${orgId}::uuid and fingerprint = asked.fingerprint) known

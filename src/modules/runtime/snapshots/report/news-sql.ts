@@ -66,7 +66,8 @@ export function hasNews(orgId: string): Sql {
       or (select count(*) > ${constant(few.artifacts)} from named)
       or exists (
         select from named n cross join lateral (
-          select from snapshot_artifacts
-          where org_id = ${orgId}::uuid and environment_id = e.id and fingerprint = n.fingerprint
-            and last_index is null limit 1) v))`;
+          select from (
+            select environment_id, last_index from snapshot_artifacts
+            where org_id = ${orgId}::uuid and fingerprint = n.fingerprint offset 0) ran
+          where ran.environment_id = e.id and ran.last_index is null limit 1) v))`;
 }

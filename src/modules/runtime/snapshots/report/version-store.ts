@@ -19,6 +19,7 @@ import type { RunningArtifact } from "../../../../domain/snapshot/running.ts";
 import type { ConfirmedVersion, StoredVersion } from "../../../../domain/snapshot/versions.ts";
 import { groupBy } from "../../../../lib/group.ts";
 import { findingsOfVersion, flowsOfVersion } from "../document-sql.ts";
+import { versionsThatRun } from "../what-runs-sql.ts";
 import { presentFacts } from "./facts-sql.ts";
 
 type RunningColumns = Omit<RunningArtifact, "name" | "fingerprint">;
@@ -47,10 +48,11 @@ export async function listRunning(
   orgId: string,
   environmentIds: readonly string[],
 ): Promise<Map<string, RunningVersion[]>> {
+  const org = param(orgId);
   const rows = await db.all(query("running-versions", runningVersion)`
-    select environment_id, id, name, fingerprint, compliant, running from snapshot_artifacts
-    where org_id = ${orgId}::uuid and environment_id = any(${environmentIds}::uuid[])
-      and last_index is null`);
+    select v.environment_id, v.id, v.name, v.fingerprint, v.compliant, v.running
+    from unnest((select ${environmentIds}::uuid[])) as asked (environment_id)
+    cross join lateral ${versionsThatRun(org, sql`asked.environment_id`)} v`);
   const versions = rows.map(({ name, fingerprint, running, ...version }) => ({
     ...version,
     running: { name, fingerprint, ...running },
@@ -91,7 +93,7 @@ export async function listVersions(
   const rows = await db.all(query("some-versions", storedVersion)`
     select a.environment_id, a.id, a.name, a.fingerprint, a.compliant, a.provenance, ${findingsOfVersion(org)} as findings,
       a.digest, a.facts, a.running, ${flowsOfVersion(org)} as flows
-    from unnest(${environmentIds}::uuid[], ${ids}::bigint[]) as asked (environment_id, id)
+    from unnest((select ${environmentIds}::uuid[]), (select ${ids}::bigint[])) as asked (environment_id, id)
     cross join lateral (
       select * from snapshot_artifacts
       where org_id = ${org}::uuid and environment_id = asked.environment_id and id = asked.id limit 1
@@ -135,8 +137,7 @@ export function listVersionSummaries(
     select v.id, v.name, v.fingerprint, v.compliant, v.running::text as running, v.follows,
       case when not v.compliant then ${findingsOfVersion(org, "v")} end as findings, v.provenance = '{}' as is_unproven,
       ${isStale} as is_stale
-    from snapshot_artifacts v
-    where v.org_id = ${org}::uuid and v.environment_id = ${environmentId}::uuid and v.last_index is null`);
+    from ${versionsThatRun(org, sql`${environmentId}::uuid`)} v`);
 }
 
 /** Notes that versions hold by what flows know now. */
@@ -175,14 +176,15 @@ export function listRecordedSizes(
   environmentIds: readonly string[],
   limit: number,
 ): Promise<RecordedSize[]> {
+  const org = param(orgId);
   return db.all(query("recorded-sizes", recordedSize)`
     select e.id, e.name, coalesce(sum(a.flows), 0)::float8 as facts, coalesce(max(a.flows), 0) as most_flows,
       coalesce(sum(a.name_length), 0)::float8 as names
     from environments e
     left join lateral (
-      select greatest(1, cardinality(provenance)) as flows, length(name) as name_length from snapshot_artifacts
-      where org_id = ${orgId}::uuid and environment_id = e.id and last_index is null limit ${limit}::bigint) a on true
-    where e.org_id = ${orgId}::uuid and e.id = any(${environmentIds}::uuid[])
+      select greatest(1, cardinality(v.provenance)) as flows, length(v.name) as name_length
+      from ${versionsThatRun(org, sql`e.id`)} v limit ${limit}::bigint) a on true
+    where e.org_id = ${org}::uuid and e.id = any(${environmentIds}::uuid[])
     group by e.id, e.name order by e.name`);
 }
 

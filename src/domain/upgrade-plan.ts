@@ -1,0 +1,77 @@
+import { parseRelease } from "./releases.ts";
+
+/** A pending migration, as an estimate sees it. */
+export interface PendingMigration {
+  name: string;
+  rewrites: boolean;
+  /** Growing tables that it writes, reads or locks. */
+  tables: readonly string[];
+}
+
+/** How large a table is. */
+export interface TableSize {
+  name: string;
+  /** About. */
+  rows: number;
+  /** With its indexes. */
+  bytes: number;
+}
+
+/** What a pending migration will take, about. */
+export interface MigrationEstimate {
+  name: string;
+  rewrites: boolean;
+  tables: TableSize[];
+  seconds: number;
+  /** Room on the disk while it runs. */
+  bytes: number;
+}
+
+/** Written anew with their indexes, by one processor of a shared machine. */
+const bytesPerSecond = 16_000_000;
+
+/** Of a table that is written anew there is a second one until the end, and both are in the write-ahead log. */
+const roomFactor = 2;
+
+/** Estimates what pending migrations will take, from the sizes of tables that are there. Seconds and bytes. */
+export function estimateMigrations(
+  pending: readonly PendingMigration[],
+  sizes: readonly TableSize[],
+): MigrationEstimate[] {
+  const known = new Map(sizes.map((size) => [size.name, size]));
+  return pending.map(({ name, rewrites, tables }) => {
+    const touched = [...new Set(tables)].flatMap((table) => known.get(table) ?? []);
+    const bytes = rewrites ? touched.reduce((sum, table) => sum + table.bytes, 0) : 0;
+    return {
+      name,
+      rewrites,
+      tables: touched,
+      seconds: Math.ceil(bytes / bytesPerSecond),
+      bytes: bytes * roomFactor,
+    };
+  });
+}
+
+/** A backup holds about this part of what the database takes on the disk. */
+const backupPart = 0.2;
+
+/** Sums up the room that an upgrade needs: that of its largest step, and of a backup before if one is made. Bytes. */
+export function roomOf(estimates: readonly MigrationEstimate[], backupOfBytes: number): number {
+  const largest = Math.max(0, ...estimates.map(({ bytes }) => bytes));
+  return largest + Math.ceil(estimates.some(({ rewrites }) => rewrites) ? backupOfBytes * backupPart : 0);
+}
+
+/** Says in words how far one version is from another. */
+export function describeDistance(from: string | null, to: string): string {
+  const [old, present] = [parseRelease(from ?? ""), parseRelease(to)];
+  if (from === null || old === undefined || present === undefined) return `to ${to}`;
+  if (from === to) return `stays at ${to}`;
+  const [what, by] =
+    old[0] !== present[0]
+      ? ["major", present[0] - old[0]]
+      : old[1] !== present[1]
+        ? ["minor", present[1] - old[1]]
+        : ["patch", present[2] - old[2]];
+  const count = Math.abs(by);
+  return `from ${from} to ${to}, ${count} ${what} version${count === 1 ? "" : "s"} ${by < 0 ? "back" : "on"}`;
+}

@@ -1,0 +1,45 @@
+import type { TaskList } from "graphile-worker";
+
+import type { Deps } from "../modules/kernel/deps.ts";
+import type { Crew } from "./background.ts";
+import { tracedTasks } from "./traced.ts";
+import { runCommand } from "./run-command.ts";
+
+const backupTask = "backup";
+const drillTask = "restore_drill";
+
+/** Exit status of commands that did their work, but found something somebody should look at. */
+const withWarnings = 3;
+
+/** Does what a command does, in a process of its own. @throws Error with what the command says of its failure. */
+async function command({ log }: Pick<Deps, "log">, args: string[], signal: AbortSignal): Promise<void> {
+  const { status, printed, told } = await runCommand([...args, "--json", "--scheduled"], signal);
+  const facts = { command: args[0], printed: printed.trim() };
+  if (status === 0) log.info(facts, "done by the clock");
+  else if (status === withWarnings)
+    log.warn({ ...facts, told: told.trim() }, "done by the clock, with warnings");
+  else throw new Error(told.trim() || `waybill ${args[0]} ended without a word (${status})`);
+}
+
+function tasksOf(deps: Pick<Deps, "config" | "log">): TaskList {
+  const { to, keep } = deps.config.backups;
+  if (to === undefined) return {};
+  const rule = keep === undefined ? [] : ["--keep", keep.text];
+  return {
+    [backupTask]: (_payload, { abortSignal }) =>
+      command(deps, ["backup", "--to", `${to}/`, ...rule], abortSignal),
+    [drillTask]: (_payload, { abortSignal }) => command(deps, ["restore", "drill"], abortSignal),
+  };
+}
+
+/**
+ * Those who make backups, and see that they can be restored, by the clock: nobody where no folder is set. A run that was missed is
+ * made up for once.
+ */
+export function backupCrews(deps: Deps): Crew[] {
+  const { to, at, drillAt } = deps.config.backups;
+  if (to === undefined) return [];
+  const line = (time: string, task: string): string => `${time} ${task} ?fill=1d&max=3&jobKey=${task}`;
+  const schedule = [line(at.text, backupTask), ...(drillAt ? [line(drillAt.text, drillTask)] : [])];
+  return [{ tasks: tracedTasks(deps, tasksOf), concurrency: 1, schedule: schedule.join("\n"), apart: true }];
+}

@@ -1,0 +1,143 @@
+import type { Executor, Tx } from "../../../db/connect.ts";
+import { lockName } from "../../../db/lock.ts";
+import { forbidden, invalidInput } from "../../../domain/errors.ts";
+import {
+  changedRules,
+  daySeconds,
+  graceDays,
+  installation,
+  isTightened,
+  type KeyKind,
+  type KeyRules,
+  latestEnd,
+  noRules,
+  providerInstead,
+} from "../../../domain/key-rules.ts";
+import type { Timestamp } from "../../../lib/clock.ts";
+import { isInNetworks, networkText } from "../../../lib/network-list.ts";
+import type { Deps } from "../deps.ts";
+import type { KeyOwner } from "./key-store.ts";
+import {
+  type EndingKeyRow,
+  listEndingKeys,
+  listEndingKeysOfAll,
+  listRules,
+  upsertRules,
+} from "./rules-store.ts";
+
+/** Rules as they are shown: with the keys that come near to their end by them. */
+export interface ShownRules extends KeyRules {
+  /** When ages or expiry were last asked for more strictly; null: never. Keys made before end 30 days later at the earliest. */
+  tightened_at: Timestamp | null;
+  ending_keys: EndingKeyRow[];
+}
+
+const mostEndingKeys = 100;
+
+type RuleDeps = Pick<Deps, "db" | "clock">;
+
+async function storedRules(db: Executor, orgId: string) {
+  const [stored] = await listRules(db, [orgId]);
+  return stored ?? { org_id: orgId, rules: noRules, tightened_at: null };
+}
+
+/** Reads the rules of an organization, or of the installation, and which keys end soon. Looks as far ahead as keys have that break new rules. */
+export async function getRules(deps: RuleDeps, orgId: string): Promise<ShownRules> {
+  const from = deps.clock.now();
+  const window = { from, to: from + graceDays * daySeconds, limit: mostEndingKeys };
+  const [{ rules, tightened_at }, ending_keys] = await Promise.all([
+    storedRules(deps.db, orgId),
+    orgId === installation ? listEndingKeysOfAll(deps.db, window) : listEndingKeys(deps.db, orgId, window),
+  ]);
+  return { ...rules, tightened_at, ending_keys };
+}
+
+/** Reads networks in one form, each once. @throws AppError invalid for what is none, naming its place. */
+export function readNetworks(given: readonly string[] | null | undefined): string[] | null {
+  if (given === null || given === undefined || given.length === 0) return null;
+  const errors: Record<string, string> = {};
+  const networks = given.map((text, index) => {
+    const network = networkText(text);
+    if (network === undefined)
+      errors[`allowed_addresses[${index}]`] = `Input should be a network in CIDR notation [input: ${text}]`;
+    return network ?? "";
+  });
+  if (Object.keys(errors).length > 0) throw invalidInput(errors);
+  return [...new Set(networks)];
+}
+
+/**
+ * Sets the rules of an organization, or of the installation, all at once. Ages and expiry that become stricter count from now: keys made before have 30 days.
+ * @param address of the caller, who must not lock themselves out.
+ * @returns the names of the rules that changed.
+ * @throws AppError invalid for networks that are none, or that the caller is not in.
+ */
+export async function setRules(
+  deps: Pick<Deps, "clock">,
+  tx: Tx,
+  orgId: string,
+  { rules: given, address }: { rules: KeyRules; address: string },
+): Promise<string[]> {
+  const rules = { ...given, allowed_addresses: readNetworks(given.allowed_addresses) };
+  if (rules.allowed_addresses !== null && !isInNetworks(address, rules.allowed_addresses))
+    throw invalidInput({ allowed_addresses: `Your own address ${address} should be in one of the networks` });
+  return replaceRules(deps, tx, orgId, () => rules);
+}
+
+/**
+ * Lets callers come from anywhere again, and keeps all other rules of an organization, or of the installation.
+ * @returns the names of the rules that changed: that one, or none.
+ */
+export function liftAddresses(deps: Pick<Deps, "clock">, tx: Tx, orgId: string): Promise<string[]> {
+  return replaceRules(deps, tx, orgId, (rules) => ({ ...rules, allowed_addresses: null }));
+}
+
+async function replaceRules(
+  deps: Pick<Deps, "clock">,
+  tx: Tx,
+  orgId: string,
+  change: (rules: KeyRules) => KeyRules,
+): Promise<string[]> {
+  await lockName(tx, `security rules ${orgId}`);
+  const before = await storedRules(tx, orgId);
+  const rules = change(before.rules);
+  const changed = changedRules(before.rules, rules);
+  if (changed.length === 0) return changed;
+  const at = deps.clock.now();
+  const tightened_at = isTightened(before.rules, rules) ? at : before.tightened_at;
+  await upsertRules(tx, { org_id: orgId, rules, tightened_at }, at);
+  return changed;
+}
+
+/** Says whether the operator has pages opened by the sign-in provider alone, and never with a key. */
+export function isProviderRequired({ config }: Pick<Deps, "config">): boolean {
+  return config.oidc?.isRequired === true;
+}
+
+/** Holds that people may begin sessions with their keys. @throws AppError forbidden where they come by the sign-in provider. */
+export async function requireKeysForPeople({ db }: Pick<Deps, "db">): Promise<void> {
+  const { rules } = await storedRules(db, installation);
+  if (rules.sso_only) throw forbidden(providerInstead);
+}
+
+/**
+ * Holds the end of a new key against the rules for its owner's keys.
+ * @param asked Unix seconds; null for never; undefined for what the rules give.
+ * @returns the end it gets; null for never.
+ * @throws AppError invalid for no end where one is wanted, and one that is later than the rules allow.
+ */
+export async function endOfNewKey(
+  tx: Tx,
+  owner: KeyOwner,
+  { asked, now }: { asked: number | null; now: number },
+): Promise<number | null> {
+  const kind: KeyKind = "user_id" in owner ? "personal" : "service";
+  const found = await listRules(tx, "org_id" in owner ? [installation, owner.org_id] : [installation]);
+  const rules = found.map((stored) => stored.rules);
+  const latest = latestEnd(rules, kind, now);
+  if (asked === null && rules.some(({ require_expiry }) => require_expiry))
+    throw invalidInput({ expires_at: "Keys must have an expiry [input: None]" });
+  if (asked !== null && latest !== null && asked > latest)
+    throw invalidInput({ expires_at: `Input should be less than or equal to ${latest} [input: ${asked}]` });
+  return asked ?? latest;
+}

@@ -1,0 +1,71 @@
+import type { Executor, Tx } from "../../../db/connect.ts";
+import { integer, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
+import { moment, query, sql } from "../../../db/sql.ts";
+import type { Timestamp } from "../../../lib/clock.ts";
+
+const length = { org_id: uuid, audit_seq: integer, addresses_erased_to: integer };
+
+/** How many entries a log has, and up to which one their addresses were erased. */
+export type LogLength = RowOf<typeof length>;
+
+/** Lists the logs that have entries, of all organizations and of the instance. */
+export function listLogLengths(db: Executor): Promise<LogLength[]> {
+  return db.all(query("audit-lengths", length)`
+    select org_id, audit_seq, addresses_erased_to from org_counters where audit_seq > 0`);
+}
+
+const cursor = { org_id: uuid, seq: integer };
+
+/** Lists how far each log was sent to a target; those that are missing were not yet. */
+export function listCursors(db: Executor, target: string): Promise<RowOf<typeof cursor>[]> {
+  return db.all(query("audit-cursors", cursor)`
+    select org_id, seq from audit_cursors where target = ${target}`);
+}
+
+/** Notes how far a log was sent to a target. It never moves back. */
+export async function upsertCursor(tx: Tx, orgId: string, target: string, seq: number): Promise<void> {
+  await tx.run(sql`insert into audit_cursors as known (target, org_id, seq) values (${target}, ${orgId}, ${seq})
+    on conflict (target, org_id) do update set seq = greatest(known.seq, excluded.seq)`);
+}
+
+/** Finds the name of an organization; undefined for the log of the instance. */
+export async function findLogName(db: Executor, orgId: string): Promise<string | undefined> {
+  const found = await db.first(query("audit-log-name", { name: text })`
+    select name from organizations where id = ${orgId}`);
+  return found?.name;
+}
+
+/** Finds when the first entry after one was recorded. */
+export async function findTimeAfter(
+  db: Executor,
+  orgId: string,
+  seq: number,
+): Promise<Timestamp | undefined> {
+  const found = await db.first(query("audit-time-after", { occurred_at: timestamp })`
+    select occurred_at from audit_log where org_id = ${orgId} and seq > ${seq} order by seq limit 1`);
+  return found?.occurred_at;
+}
+
+/** Entries whose addresses are erased in one transaction. */
+const erasedTogether = 1_000;
+
+/**
+ * Erases the addresses of entries after one that were recorded before a moment, some at a time.
+ * @returns the number of the last entry that has none any more; undefined when there are no more that old.
+ */
+export async function eraseAddresses(
+  tx: Tx,
+  orgId: string,
+  { after, before }: { after: number; before: Timestamp },
+): Promise<number | undefined> {
+  const { last } = await tx.one(query({ last: nullable(integer) })`
+    select coalesce(min(seq) filter (where occurred_at >= ${moment(before)}) - 1, max(seq)) as last
+    from (
+      select seq, occurred_at from audit_log where org_id = ${orgId} and seq > ${after} order by seq limit ${erasedTogether}
+    ) next`);
+  if (last === null || last <= after) return undefined;
+  await tx.run(sql`update audit_log set address = null
+    where org_id = ${orgId} and seq > ${after} and seq <= ${last} and address is not null`);
+  await tx.run(sql`update org_counters set addresses_erased_to = ${last} where org_id = ${orgId}`);
+  return last;
+}

@@ -1,0 +1,28 @@
+import type { Executor } from "../../../db/connect.ts";
+import { integer, type RowOf } from "../../../db/row.ts";
+import { query } from "../../../db/sql.ts";
+
+const sizes = {
+  /** Bytes of the whole database on its disk. */
+  database: integer,
+  /** Bytes of all files of evidence. */
+  evidence: integer,
+};
+
+/** How much there is to back up. */
+export type Sizes = RowOf<typeof sizes>;
+
+/** Reads how much there is to back up. */
+export function readSizes(db: Executor): Promise<Sizes> {
+  return db.one(query(sizes)`
+    select pg_database_size(current_database()) as database, (
+      select coalesce(sum(size), 0)::bigint from (select max(size) as size from evidence group by sha256) as contents
+    ) as evidence`);
+}
+
+/** Reads how many bytes the whole database takes. */
+export async function readDatabaseSize(db: Executor): Promise<number> {
+  const { bytes } = await db.one(query({ bytes: integer })`
+    select pg_database_size(current_database()) as bytes`);
+  return bytes;
+}

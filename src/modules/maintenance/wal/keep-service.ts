@@ -1,0 +1,244 @@
+import { randomUUID } from "node:crypto";
+import { appendFile, readFile, rm, stat, statfs, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { switchArchivingOff, switchArchivingOn, type WalArchive } from "../../../db/managed/index.ts";
+import { backupName, backupNamePattern, encryptedSuffix } from "../../../domain/backups.ts";
+import { chooseOutdatedBases } from "../../../domain/wal.ts";
+import { flush } from "../../../lib/flush.ts";
+import { present } from "../../../lib/present.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import type { Sink } from "../backups/archive-writer.ts";
+import { openEncryptedSink } from "../backups/encryption-service.ts";
+import { partialSuffix } from "../backups/file-sink.ts";
+import { writePhysicalBackup } from "../backups/physical-service.ts";
+import { folderPlace, type Place } from "../backups/place-service.ts";
+import type { MadeBackup } from "../backups/write-service.ts";
+import {
+  type ArchivePlaces,
+  listBaseNames,
+  listBases,
+  measureSince,
+  pruneArchive,
+  pruneLog,
+} from "./archive-service.ts";
+import {
+  forwardingOf,
+  listWaiting,
+  readSent,
+  readSentBases,
+  type SentBase,
+  writeSentBases,
+} from "./forwarded-service.ts";
+import { judgeWal, readWalState, type WalState } from "./state-service.ts";
+
+type KeepDeps = Pick<Deps, "config" | "db" | "evidence" | "log">;
+
+const weekSeconds = 7 * 86_400;
+/** Less than that is recovered in no time, however small the backup is. */
+const fewBytes = 512 * 1024 * 1024;
+
+/** Where times without an archive are noted, a line of JSON each. */
+const gapsFile = "gaps.jsonl";
+
+async function noteGap({ root, off }: WalArchive): Promise<void> {
+  const from = (await stat(off)).mtimeMs / 1000;
+  const path = join(root, gapsFile);
+  await appendFile(path, `${JSON.stringify({ from, until: Date.now() / 1000 })}\n`, { mode: 0o600 });
+  await flush(path);
+}
+
+/** Reads when the last time without an archive ended, in Unix seconds; 0 when there was none. */
+async function lastGap({ root }: WalArchive): Promise<number> {
+  const text = await readFile(join(root, gapsFile), "utf8").catch(() => "");
+  const last = text.trim().split("\n").at(-1) ?? "";
+  try {
+    return (JSON.parse(last) as { until: number }).until;
+  } catch {
+    return 0;
+  }
+}
+
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+/** Whether an archive that was away takes files again, with room for a backup. */
+async function isBack({ archive, database_bytes }: WalState, isForwarded: boolean): Promise<boolean> {
+  // All that was written has been brought to the archive.
+  if (isForwarded && (await listWaiting(archive)).length > 0) return false;
+  const probe = join(archive.wal, `.probe.${process.pid}${partialSuffix}`);
+  try {
+    await writeFile(probe, "Can be written to.\n", { mode: 0o600 });
+    await flush(probe);
+    return isForwarded || (await freeBytes(archive.wal)) > database_bytes;
+  } catch {
+    return false;
+  } finally {
+    await rm(probe, { force: true }).catch(() => {});
+  }
+}
+
+/** The last physical backup, and how much of the log came after it. */
+interface LastBase {
+  finished_at: number;
+  bytes: number;
+  bytes_since(): Promise<number>;
+}
+
+async function findLastBase(
+  { config }: Pick<Deps, "config">,
+  archive: WalArchive,
+): Promise<LastBase | undefined> {
+  if (config.wal?.forwardTo !== undefined) {
+    const base = (await readSentBases(archive.root)).at(-1);
+    return (
+      base && { ...base, bytes_since: async () => (await readSent(archive.root)).bytes - base.sent_bytes }
+    );
+  }
+  const base = (await listBases(folderPlace(archive.base))).at(-1);
+  return (
+    base && {
+      finished_at: base.finished_at,
+      bytes: base.found.bytes,
+      bytes_since: () => measureSince(folderPlace(archive.wal), base),
+    }
+  );
+}
+
+/** Why the archive needs a new physical backup; undefined while it needs none. */
+async function whyDue(
+  deps: Pick<Deps, "config">,
+  archive: WalArchive,
+  now: number,
+): Promise<string | undefined> {
+  const newest = await findLastBase(deps, archive);
+  if (newest === undefined) return "there is none";
+  if (newest.finished_at < (await lastGap(archive))) return "the WAL has a gap since the last one";
+  if (now - newest.finished_at > weekSeconds) return "the last one is a week old";
+  const since = await newest.bytes_since();
+  return since > Math.max(fewBytes, newest.bytes / 2) ? "there is much WAL since the last one" : undefined;
+}
+
+/**
+ * Looks after the archive of the write-ahead log: warns when it is away, has PostgreSQL go on without it before the disk is full, and
+ * with it when it is back. To be called every minute.
+ * @param queueBase asks for a physical backup, which is not asked for twice.
+ */
+export async function keepWalArchive(deps: KeepDeps, queueBase: () => Promise<void>): Promise<void> {
+  const state = await readWalState(deps);
+  if (state === undefined) return;
+  const { archive, isOff, waiting_bytes, most_bytes } = state;
+  if (isOff) {
+    if (!(await isBack(state, deps.config.wal?.forwardTo !== undefined))) return;
+    await noteGap(archive);
+    await switchArchivingOn(archive);
+    deps.log.warn({ folder: archive.wal }, "The WAL is archived again; a physical backup follows");
+  } else if (waiting_bytes >= most_bytes) {
+    await switchArchivingOff(archive);
+    deps.log.error(
+      { folder: archive.wal, waiting_bytes, most_bytes },
+      "The WAL is not archived any more, because its archive was away for too long: no moment from now on can be restored until it is back",
+    );
+    return;
+  } else if (judgeWal(state).status !== "ok")
+    deps.log.warn({ folder: archive.wal, waiting_bytes, most_bytes }, "The WAL waits for its archive");
+  const reason = await whyDue(deps, archive, Date.now() / 1000);
+  if (reason === undefined) return;
+  deps.log.debug({ reason }, "A physical backup is due");
+  await queueBase();
+}
+
+/** Nobody else writes there for so long without a byte, in seconds. */
+const abandonedAfter = 3_600;
+
+/** Makes a physical backup, and says what became of it. */
+async function makeBase(
+  deps: KeepDeps,
+  { archive, place, program, database_bytes }: BaseToMake,
+): Promise<{ name: string; made: MadeBackup }> {
+  const id = randomUUID();
+  const encryptTo = deps.config.wal?.encryptTo ?? [];
+  const plainName = backupName(Date.now() / 1000, id);
+  const name = encryptTo.length === 0 ? plainName : plainName + encryptedSuffix;
+  const open = (): Promise<Sink> => place.create(name, database_bytes);
+  const encrypted = encryptTo.length === 0 ? undefined : await openEncryptedSink(open, encryptTo);
+  const sink = encrypted ?? (await open());
+  try {
+    const made = await writePhysicalBackup(deps, sink, { id, program, evidence: "none", life: archive.life });
+    await sink.finish();
+    return { name, made: { ...made, bytes: encrypted?.bytes() ?? made.bytes } };
+  } catch (error) {
+    await sink.abandon();
+    throw error;
+  }
+}
+
+interface BaseToMake {
+  archive: WalArchive;
+  place: Place;
+  /** Version of it. */
+  program: string;
+  database_bytes: number;
+}
+
+/** Notes a physical backup that was brought to an archive, and removes what no moment since then needs. @returns how many files went. */
+async function keepSentBase(
+  { root }: WalArchive,
+  { wal, base }: ArchivePlaces,
+  { made, since }: { made: SentBase; since: number },
+): Promise<number> {
+  const bases = [...(await readSentBases(root)), made];
+  await writeSentBases(root, bases);
+  const outdated = new Set(chooseOutdatedBases(bases, since));
+  for (const { name } of outdated) await base.remove(name);
+  const left = bases.filter((each) => !outdated.has(each));
+  await writeSentBases(root, left);
+  const [oldest] = left;
+  const known = new Set(left.map(({ name }) => name));
+  // Of one that is not known here it is not known either what of the log it needs.
+  const isAllKnown = (await listBaseNames(base)).every((name) => known.has(name));
+  return outdated.size + (oldest === undefined || !isAllKnown ? 0 : await pruneLog(wal, oldest));
+}
+
+/**
+ * Makes a physical backup in the archive if one is due, and then removes what no moment within reach needs any more.
+ * @param program version of it.
+ */
+export async function makeDueBase(deps: KeepDeps, program: string): Promise<void> {
+  const state = await readWalState(deps);
+  if (state === undefined || state.isOff) return;
+  const { archive, database_bytes } = state;
+  const now = Date.now() / 1000;
+  if ((await whyDue(deps, archive, now)) === undefined) return;
+  const forwarded = forwardingOf(deps.config)?.root.below(archive.life);
+  const places = {
+    wal: forwarded?.below("wal") ?? folderPlace(archive.wal),
+    base: forwarded?.below("base") ?? folderPlace(archive.base),
+  };
+  await places.base.prepare();
+  await places.base.removeAbandoned(backupNamePattern, abandonedAfter);
+  const { folder } = places.base;
+  const free = folder === undefined ? Infinity : await freeBytes(folder);
+  if (free < database_bytes)
+    throw new Error(
+      `There is no room for a physical backup in ${places.base.path}: ${free} bytes are free, and the database has ${database_bytes}`,
+    );
+  const sent_bytes = (await readSent(archive.root)).bytes;
+  const { name, made } = await makeBase(deps, { archive, place: places.base, program, database_bytes });
+  deps.log.info(
+    { file: places.base.pathOf(name), bytes: made.bytes, seconds: Date.now() / 1000 - now },
+    "Made a physical backup",
+  );
+  const since = now - (deps.config.wal?.keepSeconds ?? 0);
+  const facts = present(made.end.cluster, "it is a physical backup");
+  const removed =
+    forwarded === undefined
+      ? await pruneArchive(places, since)
+      : await keepSentBase(archive, places, {
+          made: { ...facts, name, bytes: made.bytes, sent_bytes },
+          since,
+        });
+  if (removed > 0) deps.log.info({ files: removed }, "Removed what the WAL archive needs no more");
+}

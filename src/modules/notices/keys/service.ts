@@ -1,0 +1,125 @@
+import type { Tx } from "../../../db/connect.ts";
+import { enqueueAll } from "../../../db/jobs.ts";
+import { transaction } from "../../../db/transaction.ts";
+import { type KeyNoticeKind, keyNoticeMail } from "../../../domain/key-notices.ts";
+import type { Actor } from "../../../domain/principal.ts";
+import { wireId } from "../../../lib/ids.ts";
+import { endUnused, recordExpired, warnOfUnused } from "../../kernel/access/unused-service.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { sendMail } from "../notifications/mail.ts";
+import {
+  findAddressed,
+  insertEnding,
+  insertNewNetworks,
+  insertUnused,
+  mailTask,
+  type NoticeRow,
+} from "./store.ts";
+
+export { mailTask };
+
+/** Notices made in one transaction, and transactions in one run of the job: what is left waits for the next hour. */
+const budget = { batch: 200, rounds: 10 };
+
+const mailTimeoutMs = 15_000;
+
+type NoticeDeps = Pick<Deps, "db" | "clock" | "config" | "ids">;
+
+function actorOf({ ids }: Pick<Deps, "ids">): Actor {
+  const action = "notice_keys";
+  const request_id = wireId(ids.next());
+  return {
+    kind: "system",
+    id: null,
+    name: "system",
+    api_key_id: null,
+    action,
+    request_id,
+    request_digest: null,
+  };
+}
+
+/** Queues a mail for each notice, where there is somebody to send it. */
+async function queueMails(deps: NoticeDeps, tx: Tx, notices: readonly NoticeRow[]): Promise<void> {
+  if (deps.config.smtp === undefined) return;
+  const jobs = notices.map(({ key_id, kind, about }) => ({
+    payload: { key_id, kind, about },
+    key: `${mailTask} ${key_id} ${kind} ${about}`,
+  }));
+  await enqueueAll(tx, mailTask, jobs);
+}
+
+type Step = (deps: NoticeDeps, tx: Tx) => Promise<NoticeRow[]>;
+
+/** Notices keys whose ends are near, and records those that have ended. */
+const noticeEnds: Step = async (deps, tx) => {
+  const notices = await insertEnding(tx, deps.clock.now(), budget.batch);
+  await queueMails(deps, tx, notices);
+  const actor = actorOf(deps);
+  for (const { key_id: id, kind, org_id, account } of notices)
+    if (kind === "ended") recordExpired(deps, tx, actor, { id, org_id, account });
+  return notices;
+};
+
+const noticeNetworks: Step = async (deps, tx) => {
+  const notices = await insertNewNetworks(tx, deps.clock.now(), budget.batch);
+  await queueMails(deps, tx, notices);
+  return notices;
+};
+
+const noticeUnused: Step = async (deps, tx) => {
+  const keys = await warnOfUnused(deps, tx, { limit: budget.batch });
+  const notices = await insertUnused(tx, "unused", keys, deps.clock.now());
+  await queueMails(deps, tx, notices);
+  return notices;
+};
+
+const endUnusedKeys: Step = async (deps, tx) => {
+  const keys = await endUnused(deps, tx, { limit: budget.batch });
+  const notices = await insertUnused(tx, "ended_unused", keys, deps.clock.now());
+  await queueMails(deps, tx, notices);
+  const actor = actorOf(deps);
+  for (const key of keys) recordExpired(deps, tx, actor, key);
+  return notices;
+};
+
+/**
+ * Looks once for keys whose owners are to be told something, and ends those that nobody used since they were told: some thousand at most. What is
+ * noticed is noticed once, with the mail that tells it, however many servers look and however often they are killed.
+ */
+export async function noticeKeys(deps: NoticeDeps): Promise<void> {
+  for (const step of [noticeEnds, noticeNetworks, endUnusedKeys, noticeUnused])
+    for (let round = 0; round < budget.rounds; round += 1) {
+      const notices = await transaction(deps.db, (tx) => step(deps, tx));
+      if (notices.length < budget.batch) break;
+    }
+}
+
+/** What the job that mails a notice is told. */
+export interface MailJob {
+  key_id: string;
+  kind: KeyNoticeKind;
+  about: string;
+}
+
+const goneKinds: ReadonlySet<KeyNoticeKind> = new Set(["ended", "ended_unused"]);
+
+/** Mails a notice to the owner of a key and to administrators. What has become untrue meanwhile is not told. */
+export async function mailNotice(
+  deps: Pick<Deps, "db" | "config" | "links" | "log">,
+  job: MailJob,
+): Promise<void> {
+  const key = await findAddressed(deps.db, job.key_id);
+  const { smtp } = deps.config;
+  if (key === undefined || smtp === undefined || key.emails.length === 0) return;
+  if (key.revoked_at !== null && !goneKinds.has(job.kind)) return;
+  const url = deps.links.web(key.org_name === null ? "/-/profile" : `/${key.org_name}/settings/security`);
+  const { description, owner, emails } = key;
+  const body = keyNoticeMail({ kind: job.kind, about: job.about, description, owner, url });
+  const id = `${wireId(job.key_id)}.${job.kind}.${Buffer.from(job.about).toString("hex")}`;
+  // Everybody for themselves: they need not know of each other.
+  for (const to of emails) {
+    const rejected = await sendMail(smtp, { ...body, to: [to], id }, mailTimeoutMs);
+    if (rejected.length > 0) deps.log.warn({ key: wireId(job.key_id) }, "the mail server refused an address");
+  }
+}

@@ -1,0 +1,259 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+
+import { followPace } from "../../src/modules/kernel/audit/export-service.ts";
+import { recordInstanceEntry, recorded } from "../../src/modules/kernel/audit/service.ts";
+import { commandActor } from "../../src/cli/command-deps.ts";
+import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../support/app.ts";
+import { listen } from "../support/sockets.ts";
+
+let app: TestApp;
+let port: number;
+let org: TestOrg;
+let root: TestUser;
+let adminKey: string;
+
+const actor = commandActor("test");
+const write = (scope: { id: string }, count: number): Promise<void> =>
+  recorded(app.deps, { org: scope, actor }, async (_tx, record) => {
+    for (let index = 0; index < count; index += 1) record("flow", `f=${index}|\\`);
+  });
+const path = (query = ""): string => `/audit-log/${org.name}/export${query}`;
+const linesOf = (text: string): string[] => text.split("\n").slice(0, -1);
+// Lines are read freely; what is read is compared at once.
+// oxlint-disable-next-line typescript/no-explicit-any
+const entriesOf = (text: string): any[] => linesOf(text).map((line) => JSON.parse(line));
+/** Entries that tell of exports: every export writes one. */
+const isExport = ({ action }: { action: string }): boolean => action === "export";
+const lastSeq = async (): Promise<number> => (await org.admin.get(`/audit-log/${org.name}`)).json.total_count;
+const range = (from: number, to: number): number[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+const pace = { ...followPace };
+
+/** Begins an export over a connection of its own. */
+async function open(query: string, signal?: AbortSignal): Promise<IncomingMessage> {
+  const sent = get({
+    host: "127.0.0.1",
+    port,
+    path: `/api/v2${path(query)}`,
+    headers: { authorization: `Bearer ${adminKey}` },
+    agent: false,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  sent.on("error", () => undefined);
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  return answer.on("error", () => undefined);
+}
+
+beforeAll(async () => {
+  app = await startTestApp();
+  port = await listen(app);
+  org = await app.org();
+  root = await app.user({ instance_admin: true });
+  await org.admin.post(`/service-accounts/${org.name}`, { name: "siem", privilege: "admin" });
+  adminKey = (await org.admin.post(`/service-accounts/${org.name}/siem/api-keys`, { description: "x" })).json
+    .key;
+  await write(org, 1_300);
+});
+afterEach(() => void Object.assign(followPace, pace));
+afterAll(() => app.close());
+
+describe("GET /audit-log/{org}/export", () => {
+  it("gives out every entry as a line, as the list shows it", async () => {
+    const { status, headers, text } = await org.admin.get(path());
+    expect(status).toBe(200);
+    expect(headers["content-type"]).toBe("application/x-ndjson; charset=utf-8");
+    expect(headers["content-disposition"]).toContain(`${org.name}-audit-log.jsonl`);
+    const entries = entriesOf(text);
+    expect(entries.map(({ seq }) => seq)).toEqual(range(1, 1_302));
+    const list = await org.admin.get(`/audit-log/${org.name}?sort_direction=asc&per_page=100`);
+    expect(entries.slice(0, 100)).toEqual(
+      list.json.entries.map((entry: object) => ({ org: org.name, ...entry })),
+    );
+  });
+
+  it("goes on where it broke off, and ends where it is told", async () => {
+    const seqs = async (query: string) =>
+      entriesOf((await org.admin.get(path(query))).text).map(({ seq }) => seq);
+    expect(await seqs("?from_seq=1290&to_seq=1295")).toEqual(range(1_290, 1_295));
+    const last = await lastSeq();
+    expect(await seqs(`?from_seq=${last - 1}`)).toEqual([last - 1, last]);
+    expect(await seqs("?from_seq=9000")).toEqual([]);
+    expect(await seqs("?from_seq=20&to_seq=10")).toEqual([]);
+    expect(await seqs("?to_seq=1")).toEqual([1]);
+    expect(await seqs("?from_seq=499&to_seq=501&format=ocsf").catch(() => "no OCSF")).toHaveLength(3);
+  });
+
+  it("has the same entries in the other forms", async () => {
+    const query = "?from_seq=3&to_seq=5";
+    const plain = entriesOf((await org.admin.get(path(query))).text);
+    const ocsf = await org.admin.get(path(`${query}&format=ocsf`));
+    expect(entriesOf(ocsf.text).map(({ unmapped }) => unmapped)).toEqual(plain);
+    const cef = await org.admin.get(path(`${query}&format=cef`));
+    expect(cef.headers["content-type"]).toBe("text/plain; charset=utf-8");
+    expect(linesOf(cef.text)).toHaveLength(3);
+    for (const line of linesOf(cef.text))
+      expect(line).toMatch(/^CEF:0\|Waybill\|Waybill\|\d+\.\d+\.\d+\|test\|/);
+  });
+
+  it.each([
+    ["?format=xml", "query.format"],
+    ["?from_seq=0", "query.from_seq"],
+    ["?to_seq=9007199254740993", "query.to_seq"],
+    ["?follow=maybe", "query.follow"],
+  ])("refuses %s", async (query, location) => {
+    const answer = await org.admin.get(path(query));
+    expect([answer.status, Object.keys(answer.json.errors)]).toEqual([400, [location]]);
+  });
+
+  it("is for admins", async () => {
+    for (const client of [org.member, org.snapshotter, org.reader])
+      expect((await client.get(path())).status).toBe(403);
+    expect((await org.admin.get("/instance/audit-log/export")).status).toBe(403);
+  });
+
+  it("follows what is recorded, and ends by itself", async () => {
+    Object.assign(followPace, { ms: 3_000, lookMs: 50 });
+    await write(org, 1);
+    const from = await lastSeq();
+    const answer = await open(`?from_seq=${from}&follow=true`);
+    let text = "";
+    const ended = once(answer, "end");
+    answer.setEncoding("utf8").on("data", (piece: string) => void (text += piece));
+    const told = (): unknown[] => entriesOf(text).filter((entry) => !isExport(entry));
+    const read = async (enough: (entries: unknown[]) => boolean): Promise<void> => {
+      await expect.poll(() => enough(told()), { timeout: 2_500 }).toBe(true);
+    };
+    await read((entries) => entries.length === 1);
+    await write(org, 2);
+    await read((entries) => entries.length === 3);
+    await write(org, 1);
+    await read((entries) => entries.length === 4);
+    await ended;
+    const seqs = entriesOf(text).map(({ seq }) => seq);
+    expect(seqs).toEqual(range(from, from + seqs.length - 1));
+    expect(told()).toHaveLength(4);
+  });
+
+  it("follows no further than it is told", async () => {
+    const answer = await org.admin.get(path("?from_seq=1302&to_seq=1303&follow=true"));
+    expect(entriesOf(answer.text)).toHaveLength(2);
+  });
+
+  it("is made twice at once, and no more often, until one of them is done or its client has gone", async () => {
+    Object.assign(followPace, { lookMs: 50 });
+    const aborts = [new AbortController(), new AbortController()];
+    const started = await Promise.all(aborts.map(({ signal }) => open("?follow=true&from_seq=1302", signal)));
+    expect(started.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+    const refused = await org.admin.get(path());
+    expect([refused.status, refused.json.message]).toEqual([
+      429,
+      "Two exports of this log are under way already, try again later",
+    ]);
+    // Another log is not concerned.
+    expect((await root.client.get("/instance/audit-log/export")).status).toBe(200);
+    aborts[0]?.abort();
+    await expect
+      .poll(async () => (await org.admin.get(path("?to_seq=1"))).status, { timeout: 5_000 })
+      .toBe(200);
+    aborts[1]?.abort();
+  });
+
+  it("ends when the server stops", async () => {
+    Object.assign(followPace, { lookMs: 50 });
+    const other = await startTestApp({}, { beside: app });
+    const answer = other.as(adminKey).get(path("?from_seq=1302&follow=true"));
+    await delay(300);
+    other.deps.stopping.abort();
+    expect((await answer).status).toBe(200);
+    await other.close();
+  });
+});
+
+describe("an export", () => {
+  const told = async (on: { json: { entries: Record<string, unknown>[] } }) =>
+    on.json.entries.map(({ actor: who, resource_type, resource, details }) => ({
+      who,
+      resource_type,
+      resource,
+      details,
+    }));
+  const exportsOf = async (of: TestOrg) =>
+    told(await of.admin.get(`/audit-log/${of.name}?action=export&sort_direction=asc`));
+
+  it("is recorded in the log that it gives out, of which it is no part: by whom, in which form, which part", async () => {
+    const here = await app.org();
+    const at = `/audit-log/${here.name}`;
+    const before = await here.admin.get(`${at}/export`);
+    expect(entriesOf(before.text).filter(isExport)).toEqual([]);
+    await here.admin.get(`${at}/export?format=cef&from_seq=2&to_seq=3`);
+    for (const sort of ["asc", "desc"]) {
+      const csv = await here.admin.request("GET", `${at}?sort_direction=${sort}`, {
+        headers: { accept: "text/csv" },
+      });
+      const before = sort === "asc" ? 2 : 3;
+      expect(csv.text.split("\r\n").filter((line) => line.includes(",export,"))).toHaveLength(before);
+    }
+    const who = expect.any(String);
+    const entry = { who, resource_type: "audit_log", resource: here.name };
+    expect(await exportsOf(here)).toEqual([
+      { ...entry, details: { format: "jsonl", from_seq: 1 } },
+      { ...entry, details: { format: "cef", from_seq: 2, to_seq: 3 } },
+      { ...entry, details: { format: "csv" } },
+      { ...entry, details: { format: "csv" } },
+    ]);
+  });
+
+  it("that follows is recorded once an hour for a key, also where it ends at once", async () => {
+    const here = await app.org();
+    const follow = `/audit-log/${here.name}/export?to_seq=1&follow=true`;
+    for (let time = 0; time < 3; time += 1) expect((await here.admin.get(follow)).status).toBe(200);
+    const details = { format: "jsonl", from_seq: 1, to_seq: 1, follow: true };
+    expect(await exportsOf(here)).toMatchObject([{ details }]);
+    await here.admin.post(`/service-accounts/${here.name}`, { name: "siem", privilege: "admin" });
+    const keys = `/service-accounts/${here.name}/siem/api-keys`;
+    const { key } = (await here.admin.post(keys, { description: "x" })).json;
+    await app.as(key).get(follow);
+    expect(await exportsOf(here)).toMatchObject([{}, { who: "siem", details }]);
+    app.clock.advance(3_601);
+    await here.admin.get(follow);
+    expect(await exportsOf(here)).toHaveLength(3);
+  });
+
+  it("that is refused is not recorded", async () => {
+    const here = await app.org();
+    await here.reader.get(`/audit-log/${here.name}/export`);
+    await here.admin.get(`/audit-log/${here.name}/export?format=xml`);
+    expect(await exportsOf(here)).toEqual([]);
+  });
+
+  it("of the log of the instance is recorded there", async () => {
+    await root.client.get("/instance/audit-log/export?format=ocsf");
+    const [latest] = await told(await root.client.get("/instance/audit-log?action=export"));
+    expect(latest).toEqual({
+      who: root.name,
+      resource_type: "audit_log",
+      resource: "instance",
+      details: { format: "ocsf", from_seq: 1 },
+    });
+  });
+});
+
+describe("GET /instance/audit-log/export", () => {
+  it("gives out the log of the instance", async () => {
+    await recordInstanceEntry(app.deps, {
+      actor,
+      action: "backup",
+      resource_type: "backup",
+      resource: "a.tar",
+    });
+    const { text, headers } = await root.client.get("/instance/audit-log/export");
+    expect(headers["content-disposition"]).toContain("instance-audit-log.jsonl");
+    const entries = entriesOf(text);
+    expect(entries.map(({ seq }) => seq)).toEqual(range(1, entries.length));
+    expect(entries.at(-1)).toMatchObject({ org: null, action: "backup", resource: "a.tar" });
+  });
+});

@@ -1,0 +1,158 @@
+import { randomBytes } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { createDeps } from "../../src/app.ts";
+import { compareAnswers, type ComparedAnswers } from "../../src/cli/drill-answers.ts";
+import { openDedicated } from "../../src/db/dedicated.ts";
+import { raw } from "../../src/db/sql.ts";
+import { createLogger } from "../../src/lib/log.ts";
+import { readBackup } from "../../src/modules/maintenance/backups/read-service.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
+import { attestPassed } from "../support/attestations.ts";
+import { keepEvidence } from "../support/evidence.ts";
+import { forge, makeBackup, type RestoreTarget, restoreTarget } from "../support/restoring.ts";
+
+let app: TestApp;
+let org: TestOrg;
+let folder: string;
+let target: RestoreTarget;
+let evidence: string;
+
+beforeEach(async () => {
+  app = await startTestApp({}, { maintained: true });
+  org = await app.org();
+  folder = await mkdtemp(join(tmpdir(), "waybill-faults-"));
+  target = await restoreTarget(folder);
+  for (const trail of ["one", "two"]) await attestPassed(org, trail, "unit");
+  for (const name of ["one", "two", "three"]) {
+    const body = artifactBody({ fingerprint: fingerprintOf(name), filename: name, trail_name: "one" });
+    const { status, text } = await org.member.post(`/artifacts/${org.name}/web`, body);
+    if (status !== 201) throw new Error(text);
+  }
+  evidence = await keepEvidence(app, org, randomBytes(5_000));
+});
+afterEach(async () => {
+  await target.remove();
+  await app.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Does to the database what the program never does: no trigger keeps it from that. */
+async function plant(statement: string): Promise<void> {
+  const connection = await openDedicated(app.deps.db);
+  await connection.run(raw("set session_replication_role = replica"));
+  expect(await connection.run(raw(statement))).toBeGreaterThan(0);
+  connection.cut();
+}
+
+const backup = (): Promise<string> => makeBackup(app, join(folder, "backup.tar"));
+
+/** Compares answers with those of what was restored. */
+function compared(): Promise<ComparedAnswers> {
+  return target.opened((db) => {
+    const { clock, config } = app.deps;
+    const deps = createDeps(config, db, { log: createLogger("silent"), clock });
+    return compareAnswers(app.deps, deps);
+  });
+}
+
+describe("without a fault", { timeout: 60_000 }, () => {
+  it("a restore has nothing to say, and answers are equal", async () => {
+    const { warnings } = await target.restore(await backup());
+    expect(warnings).toEqual([]);
+    const { compared: count, differences } = await compared();
+    expect(differences).toEqual([]);
+    expect(count).toBeGreaterThanOrEqual(5);
+    // Only what does not change by that is compared where something was reported since.
+    await attestPassed(org, "three", "unit");
+    const later = await compared();
+    expect(later.differences).toEqual([]);
+    expect(later.compared).toBeGreaterThan(0);
+  });
+});
+
+describe("a fault in the database that was backed up", { timeout: 60_000 }, () => {
+  it.each([
+    ["a gap in the audit log", "delete from audit_log where seq = 2", "entries of the audit log are missing"],
+    [
+      "the last entry of an audit log",
+      "delete from audit_log l where seq = (select max(seq) from audit_log where org_id = l.org_id)",
+      "the audit log does not end where it should",
+    ],
+    [
+      "the first entry of an audit log",
+      "delete from audit_log where seq = 1",
+      "the audit log does not begin with its first entry",
+    ],
+    ["a gap in the numbers of builds", "delete from builds where number = 2", "builds are missing"],
+    ["the last build", "delete from builds where number = 3", "builds are missing"],
+    [
+      "a verdict that differs",
+      "update trail_compliance set state = case state when 'COMPLIANT' then 'NON-COMPLIANT' else 'COMPLIANT' end",
+      /The verdict on trail [0-9a-f-]{36} is not what its reports come to/,
+    ],
+  ])("%s is found", async (_what, statement, problem) => {
+    await plant(statement);
+    await expect(target.restore(await backup())).rejects.toThrow(problem);
+  });
+
+  it("a missing file of evidence is named", async () => {
+    await app.deps.evidence.remove(evidence);
+    const { findings } = await target.restore(await backup());
+    expect(findings).toEqual([`Evidence ${evidence} is missing`]);
+  });
+
+  it("a changed file of evidence is named", async () => {
+    const { dir } = app.deps.config.evidence;
+    const files = await readdir(dir, { recursive: true });
+    const file = files.find((name) => name.replaceAll("/", "").includes(evidence.slice(4)));
+    await writeFile(join(dir, file ?? "none"), randomBytes(5_000));
+    const { findings } = await target.restore(await backup());
+    expect(findings).toEqual([`Evidence ${evidence} is missing`]);
+  });
+});
+
+describe("a backup whose digests were made to fit", { timeout: 60_000 }, () => {
+  it("with other rows is no copy: its answers differ", async () => {
+    const source = await backup();
+    // As long as before.
+    const forged = await forge(source, join(folder, "forged.tar"), {
+      part: (table, bytes) =>
+        table === "public.audit_log"
+          ? Buffer.from(
+              bytes
+                .toString("latin1")
+                .replaceAll("report_artifact", "report_artefact")
+                .replaceAll("create_artifact", "create_artefact"),
+              "latin1",
+            )
+          : bytes,
+    });
+    await readBackup(createReadStream(forged));
+    await target.restore(forged);
+    const { differences } = await compared();
+    expect(differences).not.toEqual([]);
+    for (const difference of differences) expect(difference).toContain("list_organization_audit_log");
+  });
+
+  it("with other evidence is refused", async () => {
+    const forged = await forge(await backup(), join(folder, "forged.tar"), {
+      evidence: (_sha256, bytes) => randomBytes(bytes.length),
+    });
+    const problem = `evidence ${evidence} is not what its name says`;
+    await expect(readBackup(createReadStream(forged))).rejects.toThrow(problem);
+    await expect(target.restore(forged)).rejects.toThrow(problem);
+  });
+
+  it("is taken for what it is when nothing was changed", async () => {
+    const same = await forge(await backup(), join(folder, "same.tar"), {});
+    expect((await target.restore(same)).warnings).toEqual([]);
+    expect((await compared()).differences).toEqual([]);
+  });
+});

@@ -1,0 +1,361 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { gunzipSync, gzipSync } from "node:zlib";
+
+import { generateIdentity, identityToRecipient } from "age-encryption";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+
+import { migrationsFolder, prepareDatabase } from "../../src/open-database.ts";
+import { type Config, readConfig, walScripts } from "../../src/config.ts";
+import { connect, type Database } from "../../src/db/connect.ts";
+import {
+  findWalArchive,
+  type ManagedPostgres,
+  startManagedPostgres,
+  type WalArchive,
+} from "../../src/db/managed/index.ts";
+import { readMigrations } from "../../src/db/migrate.ts";
+import { createEvidenceStore } from "../../src/evidence/create.ts";
+import { decryptAge } from "../../src/lib/age.ts";
+import { createLogger, silentLog } from "../../src/lib/log.ts";
+import { openArchive } from "../../src/modules/maintenance/backups/encryption-service.ts";
+import { listBackups } from "../../src/modules/maintenance/backups/folder-service.ts";
+import { restorePhysicalBackup } from "../../src/modules/maintenance/backups/physical-restore-service.ts";
+import { openPlace, type Place } from "../../src/modules/maintenance/backups/place-service.ts";
+import { findBase } from "../../src/modules/maintenance/wal/archive-service.ts";
+import { readEvidenceArchive } from "../../src/modules/maintenance/wal/evidence-archive.ts";
+import { copyEvidence } from "../../src/modules/maintenance/wal/evidence-service.ts";
+import { forwardWal, sendWaiting } from "../../src/modules/maintenance/wal/forward-service.ts";
+import {
+  readSent,
+  readSentBases,
+  writeSent,
+  writeSentBases,
+} from "../../src/modules/maintenance/wal/forwarded-service.ts";
+import { keepWalArchive, makeDueBase } from "../../src/modules/maintenance/wal/keep-service.ts";
+import { openArchivedWal } from "../../src/modules/maintenance/wal/restore-service.ts";
+import { readWalState, walHealth } from "../../src/modules/maintenance/wal/state-service.ts";
+import { findRealBucket, type RealBucket, withoutS3 } from "../support/real-s3.ts";
+import { type S3Server, startS3Server } from "../support/s3-server.ts";
+
+const credentials = { accessKey: "known", secretKey: "a secret", region: "us-east-1" };
+
+let server: S3Server;
+let folder: string;
+beforeAll(async () => {
+  server = await startS3Server(credentials);
+  folder = await mkdtemp(join(tmpdir(), "waybill-wal-bucket-"));
+  // PostgreSQL runs as another user when the tests are root's.
+  await chmod(folder, 0o755);
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A configuration whose archive is in the bucket. */
+function configWith(dataDir: string, more: Record<string, string> = {}, given?: RealBucket): Config {
+  const { access, bucket } = given ?? {
+    access: { ...credentials, endpoint: server.endpoint },
+    bucket: server.bucket,
+  };
+  return readConfig({
+    WAYBILL_DATA_DIR: dataDir,
+    WAYBILL_WAL_TO: `s3://${bucket}/${given === undefined ? "wal" : randomUUID()}`,
+    WAYBILL_BACKUP_S3_ENDPOINT: access.endpoint ?? "",
+    WAYBILL_BACKUP_S3_REGION: access.region,
+    WAYBILL_BACKUP_S3_ACCESS_KEY: access.accessKey,
+    WAYBILL_BACKUP_S3_SECRET_KEY: access.secretKey,
+    ...more,
+  });
+}
+
+const rootOf = ({ wal, backups }: Config): Place =>
+  openPlace(wal!.forwardTo!, { ...backups.s3!, attempts: 2 });
+
+describe("files of the log on their way to a bucket", () => {
+  const life = "20261123T100000Z-0123abcd";
+  let spool: string;
+  let own: string;
+  let root: Place;
+  beforeEach(async () => {
+    await server.clear();
+    const config = configWith(join(folder, randomUUID()));
+    spool = config.wal!.folder;
+    own = join(spool, life);
+    root = rootOf(config);
+    await mkdir(join(own, "wal"), { recursive: true });
+  });
+
+  const key = (name: string): string => `wal/${life}/wal/${name}`;
+  async function put(
+    number: number,
+    content: Buffer = randomBytes(1_000),
+  ): Promise<{ name: string; content: Buffer }> {
+    const name = `${number.toString(16).toUpperCase().padStart(24, "0")}.gz`;
+    await writeFile(join(own, "wal", name), gzipSync(content));
+    return { name, content };
+  }
+  const left = (): Promise<string[]> => readdir(join(own, "wal"));
+  const send = (encryptTo: string[] = []): Promise<void> => sendWaiting({ root, encryptTo }, spool);
+
+  it("arrive as they were, and are removed then; those under way are none", async () => {
+    const files = [await put(1), await put(2), await put(3)];
+    await writeFile(join(own, "wal", ".000.gz.1.partial"), "half");
+    await send();
+    expect(await server.keys()).toEqual(files.map(({ name }) => key(name)));
+    for (const { name, content } of files)
+      expect(gunzipSync((await server.read(key(name)))!)).toEqual(content);
+    expect(await left()).toEqual([".000.gz.1.partial"]);
+    expect(await readSent(own)).toMatchObject({ failing_since: null, problem: null });
+  });
+
+  it("wait while the bucket is away, which is noted, and follow", async () => {
+    await put(1);
+    await put(2);
+    await server.failNext("PUT", 4);
+    await expect(send()).rejects.toThrow("SlowDown (503)");
+    const failing = await readSent(own);
+    expect(failing.problem).toContain("SlowDown");
+    expect(failing.failing_since).toBeGreaterThan(Date.now() / 1000 - 60);
+    expect(await left()).toHaveLength(2);
+    await server.clear();
+    await server.cutNext("PUT", 1);
+    await send();
+    expect(await left()).toEqual([]);
+    expect(await readSent(own)).toMatchObject({ failing_since: null, problem: null });
+    expect(await server.keys()).toHaveLength(2);
+  });
+
+  it("are known again by whoever was interrupted after they arrived", async () => {
+    const { name, content } = await put(1);
+    await send();
+    await put(1, content);
+    await send();
+    expect(await left()).toEqual([]);
+    // Also when nothing is known of it any more.
+    await put(1, content);
+    await rm(join(own, "sent.json"));
+    await send();
+    expect(await left()).toEqual([]);
+    expect(await server.keys()).toEqual([key(name)]);
+  });
+
+  it("never take the place of another file", async () => {
+    const { name, content } = await put(1);
+    await send();
+    await put(1);
+    await expect(send()).rejects.toThrow("is there already, and is another file");
+    await expect(send()).rejects.toThrow("is there already, and is another file");
+    expect(gunzipSync((await server.read(key(name)))!)).toEqual(content);
+    expect(await left()).toEqual([name]);
+  });
+
+  it("are encrypted where that is wanted, and known again then, too", async () => {
+    const identity = await generateIdentity();
+    const recipients = [await identityToRecipient(identity)];
+    const { name, content } = await put(1);
+    await send(recipients);
+    const stored = (await server.read(key(`${name}.age`)))!;
+    expect(await server.keys()).toEqual([key(`${name}.age`)]);
+    const pieces: Buffer[] = [];
+    for await (const piece of decryptAge(Readable.from([stored]), [identity])) pieces.push(piece);
+    expect(gunzipSync(Buffer.concat(pieces))).toEqual(content);
+    await put(1, content);
+    await send(recipients);
+    expect(await left()).toEqual([]);
+    await put(1);
+    await expect(send(recipients)).rejects.toThrow("is another file");
+    await writeSent(own, { begun: [], bytes: 0, last_success: null, failing_since: null, problem: null });
+    await put(1, content);
+    await expect(send(recipients)).rejects.toThrow("is another file");
+    expect(await server.read(key(`${name}.age`))).toEqual(stored);
+  });
+});
+
+const real = findRealBucket();
+const cases = [
+  ["in a bucket", { isEncrypted: false, isReal: false }],
+  ["in a bucket, encrypted", { isEncrypted: true, isReal: false }],
+  ["in a bucket of a real service", { isEncrypted: false, isReal: true }],
+] as const;
+
+describe.each(cases)("an archive %s", { timeout: 240_000 }, (_, { isEncrypted, isReal }) => {
+  const isSkipped = isReal && real === undefined;
+  beforeEach(({ skip }) => {
+    if (isSkipped) skip(withoutS3);
+  });
+  let config: Config;
+  let identity: string;
+  let managed: ManagedPostgres;
+  let db: Database;
+  let archive: WalArchive;
+  let forwarding: ReturnType<typeof forwardWal>;
+  const depsOf = () => ({
+    config,
+    db,
+    evidence: createEvidenceStore(config.evidence),
+    log: createLogger("silent"),
+  });
+  const identities = async () => [identity];
+
+  beforeAll(async () => {
+    if (isSkipped) return;
+    await server.clear();
+    identity = await generateIdentity();
+    const recipient = await identityToRecipient(identity);
+    const dataDir = join(folder, randomUUID());
+    config = configWith(
+      dataDir,
+      isEncrypted ? { WAYBILL_BACKUP_ENCRYPT_TO: recipient } : {},
+      isReal ? real : undefined,
+    );
+    managed = await startManagedPostgres({
+      dataDir,
+      log: silentLog,
+      settings: { fsync: "off" },
+      walArchive: { folder: config.wal!.folder, script: walScripts.archive },
+    });
+    db = connect({ connection: managed.connection, max: 4 });
+    await prepareDatabase(db, silentLog);
+    archive = (await findWalArchive(dataDir))!;
+    forwarding = forwardWal(depsOf());
+  }, 120_000);
+  afterAll(async () => {
+    if (isSkipped) return;
+    await db.close();
+    await managed.stop();
+    await forwarding.stop();
+  });
+
+  /** Writes something, and ends the file of the log that it went to. */
+  async function write(): Promise<string> {
+    const name = `org-${randomUUID()}`;
+    await db.pool.query(
+      "insert into organizations (id, name, kind, created_at, last_modified_at) values ($1, $2, 'shared', now(), now())",
+      [randomUUID(), name],
+    );
+    await db.pool.query("select pg_switch_wal()");
+    return name;
+  }
+  const isSent = async (): Promise<boolean> => (await readWalState(depsOf()))!.waiting_bytes === 0;
+  const waiting = { timeout: 60_000, interval: 100 };
+
+  it("gets a physical backup and the log, and a moment is restored from there", async () => {
+    expect(await isDue()).toBe(true);
+    await makeDueBase(depsOf(), "1");
+    expect(await isDue()).toBe(false);
+    const early = await write();
+    const at = Date.now() / 1000;
+    await delay(50);
+    const late = await write();
+    await expect.poll(isSent, waiting).toBe(true);
+    expect(await walHealth(depsOf())).toMatchObject({ status: "ok" });
+    const root = rootOf(config);
+    const { files } = await root.below(archive.life).below("wal").list();
+    expect(files.length).toBeGreaterThan(1);
+    expect(files.every(({ name }) => name.endsWith(".age") === isEncrypted)).toBe(true);
+    const found = (await findBase(root, at, identities))!;
+    const wal = (await openArchivedWal(root.below(archive.life).below("wal"), {
+      script: walScripts.restore,
+      identities,
+    }))!;
+    const dataDir = join(folder, randomUUID());
+    const moment = new Date(at * 1000).toISOString().replace("Z", "+00:00");
+    const { last_change } = await restorePhysicalBackup({
+      found,
+      open: () => openArchive(found.file, identities),
+      openOther: async () => undefined,
+      dataDir,
+      evidence: { dir: join(dataDir, "evidence"), maxBytes: 1, s3: undefined },
+      migrations: await readMigrations(migrationsFolder),
+      finish: async (restored) => {
+        const { rows } = await restored.pool.query<{ name: string }>(
+          "select name from organizations where name = any($1)",
+          [[early, late]],
+        );
+        expect(rows).toEqual([{ name: early }]);
+      },
+      beyond: { until: { seconds: at, text: moment }, wal },
+      archivedEvidence: undefined,
+      replace: false,
+      quarantine: true,
+      quick: false,
+      report: () => {},
+    });
+    expect(last_change).toBeDefined();
+    expect(await readdir(dataDir)).not.toContain("restored-wal");
+  });
+
+  it("gets evidence, and gives it back", async () => {
+    const copied = copyEvidence(depsOf());
+    const staged = await copied.evidence.stage(Readable.from([Buffer.from("kept now")]), { maxBytes: 100 });
+    await staged.keep();
+    const there = readEvidenceArchive(rootOf(config), {
+      s3: config.backups.s3,
+      staging: join(folder, "staging"),
+      identities,
+    });
+    const read = async (): Promise<string> =>
+      text(await there.open(staged.sha256)).catch((error: Error) => error.name);
+    await expect.poll(read, waiting).toBe("kept now");
+    await copied.stop();
+    await expect(there.open("0".repeat(64))).rejects.toThrow("is missing");
+  });
+
+  it("says that it lags, and loses what no moment needs", async () => {
+    await forwarding.stop();
+    await write();
+    await expect.poll(async () => (await readWalState(depsOf()))!.waiting_bytes, waiting).toBeGreaterThan(0);
+    const nowhere = { ...config.backups.s3!, endpoint: "http://127.0.0.1:9", attempts: 1 };
+    const away = openPlace(config.wal!.forwardTo!, nowhere);
+    // What waits may be about to get its name still.
+    const problem = (): Promise<string> =>
+      sendWaiting({ root: away, encryptTo: [] }, config.wal!.folder).then(
+        () => "",
+        (error: unknown) => String(error),
+      );
+    await expect.poll(problem, waiting).toContain("ECONNREFUSED");
+    expect(await readWalState(depsOf())).toMatchObject({ isFailing: true });
+    expect((await walHealth(depsOf()))!.status).toBe("warning");
+    forwarding = forwardWal(depsOf());
+    await expect.poll(isSent, waiting).toBe(true);
+    expect(await readWalState(depsOf())).toMatchObject({ isFailing: false });
+
+    const places = rootOf(config).below(archive.life);
+    const before = (await places.below("wal").list()).files.length;
+    const countBases = async (): Promise<number> => {
+      const { backups, encrypted } = await listBackups(places.below("base"));
+      return backups.length + encrypted.length;
+    };
+    await makeOlder();
+    await makeDueBase(depsOf(), "1");
+    // The moments of the last two weeks need the first one.
+    expect(await countBases()).toBe(2);
+    await makeOlder();
+    config = { ...config, wal: { ...config.wal!, keepSeconds: 86_400 } };
+    await makeDueBase(depsOf(), "1");
+    expect(await countBases()).toBe(2);
+    expect((await places.below("wal").list()).files.length).toBeLessThan(before);
+  });
+
+  /** Has the archive's physical backups have been made eight days earlier. */
+  async function makeOlder(): Promise<void> {
+    const bases = await readSentBases(archive.root);
+    await writeSentBases(
+      archive.root,
+      bases.map((each) => ({ ...each, finished_at: each.finished_at - 8 * 86_400 })),
+    );
+  }
+
+  async function isDue(): Promise<boolean> {
+    let isAsked = false;
+    await keepWalArchive(depsOf(), async () => void (isAsked = true));
+    return isAsked;
+  }
+});

@@ -1,0 +1,123 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+
+import { prepareDatabase } from "../../src/open-database.ts";
+import { connect, type Database } from "../../src/db/connect.ts";
+import { createEvidenceStore } from "../../src/evidence/create.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { backUpBeforeMigrating } from "../../src/modules/maintenance/backups/before-migrating-service.ts";
+import { folderPlace } from "../../src/modules/maintenance/backups/place-service.ts";
+import { uniqueName } from "../support/app.ts";
+import type { Answer } from "../support/client.ts";
+import { createDatabase, dropDatabase, urlOf, withDatabase } from "../support/databases.ts";
+import { earlierStates, makeEarlierState } from "../support/earlier-states.ts";
+import { spawnWaybill } from "../support/server-process.ts";
+
+const name = uniqueName("upgrade").replaceAll("-", "_");
+const server = inject("postgres");
+let db: Database;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "waybill-upgrade-"));
+  await createDatabase(server, name);
+  db = connect({ connection: withDatabase(server, name), max: 3 });
+});
+afterAll(async () => {
+  await db.close();
+  await dropDatabase(server, name);
+  await rm(folder, { recursive: true });
+});
+
+interface Told {
+  code: number;
+  json: Answer["json"];
+  stderr: string;
+}
+
+/** Asks what an upgrade would do, with these settings. */
+async function check(environment: Record<string, string>, ...more: string[]): Promise<Told> {
+  const child = spawnWaybill(["upgrade", "--check", "--json", ...more], {
+    WAYBILL_DATA_DIR: join(folder, "data"),
+    ...environment,
+  });
+  const ended = new Promise<number>((done) => child.once("close", done));
+  const [stdout, stderr] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
+  return { code: await ended, json: JSON.parse(stdout || "{}"), stderr };
+}
+
+const onDatabase = (): Record<string, string> => ({ DATABASE_URL: urlOf(server, name) });
+
+describe.skipIf(inject("cluster"))("waybill upgrade --check", { timeout: 120_000 }, () => {
+  it("says that nothing is installed, and makes nothing", async () => {
+    const told = await check({});
+    expect([told.code, told.stderr, told.json["installed"]]).toEqual([0, "", false]);
+    const empty = await check(onDatabase());
+    expect([empty.code, empty.json["installed"]]).toEqual([0, false]);
+    expect((await db.pool.query("select to_regclass('migrations') as found")).rows).toEqual([
+      { found: null },
+    ]);
+  });
+
+  it("tells what an earlier state needs, and asks for a backup until there is one", async () => {
+    await makeEarlierState(db, earlierStates[0]!);
+    await db.pool.query("analyze");
+    const told = await check(onDatabase());
+    expect(told.code).toBe(3);
+    expect(told.stderr).toContain("no backup of the last 24 hours");
+    const rewriting = told.json["migrations"].find((each: { name: string }) => each.name.startsWith("0032"));
+    expect(rewriting).toMatchObject({ rewrites: true });
+    expect(rewriting.tables.map((table: { name: string }) => table.name)).toContain("attestations");
+    expect(
+      rewriting.tables.find((table: { name: string }) => table.name === "attestations").rows,
+    ).toBeGreaterThan(20);
+    expect(rewriting.bytes).toBeGreaterThan(0);
+    expect(told.json["seconds"]).toBeGreaterThan(0);
+
+    const evidence = createEvidenceStore({ dir: join(folder, "evidence"), maxBytes: 1, s3: undefined });
+    const file = await backUpBeforeMigrating(
+      { db, evidence },
+      { place: folderPlace(folder), program: "0.1.0" },
+      [],
+    );
+    const after = await check(onDatabase(), "--backups", folder);
+    expect([after.code, after.stderr, after.json["backup"].file]).toEqual([0, "", file]);
+    const set = await check({ ...onDatabase(), WAYBILL_BACKUP_TO: folder });
+    expect([set.code, set.json["backup"].file]).toEqual([0, file]);
+  });
+
+  it("finds nothing to do in a database that is up to date", async () => {
+    await prepareDatabase(db, silentLog);
+    const told = await check(onDatabase());
+    expect([told.code, told.json["migrations"], told.json["from"]]).toEqual([0, [], told.json["to"]]);
+  });
+
+  it("warns of a later version's schema, and fails for one that cannot be worked with", async () => {
+    const { rows } = await db.pool.query<{ program: string }>(
+      "select max(program) as program from migrations",
+    );
+    const [major, minor] = (rows[0]?.program ?? "").split(".").map(Number);
+    const later = (program: string): Promise<unknown> =>
+      db.pool.query(
+        `insert into migrations (name, checksum, program) values ('9999-later.sql', $1, $2)
+         on conflict (name) do update set program = excluded.program`,
+        [randomUUID(), program],
+      );
+    await later(`${major}.${(minor ?? 0) + 1}.0`);
+    const ahead = await check(onDatabase());
+    expect([ahead.code, ahead.json["ahead"]]).toEqual([3, ["9999-later.sql"]]);
+    await later(`${major}.${(minor ?? 0) + 2}.0`);
+    const beyond = await check(onDatabase());
+    expect(beyond.code).toBe(1);
+    expect(beyond.stderr).toContain("was written by a newer version");
+  });
+
+  it("says what it is for when it is not told to look", async () => {
+    const child = spawnWaybill(["upgrade"], { WAYBILL_DATA_DIR: join(folder, "data") });
+    expect(await new Promise((done) => child.once("close", done))).toBe(2);
+  });
+});

@@ -1,0 +1,44 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { inaccessible } from "../../support/axe.ts";
+import { hasBrowser } from "../../support/browser.ts";
+import { openSite, type WebSite } from "../../support/web.ts";
+
+describe.skipIf(!hasBrowser)("the pages about the installation", { timeout: 120_000 }, () => {
+  let site: WebSite;
+  beforeAll(async () => {
+    site = await openSite();
+  }, 300_000);
+
+  it.each([
+    ["/-/instance/health", "Secret key"],
+    ["/-/instance/backups", "Last restore drill"],
+    ["/-/instance/security", "No key does by these rules."],
+    ["/-/instance/log", "Signed in"],
+  ])("show at %s how it stands, to whoever reads them in whichever way", async (path, shown) => {
+    const { page, context, complaints } = await site.open();
+    await page.goto(path);
+    await page.getByText(shown).first().waitFor();
+    expect(await inaccessible(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+    // So narrow that tables without links are wider than their frames.
+    await page.setViewportSize({ width: 200, height: 800 });
+    expect(await inaccessible(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("list of the log what was asked for, and give out all of it", async () => {
+    const { page, context } = await site.open();
+    await page.goto("/-/instance/log?action=never_done");
+    await page.getByText("Nothing was recorded").waitFor();
+    await page.getByLabel("Did, such as sign_in_failed").fill("sign_in");
+    await page.getByText("method: api_key").first().waitFor();
+    expect(new URL(page.url()).searchParams.get("action")).toBe("sign_in");
+    await page.getByRole("button", { name: "Export" }).click();
+    const link = page.getByRole("link", { name: "Whole log as JSON lines" });
+    expect(await link.getAttribute("href")).toBe("/api/v2/instance/audit-log/export?format=jsonl");
+    await context.close();
+  });
+});

@@ -1,0 +1,161 @@
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { findManagedPostgres } from "../../../src/db/managed/index.ts";
+import { connect } from "../../../src/db/connect.ts";
+import { inaccessible } from "../../support/axe.ts";
+import { hasBrowser, openBrowser } from "../../support/browser.ts";
+import { freePort, initialAdminKey, startServer, withUsedDataDir } from "../../support/server-process.ts";
+import { startProvider, type TestProvider } from "../../support/sign-in-provider.ts";
+import { builtWeb } from "../../support/web-site.ts";
+
+const pageOf = (path: string): string => `${path}/-/profile`;
+
+/** Runs a statement on the database of a running server. */
+async function runOn(dataDir: string, statement: string): Promise<void> {
+  const connection = await findManagedPostgres(dataDir);
+  if (connection === undefined) throw new Error("There is no database");
+  const db = connect({ connection, max: 1 });
+  await db.pool.query(statement);
+  await db.close();
+}
+
+describe.skipIf(!hasBrowser)("people who sign in at a provider", { timeout: 120_000 }, () => {
+  let url: string;
+  let dataDir: string;
+  let provider: TestProvider;
+  let context: BrowserContext;
+  let page: Page;
+  let end: () => Promise<void>;
+
+  beforeAll(async () => {
+    const web = await builtWeb();
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    provider = await startProvider(`${url}/-/sign-in/oidc/sso/callback`);
+    provider.deliver = async (address, form) => {
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      return (await fetch(address, { method: "POST", headers, body: form })).status;
+    };
+    provider.person = {
+      sub: "ann-7",
+      preferred_username: "ann",
+      name: "Ann Lee",
+      groups: ["platform-admins", "admins-main"],
+    };
+    await new Promise<void>((resolve, reject) => {
+      const served = withUsedDataDir(async (dir) => {
+        const server = await startServer(dir, {
+          PORT: String(port),
+          WAYBILL_PUBLIC_URL: url,
+          WAYBILL_WEB: web,
+          WAYBILL_OIDC_ISSUER: provider.issuer,
+          WAYBILL_OIDC_CLIENT_ID: provider.clientId,
+          WAYBILL_OIDC_CLIENT_SECRET: provider.clientSecret,
+          WAYBILL_OIDC_ROLES:
+            '- {group: platform-admins, instance_admin: true}\n- {group: "admins-(.+)", org: "$1", role: admin}',
+        });
+        dataDir = dir;
+        await new Promise<void>((stop) => {
+          end = async () => {
+            stop();
+            await served;
+          };
+          resolve();
+        });
+        await server.stop();
+      });
+      served.catch(reject);
+    });
+    context = await (await openBrowser()).newContext({ baseURL: url, timezoneId: "UTC", locale: "en" });
+    page = await context.newPage();
+  }, 300_000);
+  afterAll(async () => {
+    await context?.close();
+    await end?.();
+    await provider?.close();
+  });
+
+  async function signIn(): Promise<void> {
+    await page.goto(`/-/sign-in?next=${encodeURIComponent("/-/profile")}`);
+    await page.getByRole("link", { name: /^Sign in with 127\.0\.0\.1/ }).click();
+    await page.getByRole("heading", { name: "Profile" }).waitFor();
+  }
+
+  it("see where they are signed in, and who they are at the provider", async () => {
+    await signIn();
+    const sessions = page.getByRole("table", { name: "Sessions" });
+    await sessions.getByText("this one").waitFor();
+    expect(await sessions.getByText(/^Chrome on /).count()).toBe(1);
+    await page.getByRole("table", { name: "Sign-in methods" }).getByText("as ann-7").waitFor();
+    expect(await inaccessible(page)).toEqual([]);
+    const other = await context.request.post(`${url}/api/v2/user/sessions`, {
+      data: { api_key: initialAdminKey(dataDir) },
+      headers: { origin: url },
+    });
+    expect(other.status()).toBe(201);
+  });
+
+  it("make a key half an hour later only after they signed in again, and come back to the page", async () => {
+    await context.clearCookies();
+    await signIn();
+    await runOn(dataDir, "update sessions set proved_at = proved_at - interval '31 minutes'");
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("What it is for").fill("at the page");
+    await page.getByRole("button", { name: "Make the key" }).click();
+    const again = page.getByRole("link", { name: /^Sign in again with 127\.0\.0\.1/ });
+    await again.waitFor();
+    expect(await inaccessible(page)).toEqual([]);
+    await again.click();
+    await page.waitForURL(pageOf(url));
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("What it is for").fill("at the page");
+    await page.getByRole("button", { name: "Make the key" }).click();
+    await page.getByText(/wb_[\w-]{43}/).waitFor();
+  });
+
+  it("end all other sessions at once", async () => {
+    await page.goto("/-/profile");
+    await page.getByRole("button", { name: "End all others" }).click();
+    await page.getByRole("button", { name: "End the others" }).click();
+    const sessions = page.getByRole("table", { name: "Sessions" });
+    await expect.poll(() => sessions.getByRole("row").count()).toBe(2);
+  });
+
+  it("are shown to administrators with what gave their membership, and with their sessions", async () => {
+    await page.goto("/main/settings/members");
+    const row = page.getByRole("row").filter({ hasText: "ann" });
+    await row.getByText("by the provider's rule").waitFor();
+    await page.getByRole("row").filter({ hasText: "admin" }).getByText("by hand").first().waitFor();
+    await row.getByRole("button", { name: "Sessions of ann" }).click();
+    await page
+      .getByRole("dialog")
+      .getByText(/^Chrome on /)
+      .waitFor();
+    expect(await inaccessible(page)).toEqual([]);
+    await page.getByRole("button", { name: "Cancel" }).click();
+  });
+
+  it("are told by a page when the sign-in fails", async () => {
+    const stranger = await (await openBrowser()).newContext({ baseURL: url });
+    const failed = await stranger.newPage();
+    await failed.goto("/-/sign-in/oidc/sso/callback?code=x&state=y");
+    await failed.getByRole("heading", { name: "You are not signed in" }).waitFor();
+    expect(await inaccessible(failed)).toEqual([]);
+    await failed.getByRole("link", { name: "Back to the sign-in page" }).click();
+    await failed.getByRole("heading", { name: "Sign in" }).waitFor();
+    await stranger.close();
+  });
+
+  it("are signed out at the provider, too", async () => {
+    await page.goto("/main");
+    await page.getByRole("button", { name: "Ann Lee" }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByRole("button", { name: "Yes, sign me out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    expect(new URL(page.url()).origin).toBe(url);
+    expect((await context.request.get(`${url}/api/v2/user`, { headers: { origin: url } })).status()).toBe(
+      401,
+    );
+  });
+});

@@ -1,0 +1,32 @@
+const words: Readonly<Record<string, string>> = {
+  sign_in: "Signed in",
+  sign_in_failed: "Could not sign in",
+  sign_out: "Signed out",
+  session_revoked: "Ended a session",
+  role_mapped: "Was given a role by the provider",
+  key_expired: "A key ended",
+  address_refused: "Came from a wrong address",
+  break_glass: "Used an emergency link",
+  export: "Exported",
+  backup: "Made a backup",
+  restore: "Restored a backup",
+  restore_drill: "Tried a backup",
+  settings_changed: "Changed settings",
+  quarantine_released: "Released from quarantine",
+};
+
+/** Says what an action in the log of the installation is. One that is not known is called as the server calls it. */
+export function instanceActionWords(action: string): string {
+  const plain = action.replaceAll("_", " ");
+  return words[action] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
+}
+
+/** Says what else is known of an entry: its members by name, lists with commas between. */
+export function detailsInWords(details: Readonly<Record<string, unknown>> | null): string {
+  return Object.entries(details ?? {})
+    .map(([name, value]) => {
+      const text = Array.isArray(value) ? value.join(", ") : value;
+      return `${name.replaceAll("_", " ")}: ${typeof text === "string" ? text : JSON.stringify(text)}`;
+    })
+    .join("; ");
+}

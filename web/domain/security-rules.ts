@@ -1,0 +1,71 @@
+/** Rules as they stand in the fields of a form: days as text, addresses a line each. */
+export interface RuleDraft {
+  personal: string;
+  service: string;
+  requireExpiry: boolean;
+  warn: string;
+  unused: string;
+  addresses: string;
+  ssoOnly: boolean;
+}
+
+/** What is sent of rules. */
+interface Rules {
+  max_key_age_days: { personal: number | null; service: number | null };
+  require_expiry: boolean;
+  warn_days: number;
+  unused_days: number | null;
+  allowed_addresses: string[] | null;
+  sso_only: boolean;
+}
+
+const daysText = (days: number | null): string => (days === null ? "" : String(days));
+const daysOf = (text: string): number | null => (text.trim() === "" ? null : Number(text));
+
+/** Writes rules into the fields of a form. */
+export function ruleDraft(rules: Rules): RuleDraft {
+  return {
+    personal: daysText(rules.max_key_age_days.personal),
+    service: daysText(rules.max_key_age_days.service),
+    requireExpiry: rules.require_expiry,
+    warn: String(rules.warn_days),
+    unused: daysText(rules.unused_days),
+    addresses: (rules.allowed_addresses ?? []).join("\n"),
+    ssoOnly: rules.sso_only,
+  };
+}
+
+/** Reads networks and addresses, separated by blanks, commas or lines. */
+export function addressList(text: string): string[] {
+  return text.split(/[\s,]+/).filter((part) => part !== "");
+}
+
+const usualWarning = 14;
+
+/** Reads the rules from the fields of a form. */
+export function rulesOfDraft(draft: RuleDraft): Rules {
+  const addresses = addressList(draft.addresses);
+  return {
+    max_key_age_days: { personal: daysOf(draft.personal), service: daysOf(draft.service) },
+    require_expiry: draft.requireExpiry,
+    warn_days: daysOf(draft.warn) ?? usualWarning,
+    unused_days: daysOf(draft.unused),
+    allowed_addresses: addresses.length === 0 ? null : addresses,
+    sso_only: draft.ssoOnly,
+  };
+}
+
+const mostAddresses = 256;
+
+/** Gives what is wrong with a list of addresses, or with the first wrong one of them. */
+export function addressesOf(
+  error: Error,
+  wrongField: (error: Error, name: string) => string | undefined,
+): string | undefined {
+  const names = Array.from({ length: mostAddresses }, (_each, index) => `allowed_addresses[${index}]`);
+  for (const name of ["allowed_addresses", ...names]) {
+    const wrong = wrongField(error, name);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}

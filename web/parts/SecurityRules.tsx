@@ -1,0 +1,264 @@
+import { useState } from "react";
+
+import type { Action } from "../api/action.ts";
+import { useProviderOnly } from "../api/account.ts";
+import type { AnswerOf, InputOf, WriteAddress } from "../api/contract.ts";
+import { addressesOf, type RuleDraft, ruleDraft, rulesOfDraft } from "../domain/security-rules.ts";
+import { Check, Field } from "../ui/Field.tsx";
+import { Card, Quiet, Stack } from "../ui/Layout.tsx";
+import { Note } from "../ui/Note.tsx";
+import { type Column, Table } from "../ui/Table.tsx";
+import { Time, useNow } from "../ui/Time.tsx";
+import { wrongField } from "./ActionDialog.tsx";
+import styles from "./SecurityRules.module.css";
+import { WriteForm } from "./WriteForm.tsx";
+
+type Rules = AnswerOf<"GET /instance/security">;
+type EndingKey = Rules["ending_keys"][number];
+
+/** What is said of rules, by whose they are. */
+interface RuleWords {
+  /** What becomes of a personal key that is too old. */
+  oldPersonalKey: string;
+  /** What stands in place of keys that end, when there is none. */
+  noEndingKey: string;
+}
+
+const graceDays = 30;
+
+interface DaysProps {
+  label: string;
+  hint: string;
+  value: string;
+  wrong: string | undefined;
+  placeholder?: string;
+  isRequired?: boolean;
+  most?: number;
+  onChange: (days: string) => void;
+}
+
+/** A number of days, or nothing for no rule. */
+function Days({ label, hint, value, wrong, placeholder, isRequired, most = 3650, onChange }: DaysProps) {
+  return (
+    <Field label={label} hint={hint} wrong={wrong}>
+      {(tie) => (
+        <input
+          {...tie}
+          type="number"
+          inputMode="numeric"
+          min={1}
+          max={most}
+          required={isRequired === true}
+          placeholder={placeholder ?? "no limit"}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface PartProps {
+  words: RuleWords;
+  draft: RuleDraft;
+  error: Error | null;
+  change: (part: Partial<RuleDraft>) => void;
+}
+
+function KeyRules({ words, draft, error, change }: PartProps) {
+  return (
+    <fieldset className={styles["rules"]}>
+      <legend>Keys</legend>
+      <div className={styles["pair"]}>
+        <Days
+          label="Oldest service account key, in days"
+          hint="Counted from when it was made or rotated."
+          value={draft.service}
+          wrong={wrongField(error, "max_key_age_days.service")}
+          onChange={(service) => change({ service })}
+        />
+        <Days
+          label="Oldest personal key, in days"
+          hint={words.oldPersonalKey}
+          value={draft.personal}
+          wrong={wrongField(error, "max_key_age_days.personal")}
+          onChange={(personal) => change({ personal })}
+        />
+        <Days
+          label="End keys not used for, in days"
+          hint="Their owners are told before."
+          value={draft.unused}
+          wrong={wrongField(error, "unused_days")}
+          onChange={(unused) => change({ unused })}
+        />
+        <Days
+          label="Tell owners before an end, in days"
+          hint="And again 3 days and a day before."
+          value={draft.warn}
+          wrong={wrongField(error, "warn_days")}
+          placeholder="14"
+          isRequired
+          most={90}
+          onChange={(warn) => change({ warn })}
+        />
+      </div>
+      <Check
+        checked={draft.requireExpiry}
+        onChange={(event) => change({ requireExpiry: event.target.checked })}
+      >
+        Keys must have an end
+      </Check>
+    </fieldset>
+  );
+}
+
+function AccessRules({ draft, error, change }: PartProps) {
+  const isProviderOnly = useProviderOnly() === true;
+  const wrong = error === null ? undefined : addressesOf(error, wrongField);
+  return (
+    <fieldset className={styles["rules"]}>
+      <legend>Callers</legend>
+      <Field
+        label="Addresses they come from"
+        hint="A network or address a line, as 10.0.0.0/8 or 2001:db8::/32, your own among them. Empty: from anywhere."
+        wrong={wrong}
+      >
+        {(tie) => (
+          <textarea
+            {...tie}
+            rows={4}
+            spellCheck={false}
+            placeholder="from anywhere"
+            value={draft.addresses}
+            onChange={(event) => change({ addresses: event.target.value })}
+          />
+        )}
+      </Field>
+      <Check checked={draft.ssoOnly} onChange={(event) => change({ ssoOnly: event.target.checked })}>
+        People sign in at the sign-in provider, not with keys
+      </Check>
+      {isProviderOnly ? (
+        <Quiet isSmall>
+          The settings of this server ask that of everybody anyway: nobody opens these pages with a key.
+        </Quiet>
+      ) : null}
+      {wrongField(error, "sso_only") === undefined ? null : (
+        <Note kind="bad">{wrongField(error, "sso_only")}</Note>
+      )}
+    </fieldset>
+  );
+}
+
+interface RulesFormProps<A extends WriteAddress> {
+  rules: Rules;
+  words: RuleWords;
+  /** Sets the rules. */
+  save: Action<A>;
+  /** Says what is sent for rules like these. */
+  inputOf: (rules: ReturnType<typeof rulesOfDraft>) => InputOf<A>;
+  /** Why they cannot be set. */
+  refused: string | undefined;
+}
+
+function RulesForm<A extends WriteAddress>({ rules, words, save, inputOf, refused }: RulesFormProps<A>) {
+  const [draft, setDraft] = useState(() => ruleDraft(rules));
+  const change = (part: Partial<RuleDraft>): void => {
+    save.reset();
+    setDraft((before) => ({ ...before, ...part }));
+  };
+  const parts = { words, draft, error: save.error, change };
+  return (
+    <WriteForm action={save} input={inputOf(rulesOfDraft(draft))} submit="Save" isPrimary refused={refused}>
+      <KeyRules {...parts} />
+      <AccessRules {...parts} />
+      <Note>
+        Where ages or ends become stricter, keys that break the rule work for {graceDays} days more. Addresses
+        and sign-in count at once.
+      </Note>
+    </WriteForm>
+  );
+}
+
+const columns: Column<EndingKey>[] = [
+  {
+    key: "description",
+    head: "For",
+    cell: ({ description, owner, owner_kind, last_used_at }) => (
+      <>
+        <strong>{description}</strong>
+        <div>
+          <Quiet isSmall>
+            {owner_kind === "user" ? "personal key of " : ""}
+            {owner}
+          </Quiet>
+        </div>
+        <div>
+          <Quiet isSmall>
+            used <Time at={last_used_at} />
+          </Quiet>
+        </div>
+      </>
+    ),
+  },
+  {
+    key: "ends",
+    head: "Ends",
+    cell: ({ ends_at, by_rules }) => (
+      <>
+        <Time at={ends_at} />
+        {by_rules ? (
+          <div>
+            <Quiet isSmall>by these rules</Quiet>
+          </div>
+        ) : null}
+      </>
+    ),
+  },
+];
+
+/** Says until when keys have time that were made before a rule became stricter. */
+function Grace({ tightenedAt }: { tightenedAt: number | null }) {
+  const now = useNow();
+  if (tightenedAt === null) return null;
+  const end = tightenedAt + graceDays * 86_400;
+  if (end <= now) return null;
+  return (
+    <Note kind="warn">
+      The rules became stricter <Time at={tightenedAt} />: keys from before work until <Time at={end} exact />{" "}
+      at least. Rotate them, or make others.
+    </Note>
+  );
+}
+
+function EndingKeys({ rules, words }: { rules: Rules; words: RuleWords }) {
+  return (
+    <Card title={`Keys that end within ${graceDays} days`}>
+      {rules.ending_keys.length === 0 ? (
+        <p className={styles["none"]}>
+          <Quiet>{words.noEndingKey}</Quiet>
+        </p>
+      ) : (
+        <Table
+          label="Keys that end soon"
+          columns={columns}
+          rows={rules.ending_keys}
+          rowKey={({ id }) => id}
+        />
+      )}
+    </Card>
+  );
+}
+
+/** Rules for keys and for those who call, to be read and set, and which keys they end soon. */
+export function SecurityRules<A extends WriteAddress>(props: RulesFormProps<A>) {
+  const { rules, words } = props;
+  return (
+    <div className={styles["security"]}>
+      <RulesForm {...props} />
+      <Stack>
+        <Grace tightenedAt={rules.tightened_at} />
+        <EndingKeys rules={rules} words={words} />
+      </Stack>
+    </div>
+  );
+}
