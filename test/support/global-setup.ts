@@ -7,6 +7,7 @@ import type { TestProject } from "vitest/node";
 import { prepareDatabase } from "../../src/open-database.ts";
 import { endpoints } from "../../src/contract/index.ts";
 import { startManagedPostgres } from "../../src/db/managed/index.ts";
+import { layoutOf } from "../../src/db/managed/layout.ts";
 import { distribute } from "../../src/db/citus/distribute.ts";
 import { connect } from "../../src/db/connect.ts";
 import { withSchema } from "../../src/db/migrate.ts";
@@ -42,6 +43,16 @@ declare module "vitest" {
 /** Tests need no durability of their own: the durability tests run a server with the real settings. */
 const fastSettings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
 
+/** Prints what PostgreSQL logged of files it could not use: statements that failed for it say no more than to look there. */
+async function tellOfTroubles(dataDir: string): Promise<void> {
+  const { logFile } = await layoutOf(dataDir);
+  const log = await readFile(logFile, "utf8").catch(() => "");
+  const troubles = log
+    .split("\n")
+    .filter((line) => /could not (?:write|extend|fsync|open|rename)/.test(line));
+  for (const line of troubles.slice(0, 10)) console.warn(`PostgreSQL: ${line}`);
+}
+
 async function startPostgres(): Promise<{ connection: Connection; stop(): Promise<void> }> {
   const external = process.env["TEST_DATABASE_URL"];
   if (external !== undefined && external !== "") return { connection: external, stop: async () => {} };
@@ -52,6 +63,7 @@ async function startPostgres(): Promise<{ connection: Connection; stop(): Promis
     connection: managed.connection,
     stop: async () => {
       await managed.stop();
+      await tellOfTroubles(dataDir);
       await rm(dataDir, { recursive: true, force: true });
     },
   };
