@@ -27,7 +27,7 @@ import {
   judgeSecretKey,
 } from "../domain/health.ts";
 import { countOverdue, countStopped } from "../jobs/stopped-store.ts";
-import { createSecretBox } from "../lib/secret-box.ts";
+import { createSecretBox, type SecretBox } from "../lib/secret-box.ts";
 import { firstKeyDescription } from "../modules/identity/bootstrap/service.ts";
 import { listLastSuccesses } from "../modules/maintenance/backups/overview-service.ts";
 import {
@@ -48,10 +48,10 @@ import { initialKeyFile } from "./first-start.ts";
 /** Connections of a server beside its pool: for listening, jobs and locks. */
 const besidePool = 4;
 
-/** Tells which key this installation seals with; undefined when none was made yet. Makes none. */
-function ownFingerprint(config: Config): string | undefined {
+/** Gives what this installation seals with; undefined when no key was made yet. Makes none. */
+export function ownSecrets(config: Config): SecretBox | undefined {
   if (config.secretKey === undefined && !existsSync(join(config.dataDir, "secret-key"))) return undefined;
-  return createSecretBox(loadSecretKey(config)).fingerprint;
+  return createSecretBox(loadSecretKey(config));
 }
 
 /** How many seconds ago the last success of a kind was; undefined without any. */
@@ -108,7 +108,7 @@ function keyChecks(db: Database, config: Config): DoctorCheck[] {
       group: "keys",
       name: "secret_key",
       look: async () => {
-        const [noted, own] = [await findSecretKey(db), ownFingerprint(config)];
+        const [noted, own] = [await findSecretKey(db), ownSecrets(config)?.fingerprint];
         if (noted === undefined) return undefined;
         const remedy =
           "Set WAYBILL_SECRET_KEY, or the file secret-key in the data directory, to the key the servers use";

@@ -13,7 +13,6 @@ import {
   judgeFileSystem,
   judgeNode,
   judgePlainHttp,
-  judgeProxy,
   judgeSecretFiles,
   judgeSettings,
   type Rights,
@@ -53,7 +52,8 @@ async function readFileSystem(folder: string): Promise<string | undefined> {
   return mounts === undefined ? undefined : fileSystemOf(await realpath(await existing(folder)), mounts);
 }
 
-function exposureOf(config: Config): Exposure {
+/** Tells which settings matter to who may do what. */
+export function exposureOf(config: Config): Exposure {
   const { dev, allowPrivateTargets, logLevel, host, inheritedSocket, tls, trustedProxies, publicUrl } =
     config;
   return {
@@ -128,7 +128,6 @@ export function machineChecks(config: Config): DoctorCheck[] {
     },
     { group: "machine", name: "descriptors", look: () => judgeDescriptors(openFilesLimit()) },
     { group: "network", name: "plain_http", look: () => judgePlainHttp(exposure) },
-    { group: "network", name: "trusted_proxies", look: () => judgeProxy(exposure) },
     {
       group: "evidence",
       name: "evidence_disk",

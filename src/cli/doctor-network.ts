@@ -1,14 +1,24 @@
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
 import { connect as connectTls } from "node:tls";
 
 import SMTPConnection from "nodemailer/lib/smtp-connection/index.js";
 
 import type { Config } from "../config.ts";
-import { type Diagnosis, judgeCertificate, judgeReached } from "../domain/doctor.ts";
+import {
+  type Diagnosis,
+  isBehindProxy,
+  judgeCertificate,
+  judgeProxy,
+  judgeReached,
+} from "../domain/doctor.ts";
+import { askRoute, judgeRoute, pretendedAddress, readRoute, routeHeader } from "../domain/route.ts";
 import { reachableHost } from "../lib/network.ts";
 import type { DoctorCheck } from "./doctor-checks.ts";
+import { ownSecrets } from "./doctor-database.ts";
+import { exposureOf } from "./doctor-machine.ts";
 import { askOwnServer } from "./health.ts";
 
 const waitMs = 4_000;
@@ -22,8 +32,11 @@ const reasonOf = (error: unknown): string => {
 };
 
 /** Reads the beginning of what an address answers. */
-async function read(url: string): Promise<{ status: number; text: string }> {
-  const answer = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(waitMs) });
+async function read(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; text: string; headers: Headers }> {
+  const answer = await fetch(url, { headers, redirect: "manual", signal: AbortSignal.timeout(waitMs) });
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of answer.body ?? []) {
@@ -31,7 +44,7 @@ async function read(url: string): Promise<{ status: number; text: string }> {
     length += chunk.length;
     if (length > mostBytes) break;
   }
-  return { status: answer.status, text: Buffer.concat(chunks).toString("utf8") };
+  return { status: answer.status, text: Buffer.concat(chunks).toString("utf8"), headers: answer.headers };
 }
 
 /** Says why something failed; undefined when it did not. */
@@ -74,6 +87,30 @@ async function lookAtPublicUrl(config: Config): Promise<Diagnosis | undefined> {
   const remedy =
     "Check WAYBILL_PUBLIC_URL, its name, its certificate and the proxy: links in messages lead there";
   return judgeReached(config.publicUrl, problem, remedy);
+}
+
+/** Sends a request by the public URL, and judges what the server saw of it; by the settings alone where nothing answers that knows the secret key. */
+async function lookAtProxies(config: Config): Promise<Diagnosis> {
+  const exposure = exposureOf(config);
+  const secrets = ownSecrets(config);
+  if (secrets === undefined || !config.roles.api || (await whoListens(config)) !== "ours")
+    return judgeProxy(exposure);
+  const route = await read(`${config.publicUrl}/live`, {
+    [routeHeader]: askRoute(secrets, Date.now() / 1000),
+    "x-forwarded-for": pretendedAddress,
+  }).then(
+    ({ headers }) => readRoute(headers.get(routeHeader)),
+    () => undefined,
+  );
+  if (route === undefined) return judgeProxy(exposure);
+  const ownAddresses = Object.values(networkInterfaces()).flatMap((each) =>
+    (each ?? []).map(({ address }) => address),
+  );
+  return judgeRoute(route, {
+    publicUrl: config.publicUrl,
+    isBehindProxy: isBehindProxy(exposure),
+    ownAddresses,
+  });
 }
 
 async function readPublicCertificate(url: URL): Promise<number | undefined> {
@@ -159,6 +196,7 @@ export function networkChecks(config: Config): DoctorCheck[] {
       name: "public_url",
       look: () => (config.roles.api ? lookAtPublicUrl(config) : undefined),
     },
+    { group: "network", name: "trusted_proxies", look: () => lookAtProxies(config) },
     { group: "network", name: "certificate", look: () => lookAtCertificate(config) },
     { group: "services", name: "mail", look: () => lookAtMail(config) },
     { group: "services", name: "sign_in", look: () => lookAtProvider(config) },

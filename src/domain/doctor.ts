@@ -185,16 +185,15 @@ export function judgePlainHttp({ isLocal, hasTls, trustsProxies }: Exposure): Di
   );
 }
 
-/** Judges whether the addresses of callers are seen behind a proxy. */
-export function judgeProxy({
-  publicUrl,
-  isLocal,
-  isPublicLocal,
-  hasTls,
-  trustsProxies,
-}: Exposure): Diagnosis {
-  const isBehind = !isPublicLocal && (isLocal || (publicUrl.startsWith("https:") && !hasTls));
-  if (isBehind && !trustsProxies)
+/** Says whether requests have to come through a proxy, by the settings. */
+export function isBehindProxy({ publicUrl, isLocal, isPublicLocal, hasTls }: Exposure): boolean {
+  return !isPublicLocal && (isLocal || (publicUrl.startsWith("https:") && !hasTls));
+}
+
+/** Judges by the settings whether the addresses of callers are seen behind a proxy. */
+export function judgeProxy(exposure: Exposure): Diagnosis {
+  const { publicUrl, trustsProxies } = exposure;
+  if (isBehindProxy(exposure) && !trustsProxies)
     return warning(
       `${publicUrl} leads here through a proxy that is not trusted: all callers have its address, in limits and in the audit log`,
       "Set WAYBILL_TRUSTED_PROXIES to the network of the proxy, or to the number of proxies",

@@ -4,6 +4,7 @@ import { compile } from "@fastify/proxy-addr";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import type { TrustedProxies } from "../config-edge.ts";
+import type { Route } from "../domain/route.ts";
 import { isLoopbackAddress, networkOf } from "../lib/network.ts";
 
 declare module "fastify" {
@@ -64,6 +65,18 @@ export function isFromThisMachine(request: FastifyRequest): boolean {
   if (headers.forwarded !== undefined) return false;
   if (headers["x-forwarded-for"] !== undefined && addresses.length === 1) return false;
   return addresses.every((address) => isLoopbackAddress(address) || address === raw.socket.localAddress);
+}
+
+/** Tells by which way a request came. */
+export function routeOf(request: FastifyRequest): Route {
+  const addresses = addressesOf(request);
+  const forwarded = request.headers["x-forwarded-for"];
+  return {
+    peer: addresses[0] ?? "",
+    address: request.clientAddress,
+    is_trusted: addresses.length > 1,
+    forwarded_for: forwarded === undefined ? null : String(forwarded),
+  };
 }
 
 /** Names what limits count a request for whose caller is not known: its sender's network. */

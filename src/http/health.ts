@@ -1,10 +1,12 @@
 import type { FastifyInstance } from "fastify";
 
+import { answerRoute, isRouteAsked, routeHeader } from "../domain/route.ts";
 import { instanceAdminOrMetrics } from "../contract/access.ts";
 import { authorize } from "../modules/kernel/access/service.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { refusalTo } from "./actor.ts";
 import { pathOf } from "./path.ts";
+import { routeOf } from "./client-address.ts";
 
 /** Whether the server can do its work. */
 export interface Health {
@@ -17,10 +19,15 @@ export interface Health {
 
 /**
  * Serves `/live`, `/ready` and `/health`. `/live` answers as long as the process does; `/ready` when requests can be served. Both answer the bare text `OK`,
- * which clients print as it is. `/health` is the operation `instance_health`, for servers that answer no others as well.
+ * which clients print as it is; `/live` tells `waybill doctor` by which way it was asked, too. `/health` is the operation `instance_health`, for servers that answer no others as well.
  */
 export function registerHealth(app: FastifyInstance, deps: Deps, health: Health): void {
-  app.get("/live", async (_request, reply) => reply.type("text/plain; charset=utf-8").send("OK"));
+  app.get("/live", async (request, reply) => {
+    const question = request.headers[routeHeader];
+    if (typeof question === "string" && isRouteAsked(deps.secrets, question, deps.clock.now()))
+      reply.header(routeHeader, answerRoute(routeOf(request)));
+    return reply.type("text/plain; charset=utf-8").send("OK");
+  });
   app.get("/ready", async (_request, reply) => {
     const problem = await health.problem();
     if (problem === undefined) return reply.type("text/plain; charset=utf-8").send("OK");

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { askRoute, readRoute, routeHeader } from "../../src/domain/route.ts";
+import { createSecretBox } from "../../src/lib/secret-box.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
@@ -43,5 +45,22 @@ describe("behind a trusted proxy", () => {
     expect(await statusOf("/metrics", "127.0.0.1", "127.0.0.1")).toBe(200);
     expect(await statusOf("/metrics", "127.0.0.1", "192.0.2.77")).toBe(401);
     expect(await statusOf("/metrics", "10.0.0.1", "127.0.0.1")).toBe(401);
+  });
+
+  it("who has the secret key is told by which way a request came, and nobody else", async () => {
+    const ask = async (question: string) => {
+      const headers = { [routeHeader]: question, "x-forwarded-for": "192.0.2.1, 203.0.113.7" };
+      const answer = await app.server.inject({ url: "/live", remoteAddress: "10.0.0.2", headers });
+      return answer.headers[routeHeader];
+    };
+    const { secrets, clock } = app.deps;
+    expect(readRoute(String(await ask(askRoute(secrets, clock.now()))))).toEqual({
+      peer: "10.0.0.2",
+      address: "203.0.113.7",
+      is_trusted: true,
+      forwarded_for: "192.0.2.1, 203.0.113.7",
+    });
+    expect(await ask(askRoute(createSecretBox("another key"), clock.now()))).toBeUndefined();
+    expect(await ask(askRoute(secrets, clock.now() - 61))).toBeUndefined();
   });
 });

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer as createHttpServer, request } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,6 +39,20 @@ async function examine(environment: Record<string, string>): Promise<Examined> {
     stderr,
     findings: new Map(findings.map((finding: DoctorFinding) => [finding.name, finding])),
   };
+}
+
+/** A proxy that appends its caller's address to what it passes on, as proxies do. */
+function passOnTo(port: string) {
+  return createHttpServer((asked, answer) => {
+    const callers = [asked.headers["x-forwarded-for"], asked.socket.remoteAddress].filter(Boolean).join(", ");
+    const headers = { ...asked.headers, "x-forwarded-for": callers };
+    const passed = request({ host: "127.0.0.1", port, path: asked.url, headers, agent: false }, (got) => {
+      answer.writeHead(got.statusCode!, got.headers);
+      got.pipe(answer);
+    });
+    passed.on("error", () => answer.destroy());
+    asked.pipe(passed);
+  });
 }
 
 /** Shows a fault as it was found, with what to do about it. */
@@ -219,7 +235,15 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
   it("finds nothing failing in a new installation, with its server and without, and makes nothing where there is none", async () => {
     await withDataDir(async (dataDir) => {
       const PORT = String(await freePort());
-      const environment = { WAYBILL_DATA_DIR: dataDir, PORT, WAYBILL_LOG_LEVEL: "info" };
+      const proxyPort = await freePort();
+      await using proxy = passOnTo(PORT).listen(proxyPort, "127.0.0.1");
+      await once(proxy, "listening");
+      const environment = {
+        WAYBILL_DATA_DIR: dataDir,
+        PORT,
+        WAYBILL_LOG_LEVEL: "info",
+        WAYBILL_PUBLIC_URL: `http://localhost:${proxyPort}`,
+      };
       const before = await examine(environment);
       expect([0, 3], before.stderr).toContain(before.code);
       expect(before.not_checked).toContain("reachable");
@@ -232,7 +256,7 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
           .filter(({ status }) => status !== "ok")
           .map((finding) => finding.name);
       // What a new installation is told to do, and what is of the machine that the test runs on.
-      const expected = ["first_key", "eternal_keys", "backup", "drill", "data_directory"];
+      const expected = ["first_key", "eternal_keys", "backup", "drill", "data_directory", "trusted_proxies"];
       const ofMachine = ["node", "memory", "file_system", "data_disk", "evidence_disk", "descriptors"];
       for (const name of others(beside)) expect([...expected, ...ofMachine]).toContain(name);
       expect(others(beside)).toEqual(
@@ -240,12 +264,21 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
       );
       expect(beside.findings.get("port")?.detail).toContain("the server answers");
       expect(beside.findings.get("public_url")).toMatchObject({ status: "ok" });
+      // Seen by a request that went through it: the settings alone do not say that there is one.
+      expectFound(
+        beside,
+        "trusted_proxies",
+        "warning",
+        /at 127\.0\.0\.1 that is not trusted/,
+        /WAYBILL_TRUSTED/,
+      );
       expect(await running.stop()).toBe(0);
 
       const stopped = await examine(environment);
       for (const name of others(stopped)) expect([...expected, ...ofMachine]).toContain(name);
       expect(stopped.findings.get("port")?.detail).toContain("no server runs");
       expect(stopped.not_checked).toContain("public_url");
+      expect(stopped.findings.get("trusted_proxies")).toMatchObject({ status: "ok" });
     });
   });
 });
