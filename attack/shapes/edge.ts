@@ -27,6 +27,7 @@ function floodOfHeads(scene: Scene): Record<string, string> {
 const headers: Shape = {
   name: "header-floods",
   what: "heads as large as they may be and larger: 1,900 fields, a thousand cookies and addresses, without end; 100 connections",
+  // What Node.js keeps of its first flood; five more of them added 12 % to that.
   peakLimit: 250,
   prepare: async (scene) => {
     const kinds = Object.values(floodOfHeads(scene));

@@ -248,7 +248,7 @@ spec:
         failureThreshold: 6
       readinessProbe:
         httpGet: {path: /ready, port: http}
-        periodSeconds: 3
+        periodSeconds: 2
         timeoutSeconds: 5
       resources:
         {{- toYaml .Values.resources | nindent 8 }}
