@@ -1,15 +1,16 @@
 // What traces cost: servers without them, with the share that is recorded unless something is said, and with all of them, in turn on one
-// PostgreSQL. A request is a page of environments that is found each time: a server span and two parts.
+// PostgreSQL. A request is a page of environments that is found each time: a server span and two parts. At last the collector dies under load.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { send } from "../api.ts";
 import type { Filling } from "../data.ts";
 import { findManagedPostgres } from "../../src/db/managed/index.ts";
+import type { LoadResult } from "../load.ts";
 import { runLoad } from "../measure.ts";
-import { cpuOfNode, type Server, startServer } from "../processes.ts";
+import { cpuOfNode, memoryOf, type Server, startServer } from "../processes.ts";
 import { markdownTable } from "../report.ts";
-import { below, median, type Verdict } from "../scenario.ts";
+import { atLeast, below, median, type Verdict } from "../scenario.ts";
 
 const org = "harbor";
 const environments = 20;
@@ -60,15 +61,45 @@ interface Mode {
   costs: number[];
 }
 
+async function loadOnce(server: Server, key: string, seconds: number): Promise<LoadResult> {
+  const url = `${server.url}/api/v2/environments/${org}?per_page=${environments}`;
+  const result = await runLoad({ url, key, connections, seconds });
+  if (result.failed > 0) throw new Error(`${result.failed} requests failed`);
+  return result;
+}
+
 async function measureOnce({ server, costs }: Mode, key: string, seconds: number): Promise<void> {
   const before = await cpuOfNode(server.pid);
-  const url = `${server.url}/api/v2/environments/${org}?per_page=${environments}`;
-  const { answered, failed } = await runLoad({ url, key, connections, seconds });
-  if (failed > 0) throw new Error(`${failed} requests failed`);
+  const { answered } = await loadOnce(server, key, seconds);
   costs.push((((await cpuOfNode(server.pid)).node - before.node) * 1e6) / answered);
 }
 
-async function startModes(dataDir: string, collector: string): Promise<Mode[]> {
+/** Lets the collector die under load: no request may fail, and what cannot be sent may not pile up. */
+async function measureDeath(
+  server: Server,
+  { key, seconds, kill }: { key: string; seconds: number; kill: () => void },
+): Promise<Verdict[]> {
+  // Until its memory is what it needs for this, dead collector or not.
+  await loadOnce(server, key, 6 * seconds);
+  const before = (await memoryOf(server)).node;
+  const death = setTimeout(kill, (seconds * 1000) / 2);
+  const { throughput } = await loadOnce(server, key, 3 * seconds);
+  clearTimeout(death);
+  const after = (await memoryOf(server)).node;
+  const grown = before === undefined || after === undefined ? undefined : after - before;
+  return [
+    atLeast("all traces while the collector dies, none failed", throughput, 1000, " requests/s"),
+    below("memory that its death costs", grown, 20, " MB"),
+  ];
+}
+
+interface Modes {
+  modes: Mode[];
+  /** One that records all, and keeps no more spans to be sent than it does unless something is said. */
+  mortal: Server;
+}
+
+async function startModes(dataDir: string, collector: string): Promise<Modes> {
   // A kept answer would have no statement.
   const env = { WAYBILL_KEPT_ANSWER_BYTES: "0", WAYBILL_DATABASE_POOL: "8" };
   const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: collector, OTEL_BSP_MAX_QUEUE_SIZE: "20000" };
@@ -79,7 +110,8 @@ async function startModes(dataDir: string, collector: string): Promise<Mode[]> {
   const url = `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
   const others = { ...env, DATABASE_URL: url };
   const all = { OTEL_TRACES_SAMPLER: "parentbased_always_on" };
-  return [
+  const mortal = { ...others, OTEL_EXPORTER_OTLP_ENDPOINT: collector, ...all };
+  const modes = [
     { name: "off", server: off, costs: [] },
     { name: "off, again", server: await startServer(dataDir, { env: others }), costs: [] },
     {
@@ -89,6 +121,7 @@ async function startModes(dataDir: string, collector: string): Promise<Mode[]> {
     },
     { name: "all", server: await startServer(dataDir, { env: { ...others, ...traced, ...all } }), costs: [] },
   ];
+  return { modes, mortal: await startServer(dataDir, { env: mortal }) };
 }
 
 /** Measures all of them in turn, round by round. */
@@ -97,8 +130,9 @@ export async function measureTraces(
   { seconds, rounds }: { seconds: number; rounds: number },
 ): Promise<{ table: string; verdicts: Verdict[] }> {
   const collector = await startCollector();
-  const modes = await startModes(dataDir, collector.url);
+  const { modes, mortal } = await startModes(dataDir, collector.url);
   const [off] = modes;
+  const deaths: Verdict[] = [];
   try {
     if (off === undefined) throw new Error("There is no server");
     // Once for the compiler.
@@ -108,7 +142,10 @@ export async function measureTraces(
         if (round === -1) mode.costs.length = 0;
       }
     if (collector.bytes() === 0) throw new Error("Nothing was exported");
+    const { key } = off.server;
+    deaths.push(...(await measureDeath(mortal, { key, seconds, kill: collector.stop })));
   } finally {
+    await mortal.stop();
     for (const { server } of modes.toReversed()) await server.stop();
     collector.stop();
   }
@@ -121,6 +158,6 @@ export async function measureTraces(
   ]);
   return {
     table: markdownTable(["traces", "µs a request", "more than off", "rounds"], rows),
-    verdicts: [below("all traces, for a request", more(modes.at(-1)!), target, " µs")],
+    verdicts: [below("all traces, for a request", more(modes.at(-1)!), target, " µs"), ...deaths],
   };
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
+import { addFields } from "../lib/log.ts";
 import type { Span } from "../lib/tracing/tracing.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { isWaiting } from "./slow-requests.ts";
@@ -38,9 +39,7 @@ export function beginTrace(
   if (tracing === undefined || isWaiting(request)) return;
   const span = tracing.begin(operationId, { kind: "server", parent: request.headers["traceparent"] });
   request.span = span;
-  const log = request.log.child({ trace_id: span.traceId });
-  request.log = log;
-  reply.log = log;
+  addFields(request.log, { trace_id: span.traceId });
   // The hook below is not called for a client that has gone.
   if (span.isRecorded) reply.raw.once("close", () => endTrace(config, request, reply));
 }
