@@ -4,8 +4,15 @@ import { AppError } from "../domain/errors.ts";
 import { FailureLimit } from "../lib/failure-limit.ts";
 import { sha256 } from "../lib/hash.ts";
 import { networkOf } from "../lib/network.ts";
-import { type Attempt, type Caller, readKey } from "../modules/kernel/access/service.ts";
+import {
+  type Attempt,
+  authorize,
+  type Caller,
+  hasMetricsToken,
+  readKey,
+} from "../modules/kernel/access/service.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
+import { keptByProgram } from "../modules/kernel/shared.ts";
 
 const windowSeconds = 60;
 
@@ -52,7 +59,7 @@ type GuessLimit = (
 /**
  * Makes the limit of how many keys and sessions that do not work one address, or one IPv6 network of 64 bits, may bring a minute:
  * beyond it the answer is 429 with `Retry-After` before the database is asked. Credentials that worked a moment ago are no guesses,
- * so that a pipeline with an old key does not keep out those beside it. Each server counts for itself.
+ * nor is the token for metrics, so that a pipeline with an old key does not keep out those beside it. Each server counts for itself.
  */
 export function createGuessLimit({ config, clock }: Pick<Deps, "config" | "clock">): GuessLimit {
   const failures = new FailureLimit({
@@ -63,7 +70,8 @@ export function createGuessLimit({ config, clock }: Pick<Deps, "config" | "clock
   });
   const known = new Known();
   return async (request, credentials, authenticate) => {
-    if (config.failedKeysPerAddress === undefined) return authenticate();
+    const isWatcher = hasMetricsToken(config.metricsToken, credentials.authorization);
+    if (config.failedKeysPerAddress === undefined || isWatcher) return authenticate();
     const name = nameOf(credentials);
     if (name === undefined) return authenticate();
     const network = networkOf(request.clientAddress);
@@ -84,4 +92,14 @@ export function createGuessLimit({ config, clock }: Pick<Deps, "config" | "clock
       throw error;
     }
   };
+}
+
+const limitOf = keptByProgram(createGuessLimit);
+
+/**
+ * Authenticates and authorizes a request within the limit of what its address may bring that does not work, which all routes share.
+ * @throws AppError rate_limited past it; and what `authorize` does.
+ */
+export function authorizeLimited(deps: Deps, request: FastifyRequest, attempt: Attempt): Promise<Caller> {
+  return limitOf(deps)(request, attempt, () => authorize(deps, attempt));
 }

@@ -2,9 +2,9 @@ import type { FastifyInstance } from "fastify";
 
 import { answerRoute, isRouteAsked, routeHeader } from "../domain/route.ts";
 import { instanceAdminOrMetrics } from "../contract/access.ts";
-import { authorize } from "../modules/kernel/access/service.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { refusalTo } from "./actor.ts";
+import { authorizeLimited } from "./guess-limit.ts";
 import { pathOf } from "./path.ts";
 import { routeOf } from "./client-address.ts";
 
@@ -38,7 +38,7 @@ export function registerHealth(app: FastifyInstance, deps: Deps, health: Health)
       .send(JSON.stringify({ message: `Not ready: ${problem}` }));
   });
   app.get("/health", async (request, reply) => {
-    await authorize(deps, {
+    await authorizeLimited(deps, request, {
       authorization: request.headers.authorization,
       cookie: undefined,
       isFromSite: () => false,

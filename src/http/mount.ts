@@ -26,7 +26,7 @@ import { notJson, parseBody } from "./body.ts";
 import { summariesOf } from "./body-summaries.ts";
 import { isFromThisMachine } from "./client-address.ts";
 import { csvHeaders, csvPieces, prefersCsv } from "./csv.ts";
-import { createGuessLimit } from "./guess-limit.ts";
+import { authorizeLimited } from "./guess-limit.ts";
 import { inputOf, parse, pathParams, restPattern } from "./input.ts";
 import { AnswerKeeper } from "./keep.ts";
 import { KeptAnswer, KeptAnswers, showKeptAnswers } from "./kept-answers.ts";
@@ -300,7 +300,6 @@ async function admit(deps: Deps, gate: Gate | undefined, request: FastifyRequest
  */
 export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounted, version: string): void {
   const site = siteOf(deps.config.publicUrl);
-  const limitGuesses = createGuessLimit(deps);
   app.decorateRequest("caller", null);
   app.decorateRequest("authorizeAgain", null);
   const kept = new KeptAnswers(deps.config.keptAnswerBytes, deps.clock);
@@ -344,7 +343,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
           address: request.clientAddress,
           onWrongAddress: refusalTo(deps, request, operationId),
         };
-        request.caller = await limitGuesses(request, attempt, () => authorize(deps, attempt));
+        request.caller = await authorizeLimited(deps, request, attempt);
         if (endpoint.responses[200]?.contentType === eventStreamType)
           request.authorizeAgain = () => authorize(deps, attempt);
         if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal);

@@ -8,8 +8,12 @@ import { startTestApp, type TestApp, type TestUser } from "../support/app.ts";
 let app: TestApp;
 let user: TestUser;
 const limit = 3;
+const token = "token-of-those-who-watch";
 beforeAll(async () => {
-  app = await startTestApp({ WAYBILL_FAILED_KEYS_PER_ADDRESS: String(limit) });
+  app = await startTestApp({
+    WAYBILL_FAILED_KEYS_PER_ADDRESS: String(limit),
+    WAYBILL_METRICS_TOKEN: token,
+  });
   user = await app.user();
 });
 afterAll(() => app.close());
@@ -57,6 +61,32 @@ describe("keys that do not work", () => {
     for (const last of [1, 2, 3, 4]) statuses.push(...(await guess(`2001:db8::${last}`, 1)));
     expect(statuses).toEqual([401, 401, 401, 429]);
     expect((await ask("2001:db8:0:1::1", "wrong")).status).toBe(401);
+  });
+
+  it("are counted together, by whichever route they come", async () => {
+    const address = "192.0.2.7";
+    const signOut = (key: string): Promise<number> =>
+      app.server
+        .inject({
+          method: "POST",
+          url: "/-/sign-out",
+          remoteAddress: address,
+          headers: { authorization: `Bearer ${key}` },
+        })
+        .then(({ statusCode }) => statusCode);
+    expect((await ask(address, "wrong-0", "/health")).status).toBe(401);
+    expect(await signOut("wrong-1")).toBe(401);
+    expect((await guess(address, 1)).at(-1)).toBe(401);
+    expect((await ask(address, "wrong-2", "/health")).status).toBe(429);
+    expect(await signOut("wrong-3")).toBe(429);
+    expect((await guess(address, 1)).at(-1)).toBe(429);
+  });
+
+  it("keep out nobody who has the token for metrics", async () => {
+    const address = "192.0.2.8";
+    await guess(address, limit + 1);
+    for (const url of ["/health", "/api/v2/health"])
+      expect((await ask(address, token, url)).status).toBe(200);
   });
 
   it("past the limit are not looked up", async () => {
