@@ -326,6 +326,19 @@ describe("ages and ends", () => {
     const rotated = (await here.admin.post(`${keys}/${endless.id}/rotate`, {})).json;
     app.clock.advance(31 * day);
     expect((await app.as(rotated.key).get(`/organizations/${here.name}`)).status).toBe(401);
+
+    // It would not work for a moment, and take the place of the one before.
+    const ends = { expires_at: Math.floor(app.clock.now()) + 30 * day };
+    const admin = app.as(
+      (await here.admin.post("/user/api-keys", { description: "ends", ...ends })).json.key,
+    );
+    const again = await admin.post(`${keys}/${endless.id}/rotate`, {});
+    expect([again.status, again.json.errors]).toEqual([
+      400,
+      { expires_at: "Keys must have an expiry [input: None]" },
+    ]);
+    const ending = (await admin.post(`${keys}/${endless.id}/rotate`, ends)).json;
+    expect((await app.as(ending.key).get(`/organizations/${here.name}`)).status).toBe(200);
   });
 });
 

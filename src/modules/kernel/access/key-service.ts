@@ -158,7 +158,8 @@ export interface Rotation {
  * Gives a working key another secret; its id and everything else stay. The secret it had works for the grace period
  * more, though never longer than it would have without. So do those it had before, if their own grace has not ended, and the
  * sessions that were begun with any of them.
- * @throws AppError not_found when there is no such working key, invalid for an end that is past or that rules do not allow.
+ * @throws AppError not_found when there is no such working key, invalid for an end that is past or that rules do not allow, and for none where they ended
+ * the key for that.
  */
 export async function rotateKey(deps: KeyDeps, tx: Tx, rotation: Rotation & { owner: KeyOwner }) {
   const id = parseWireId(rotation.key_id);
@@ -176,6 +177,9 @@ export async function rotateKey(deps: KeyDeps, tx: Tx, rotation: Rotation & { ow
   await insertFormerSecret(tx, key, { at, end });
   await updateSessionEnds(tx, key.id, end);
   const rotated = await updateRotatedKey(tx, key.id, { key_hash: sha256(value), expires_at, at, end });
+  // A new secret makes a key young, but gives it no end where rules want one.
+  if (rotated.deadline_at !== null && rotated.deadline_at <= at)
+    throw invalidInput({ expires_at: "Keys must have an expiry [input: None]" });
   return {
     id: wireId(rotated.id),
     key: value,
