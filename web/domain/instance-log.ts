@@ -6,7 +6,7 @@ const words: Readonly<Record<string, string>> = {
   role_mapped: "Was given a role by the provider",
   key_expired: "A key ended",
   address_refused: "Came from a wrong address",
-  break_glass: "Used an emergency link",
+  break_glass: "Made an emergency link",
   export: "Exported",
   backup: "Made a backup",
   restore: "Restored a backup",
