@@ -102,7 +102,7 @@ const waitingDeliveries = 100;
 /** Judges how many deliveries of notifications wait for their first or next attempt. */
 export function judgeDeliveries(waiting: number): Finding {
   const status = waiting > waitingDeliveries ? "degraded" : "ok";
-  return { status, detail: waiting === 0 ? "none waits" : `${waiting} wait` };
+  return { status, detail: waiting === 0 ? "none waits" : `${waiting} wait to be sent` };
 }
 
 /** Background jobs by what is wrong with them. */
