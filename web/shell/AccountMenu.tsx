@@ -1,4 +1,4 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useRouter, useRouterState } from "@tanstack/react-router";
 
 import { accountQuery, useAccount, useRole } from "../api/account.ts";
@@ -6,6 +6,7 @@ import { signOut } from "../api/client.ts";
 import { Button, buttonClass } from "../ui/Button.tsx";
 import { Icon, type IconName } from "../ui/Icon.tsx";
 import { Menu } from "../ui/Menu.tsx";
+import { Note } from "../ui/Note.tsx";
 import styles from "./Frame.module.css";
 import { forgetVisits } from "./visits.ts";
 import { chooseTheme, type Theme, themes, themeWords, useTheme } from "./theme.ts";
@@ -13,18 +14,20 @@ import { chooseTheme, type Theme, themes, themeWords, useTheme } from "./theme.t
 const themeIcons: Readonly<Record<Theme, IconName>> = { system: "settings", light: "sun", dark: "moon" };
 
 /** Ends the session, and forgets everything that was read with it. */
-function useSignOut(): () => Promise<void> {
+function useSignOut() {
   const queries = useQueryClient();
   const router = useRouter();
-  return async () => {
-    const address = await signOut();
-    forgetVisits();
-    queries.clear();
-    // A whole page is loaded: the address leads to another site.
-    if (address !== null) return location.assign(address);
-    queries.setQueryData(accountQuery.queryKey, null);
-    await router.navigate({ to: "/-/sign-in" });
-  };
+  return useMutation({
+    mutationFn: signOut,
+    onSuccess: async (address) => {
+      forgetVisits();
+      queries.clear();
+      // A whole page is loaded: the address leads to another site.
+      if (address !== null) return location.assign(address);
+      queries.setQueryData(accountQuery.queryKey, null);
+      await router.navigate({ to: "/-/sign-in" });
+    },
+  });
 }
 
 /** Who is signed in, and what they may do about it. */
@@ -51,32 +54,35 @@ export function AccountMenu({ org }: { org: string }) {
     </>
   );
   return (
-    <Menu label="Account" face={face} from="start" className={styles["who"]}>
-      <Link to="/-/profile">
-        <Icon name="user" />
-        Profile
-      </Link>
-      <Link to="/-/organizations">
-        <Icon name="spaces" />
-        Organizations
-      </Link>
-      {account.is_instance_admin ? (
-        <Link to="/-/instance">
-          <Icon name="settings" />
-          Instance
+    <>
+      {leave.error === null ? null : <Note kind="bad">You are still signed in: {leave.error.message}</Note>}
+      <Menu label="Account" face={face} from="start" className={styles["who"]}>
+        <Link to="/-/profile">
+          <Icon name="user" />
+          Profile
         </Link>
-      ) : null}
-      <hr />
-      {themes.map((one) => (
-        <button key={one} type="button" aria-pressed={one === theme} onClick={() => chooseTheme(one)}>
-          <Icon name={one === theme ? "check" : themeIcons[one]} />
-          {themeWords[one]}
-        </button>
-      ))}
-      <hr />
-      <Button look="quiet" icon="signout" onClick={() => void leave()}>
-        Sign out
-      </Button>
-    </Menu>
+        <Link to="/-/organizations">
+          <Icon name="spaces" />
+          Organizations
+        </Link>
+        {account.is_instance_admin ? (
+          <Link to="/-/instance">
+            <Icon name="settings" />
+            Instance
+          </Link>
+        ) : null}
+        <hr />
+        {themes.map((one) => (
+          <button key={one} type="button" aria-pressed={one === theme} onClick={() => chooseTheme(one)}>
+            <Icon name={one === theme ? "check" : themeIcons[one]} />
+            {themeWords[one]}
+          </button>
+        ))}
+        <hr />
+        <Button look="quiet" icon="signout" onClick={() => leave.mutate()}>
+          Sign out
+        </Button>
+      </Menu>
+    </>
   );
 }
