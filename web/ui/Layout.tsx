@@ -13,6 +13,11 @@ export function Row({ children }: { children: ReactNode }) {
   return <div className={styles["row"]}>{children}</div>;
 }
 
+/** Cards beside each other, equally wide; below each other on narrow screens. */
+export function Columns({ children }: { children: ReactNode }) {
+  return <div className={styles["columns"]}>{children}</div>;
+}
+
 /** The matter, and beside it what is known about it; below each other on narrow screens. */
 export function Split({ children }: { children: ReactNode }) {
   return <div className={styles["split"]}>{children}</div>;

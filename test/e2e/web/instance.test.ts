@@ -29,6 +29,23 @@ describe.skipIf(!hasBrowser)("the pages about the installation", { timeout: 120_
     await context.close();
   });
 
+  it("show of the log when, what, who and from where, also on a narrow screen", async () => {
+    const { page, context } = await site.open();
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.goto("/-/instance/log?action=sign_in");
+      for (const shown of ["Signed in", "127.0.0.1"]) {
+        const cell = page.getByRole("cell").getByText(shown).first();
+        await cell.waitFor();
+        const { x, width: own } = (await cell.boundingBox()) ?? { x: 0, width: Infinity };
+        expect([width, shown, x + own < width]).toEqual([width, shown, true]);
+      }
+      const frame = page.locator("[data-scrolls]");
+      expect(await frame.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    }
+    await context.close();
+  });
+
   it("list of the log what was asked for, and give out all of it", async () => {
     const { page, context } = await site.open();
     await page.goto("/-/instance/log?action=never_done");

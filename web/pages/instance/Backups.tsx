@@ -8,7 +8,7 @@ import { FailedToRead } from "../../parts/Loaded.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { CodeBlock } from "../../ui/Copy.tsx";
 import { Empty } from "../../ui/Empty.tsx";
-import { Card, Facts, OneLine, Quiet, Row, Stack, Wrapping } from "../../ui/Layout.tsx";
+import { Card, Columns, Facts, OneLine, Quiet, Stack, Wrapping } from "../../ui/Layout.tsx";
 import { Status } from "../../ui/Status.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
@@ -146,7 +146,7 @@ function Shown({ known }: { known: Known }) {
   return (
     <Stack>
       <SetUp known={known} />
-      <Row>
+      <Columns>
         <Last title="Last backup" run={last_backup} none="No backup has succeeded yet." next={backup} />
         <Last
           title="Last restore drill"
@@ -158,7 +158,7 @@ function Shown({ known }: { known: Known }) {
           }
           next={restore_drill}
         />
-      </Row>
+      </Columns>
       <Card title="Runs">
         {runs.length === 0 ? (
           <Empty

@@ -10,64 +10,60 @@ import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
 import { Empty } from "../../ui/Empty.tsx";
 import { FilterBar, SearchField } from "../../ui/Field.tsx";
-import { OneLine, Quiet, Wrapping } from "../../ui/Layout.tsx";
+import { OneLine, Quiet } from "../../ui/Layout.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { wholeLog } from "../audit/exports.ts";
 import { InstanceFrame } from "./InstanceFrame.tsx";
+import styles from "./Log.module.css";
 import { instanceLogQuery, type InstanceLogSearch } from "./queries.ts";
 
 const route = getRouteApi("/-/instance/log");
 
 type Entry = AnswerOf<"GET /instance/audit-log">["entries"][number];
 
+/** What is said of an entry in a second line. */
+function Second({ words }: { words: string }) {
+  return (
+    <div>
+      <Quiet isSmall>{words}</Quiet>
+    </div>
+  );
+}
+
 const columns: Column<Entry>[] = [
   { key: "when", head: "When", width: "170px", cell: ({ occurred_at }) => <Time at={occurred_at} exact /> },
-  {
-    key: "who",
-    head: "Who",
-    cell: ({ actor }) => (
-      <Wrapping>
-        <strong>{actor}</strong>
-      </Wrapping>
-    ),
-  },
   {
     key: "did",
     head: "Did",
     cell: ({ action }) => (
       <>
         {instanceActionWords(action)}
-        <div>
-          <Quiet isSmall>{action}</Quiet>
-        </div>
+        <Second words={action} />
       </>
+    ),
+  },
+  {
+    key: "who",
+    head: "Who, from where",
+    cell: ({ actor, address }) => (
+      <div className={styles["who"]}>
+        <strong>{actor}</strong>
+        {address === null ? null : <Second words={address} />}
+      </div>
     ),
   },
   {
     key: "what",
     head: "To what",
     isOptional: true,
-    cell: ({ resource, resource_type }) => (
+    cell: ({ resource, resource_type, details }) => (
       <>
         <OneLine text={resource} />
-        <div>
-          <Quiet isSmall>{resource_type.replaceAll("_", " ")}</Quiet>
-        </div>
+        <Second words={resource_type.replaceAll("_", " ")} />
+        {details === null ? null : <Second words={detailsInWords(details)} />}
       </>
     ),
-  },
-  {
-    key: "details",
-    head: "Details",
-    isOptional: true,
-    cell: ({ details }) => <Quiet isSmall>{detailsInWords(details)}</Quiet>,
-  },
-  {
-    key: "from",
-    head: "From",
-    isOptional: true,
-    cell: ({ address }) => <Quiet>{address ?? "not known"}</Quiet>,
   },
   { key: "seq", head: "No.", isNumber: true, isOptional: true, cell: ({ seq }) => <Quiet>{seq}</Quiet> },
 ];
