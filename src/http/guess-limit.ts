@@ -4,15 +4,8 @@ import { AppError } from "../domain/errors.ts";
 import { FailureLimit } from "../lib/failure-limit.ts";
 import { sha256 } from "../lib/hash.ts";
 import { networkOf } from "../lib/network.ts";
-import {
-  type Attempt,
-  authorize,
-  type Caller,
-  hasMetricsToken,
-  readKey,
-} from "../modules/kernel/access/service.ts";
+import { type Attempt, type Caller, hasMetricsToken, readKey } from "../modules/kernel/access/service.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
-import { keptByProgram } from "../modules/kernel/shared.ts";
 
 const windowSeconds = 60;
 
@@ -92,14 +85,4 @@ export function createGuessLimit({ config, clock }: Pick<Deps, "config" | "clock
       throw error;
     }
   };
-}
-
-const limitOf = keptByProgram(createGuessLimit);
-
-/**
- * Authenticates and authorizes a request within the limit of what its address may bring that does not work, which all routes share.
- * @throws AppError rate_limited past it; and what `authorize` does.
- */
-export function authorizeLimited(deps: Deps, request: FastifyRequest, attempt: Attempt): Promise<Caller> {
-  return limitOf(deps)(request, attempt, () => authorize(deps, attempt));
 }

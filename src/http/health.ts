@@ -4,7 +4,7 @@ import { answerRoute, isRouteAsked, routeHeader } from "../domain/route.ts";
 import { instanceAdminOrMetrics } from "../contract/access.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { refusalTo } from "./actor.ts";
-import { authorizeLimited } from "./guess-limit.ts";
+import { authorizeRequest } from "./authorize-request.ts";
 import { pathOf } from "./path.ts";
 import { routeOf } from "./client-address.ts";
 
@@ -38,7 +38,7 @@ export function registerHealth(app: FastifyInstance, deps: Deps, health: Health)
       .send(JSON.stringify({ message: `Not ready: ${problem}` }));
   });
   app.get("/health", async (request, reply) => {
-    await authorizeLimited(deps, request, {
+    await authorizeRequest(deps, request, {
       authorization: request.headers.authorization,
       cookie: undefined,
       isFromSite: () => false,

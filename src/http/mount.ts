@@ -26,7 +26,7 @@ import { notJson, parseBody } from "./body.ts";
 import { summariesOf } from "./body-summaries.ts";
 import { isFromThisMachine } from "./client-address.ts";
 import { csvHeaders, csvPieces, prefersCsv } from "./csv.ts";
-import { authorizeLimited } from "./guess-limit.ts";
+import { authorizeRequest } from "./authorize-request.ts";
 import { inputOf, parse, pathParams, restPattern } from "./input.ts";
 import { AnswerKeeper } from "./keep.ts";
 import { KeptAnswer, KeptAnswers, showKeptAnswers } from "./kept-answers.ts";
@@ -36,7 +36,7 @@ import { createSource, type Source } from "./replica-reads.ts";
 import { type AnswerSender, createSender } from "./send.ts";
 import { actorOf, refusalTo } from "./actor.ts";
 import { beginWork, depsOf } from "./slow-requests.ts";
-import { hasClientCertificate } from "./tls.ts";
+import { mayUseKeys } from "./tls.ts";
 import { beginTrace } from "./traces.ts";
 
 declare module "fastify" {
@@ -156,12 +156,11 @@ async function bodyOf(
 }
 
 /** Says who sent the request. */
-function peerOf({ config }: Pick<Deps, "config">, request: FastifyRequest): Peer {
-  const needsCertificate = config.tls?.clientCa !== undefined;
+function peerOf(deps: Pick<Deps, "config">, request: FastifyRequest): Peer {
   return {
     address: request.clientAddress,
     isThisMachine: isFromThisMachine(request),
-    mayUseKeys: !needsCertificate || hasClientCertificate(request.raw.socket),
+    mayUseKeys: mayUseKeys(deps, request),
   };
 }
 
@@ -343,7 +342,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
           address: request.clientAddress,
           onWrongAddress: refusalTo(deps, request, operationId),
         };
-        request.caller = await authorizeLimited(deps, request, attempt);
+        request.caller = await authorizeRequest(deps, request, attempt);
         if (endpoint.responses[200]?.contentType === eventStreamType)
           request.authorizeAgain = () => authorize(deps, attempt);
         if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal);

@@ -32,7 +32,7 @@ import { handleClientError, registerRawAnswers, requireHost } from "./raw-answer
 import { registerSignInProvider } from "./sign-in-provider.ts";
 import { registerSlowRequests } from "./slow-requests.ts";
 import { cutOffStalledClients } from "./stalled-clients.ts";
-import { Certificate, requireCertificateForKeys } from "./tls.ts";
+import { Certificate } from "./tls.ts";
 import { registerTraces } from "./traces.ts";
 import { createPages, registerWebAssets, type WebFiles } from "./web.ts";
 
@@ -179,7 +179,6 @@ export async function createServer(deps: Deps, parts: ServerParts): Promise<Fast
   const intakeMetrics = createIntakeMetrics(deps.metrics.registry);
   registerConnectionLimits(app, { limits: deps.config.intake, trust }, intakeMetrics);
   registerDraining(app);
-  if (tls?.clientCa !== undefined) requireCertificateForKeys(app);
   await registerRateLimits(app, deps.config, parts.servers, deps.metrics);
   registerNotFound(app, createPages({ files: parts.web, prefix: prefixOf(publicUrl) }));
   registerMetrics(app, deps);

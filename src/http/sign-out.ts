@@ -12,7 +12,7 @@ import {
 import { unauthenticated } from "../modules/kernel/access/service.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { actorOf, refusalTo } from "./actor.ts";
-import { authorizeLimited } from "./guess-limit.ts";
+import { authorizeRequest } from "./authorize-request.ts";
 import { pathOf } from "./path.ts";
 import { receiveBytes } from "./receive-bytes.ts";
 
@@ -31,7 +31,7 @@ function wantsPage(request: FastifyRequest): boolean {
 export function registerSignOut(app: FastifyInstance, deps: Deps, at: ProviderAt | undefined): void {
   const site = siteOf(deps.config.publicUrl);
   app.post(signOutPath, { bodyLimit: longestForm }, async (request, reply) => {
-    const caller = await authorizeLimited(deps, request, {
+    const caller = await authorizeRequest(deps, request, {
       authorization: request.headers.authorization,
       cookie: readCookie(site, request.headers.cookie),
       isFromSite: () => comesFromSite(site, request),

@@ -4,10 +4,9 @@ import type { ServerOptions } from "node:https";
 import type { Socket } from "node:net";
 import { createSecureContext, type Server, TLSSocket } from "node:tls";
 
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 
 import type { TlsSettings } from "../config-edge.ts";
-import { certificateNeeded, readKey } from "../modules/kernel/access/service.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { showGauge } from "../modules/kernel/metrics.ts";
 
@@ -205,15 +204,11 @@ export class Certificate {
  * Says whether the other end of a connection has shown a certificate of the authority that is set. The certificate itself is looked for, too: a
  * session that is resumed counts as authorized without one (Node's `authorized`).
  */
-export function hasClientCertificate(socket: Socket): boolean {
+function hasClientCertificate(socket: Socket): boolean {
   return socket instanceof TLSSocket && socket.authorized && socket.getPeerX509Certificate() !== undefined;
 }
 
-/** Lets API keys count only on connections whose other end has shown a certificate; sessions and what needs no key are not concerned. */
-export function requireCertificateForKeys(app: FastifyInstance): void {
-  app.addHook("onRequest", async (request) => {
-    const { config } = request.routeOptions;
-    if (config.operationId === undefined || readKey(request.headers.authorization) === undefined) return;
-    if (!hasClientCertificate(request.raw.socket)) throw certificateNeeded();
-  });
+/** Says whether API keys count on the connection of a request: not without a client certificate where one is needed. */
+export function mayUseKeys({ config }: Pick<Deps, "config">, request: FastifyRequest): boolean {
+  return config.tls?.clientCa === undefined || hasClientCertificate(request.raw.socket);
 }

@@ -166,12 +166,16 @@ describe("TLS", () => {
 });
 
 describe("client certificates", () => {
+  const metricsToken = "token-of-those-who-watch";
   const site = new Site();
   let user: TestUser;
   const mine = { cert: pem(certificateFile("trusted")), key: pem(keyFile("trusted")) };
   const foreign = { cert: pem(certificateFile("unknown")), key: pem(keyFile("unknown")) };
   beforeAll(async () => {
-    await site.start({ WAYBILL_TLS_CLIENT_CA: certificateFile("trusted") });
+    await site.start({
+      WAYBILL_TLS_CLIENT_CA: certificateFile("trusted"),
+      WAYBILL_METRICS_TOKEN: metricsToken,
+    });
     user = await site.app.user();
   });
   afterAll(() => site.stop());
@@ -186,6 +190,17 @@ describe("client certificates", () => {
     }
     expect((await site.ask("/live")).status).toBe(200);
     expect((await site.ask("/api/v2/sign-in/methods")).status).toBe(200);
+  });
+
+  it("are needed on whichever route a key comes, and not for the token for metrics", async () => {
+    const root = await site.app.user({ instance_admin: true });
+    for (const path of ["/health", "/api/v2/health"]) {
+      const headers = { authorization: `Bearer ${root.key}` };
+      expect([path, (await site.ask(path, { headers, ...mine })).status]).toEqual([path, 200]);
+      expect([path, (await site.ask(path, { headers })).status]).toEqual([path, 401]);
+      const watching = { authorization: `Bearer ${metricsToken}` };
+      expect([path, (await site.ask(path, { headers: watching })).status]).toEqual([path, 200]);
+    }
   });
 
   it("are needed to sign in with a key; a session then goes without", async () => {
