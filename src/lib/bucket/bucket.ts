@@ -1,7 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import type { ListMultipartUploadsCommandOutput, S3Client } from "@aws-sdk/client-s3";
+import type {
+  ListMultipartUploadsCommandOutput,
+  ListObjectsV2CommandOutput,
+  S3Client,
+} from "@aws-sdk/client-s3";
 
+import { sha256InTurns } from "../hash-in-turns.ts";
 import {
   attemptsOf,
   connectS3,
@@ -46,6 +51,29 @@ const blockBytes = 8 * 1024 * 1024;
 
 /** Joining the parts of a large object takes some services so long. */
 const completeIdleMs = 15 * 60_000;
+
+/** A block, or a page of a list, comes in less from any service that is of use. */
+const standardReadWithinMs = 10 * 60_000;
+
+/** A list that does not go on where it says it does would be taken for complete, or be read without end. */
+function requireGoingOn(isTruncated: boolean | undefined, next: string | undefined, present?: string): void {
+  if (isTruncated === true && (next === undefined || next === present))
+    throw new Error("the service does not say how its list goes on");
+}
+
+/** Gathers a body, and no more of it than was asked for: some services answer with all of an object. */
+async function gather(body: AsyncIterable<Uint8Array>, length: number): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop closes the connection.
+  for await (const piece of body) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > length) throw new Error(`${length} bytes were asked for, and more came`);
+  }
+  if (size < length) throw new Error(`${length} bytes were asked for, ${size} came`);
+  return Buffer.concat(pieces, length);
+}
 
 /** A part of an object, and the SHA-256 of its bytes in hexadecimal. */
 export interface Part {
@@ -94,6 +122,11 @@ export class Bucket {
     return (this.#client ??= connectS3(this.#access));
   }
 
+  /** What ends a reading that takes too long, with all attempts: a service that sends a byte now and then is never idle. */
+  #budget(): AbortSignal {
+    return AbortSignal.timeout(this.#access.readWithinMs ?? standardReadWithinMs);
+  }
+
   #object(name: string): { Bucket: string; Key: string } {
     return { Bucket: this.#at.bucket, Key: this.#at.prefix + name };
   }
@@ -108,13 +141,19 @@ export class Bucket {
 
   /** Lists what is directly below: objects, and the names that have more below them, in order. */
   async list(): Promise<{ objects: BucketObject[]; folders: string[] }> {
-    const { paginateListObjectsV2 } = await library();
+    const { ListObjectsV2Command } = await library();
     const { bucket, prefix } = this.#at;
     const objects: BucketObject[] = [];
     const folders: string[] = [];
     await this.#told("", async () => {
       const asked = { Bucket: bucket, Prefix: prefix, Delimiter: "/" };
-      for await (const page of paginateListObjectsV2({ client: await this.#open() }, asked)) {
+      for (let after: string | undefined, isLast = false; !isLast;) {
+        const command = new ListObjectsV2Command({ ...asked, ContinuationToken: after });
+        const page: ListObjectsV2CommandOutput = await (
+          await this.#open()
+        ).send(command, {
+          abortSignal: this.#budget(),
+        });
         for (const { Key = "", Size = 0, LastModified } of page.Contents ?? [])
           if (Key.length > prefix.length)
             objects.push({
@@ -124,6 +163,9 @@ export class Bucket {
             });
         for (const { Prefix = "" } of page.CommonPrefixes ?? [])
           folders.push(Prefix.slice(prefix.length).replace(/\/$/, ""));
+        requireGoingOn(page.IsTruncated, page.NextContinuationToken, after);
+        isLast = page.IsTruncated !== true;
+        after = page.NextContinuationToken;
       }
     });
     return { objects, folders };
@@ -156,17 +198,16 @@ export class Bucket {
     if (length === 0) return Buffer.alloc(0);
     const { GetObjectCommand } = await library();
     const command = { ...this.#object(name), Range: `bytes=${from}-${from + length - 1}`, IfMatch: etag };
+    const abortSignal = this.#budget();
     return this.#told(name, async () => {
       for (let attempt = 1; ; attempt += 1)
         try {
-          const { Body } = await (await this.#open()).send(new GetObjectCommand(command));
-          const bytes = Buffer.from((await Body?.transformToByteArray()) ?? []);
-          if (bytes.length !== length)
-            throw new Error(`${length} bytes were asked for, ${bytes.length} came`);
-          return bytes;
+          const { Body } = await (await this.#open()).send(new GetObjectCommand(command), { abortSignal });
+          return await gather((Body ?? []) as AsyncIterable<Uint8Array>, length);
         } catch (error) {
           // The library tries again what was not answered, not what was cut off while it was.
-          if (attempt >= attemptsOf(this.#access) || statusOf(error) !== undefined) throw error;
+          const isLast = attempt >= attemptsOf(this.#access) || abortSignal.aborted;
+          if (isLast || statusOf(error) !== undefined) throw error;
           await delay(100 * 2 ** attempt);
         }
     });
@@ -194,18 +235,25 @@ export class Bucket {
   /** Puts an object there unless there is one. @returns whether it did. */
   async putNew(name: string, bytes: Buffer): Promise<boolean> {
     const { PutObjectCommand } = await library();
-    const command = { ...this.#object(name), Body: bytes, ContentLength: bytes.length };
+    // Some megabytes: the library would hash them in one go.
+    const sha256 = (await sha256InTurns([bytes])).toString("hex");
+    const put = async (condition: { IfNoneMatch?: string }): Promise<void> => {
+      const asked = { ...this.#object(name), Body: bytes, ContentLength: bytes.length, ...condition };
+      const command = new PutObjectCommand(asked);
+      signWithDigest(command, sha256);
+      await (await this.#open()).send(command);
+    };
     return this.#told(name, async () => {
       // Some services know no conditions, and say so or not.
       if ((await this.find(name)) !== undefined) return false;
       try {
-        await (await this.#open()).send(new PutObjectCommand({ ...command, IfNoneMatch: "*" }));
+        await put({ IfNoneMatch: "*" });
         return true;
       } catch (error) {
         if (statusOf(error) === 412) return false;
         if (statusOf(error) !== 501) throw error;
       }
-      await (await this.#open()).send(new PutObjectCommand(command));
+      await put({});
       return true;
     });
   }
@@ -295,7 +343,9 @@ export class Bucket {
       while (after !== undefined) {
         const page: ListMultipartUploadsCommandOutput = await (
           await this.#open()
-        ).send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix, ...after }));
+        ).send(new ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix, ...after }), {
+          abortSignal: this.#budget(),
+        });
         for (const { Key = "", UploadId, Initiated } of page.Uploads ?? [])
           if (UploadId !== undefined && Key.startsWith(prefix))
             found.push({
@@ -303,10 +353,10 @@ export class Bucket {
               upload: UploadId,
               begun_at: (Initiated?.getTime() ?? Date.now()) / 1000,
             });
-        after =
-          page.IsTruncated === true
-            ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
-            : undefined;
+        const { NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page;
+        const isSame = KeyMarker === after.KeyMarker && UploadIdMarker === after.UploadIdMarker;
+        requireGoingOn(page.IsTruncated, KeyMarker, isSame ? KeyMarker : undefined);
+        after = page.IsTruncated === true ? { KeyMarker, UploadIdMarker } : undefined;
       }
       return found;
     });

@@ -11,6 +11,8 @@ export interface S3Access {
   secretKey: string;
   /** How often a request is sent while the service is busy or not reached; 3 when left out. */
   attempts?: number;
+  /** How long reading a block or a page of a list may take, with all attempts, in milliseconds; ten minutes when left out. */
+  readWithinMs?: number;
 }
 
 /** Loads the client library, which takes a while: only those with a bucket wait for it. */

@@ -32,6 +32,7 @@ class PartedUpload implements Upload {
   #bytes = 0;
   #number = 0;
   #onItsWay: Promise<void> = Promise.resolve();
+  #isAbandoned = false;
   #hasAskedToComplete = false;
   #isComplete = false;
 
@@ -45,6 +46,8 @@ class PartedUpload implements Upload {
   /** Sends what was gathered, when the part before it has arrived. */
   async #send(): Promise<void> {
     await this.#onItsWay;
+    // What is sent while an upload is aborted may stay there.
+    if (this.#isAbandoned) throw new Error("The upload was given up");
     const bytes = Buffer.from(this.#buffer.subarray(0, this.#filled));
     const sha256 = this.#hash.digest("hex");
     this.#hash = createHash("sha256");
@@ -80,6 +83,7 @@ class PartedUpload implements Upload {
 
   async abandon(): Promise<void> {
     if (this.#isComplete) return;
+    this.#isAbandoned = true;
     await this.#onItsWay.catch(() => {});
     await this.#bucket.abortUpload(this.#name, this.#upload).catch(() => {});
     // Whoever was not answered does not know what came of it.
