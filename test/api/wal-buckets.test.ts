@@ -146,6 +146,29 @@ describe("files of the log on their way to a bucket", () => {
     expect(await server.keys()).toEqual([key(name)]);
   });
 
+  it("are taken for there when the answer was lost, encrypted or not", async () => {
+    const recipients = [await identityToRecipient(await generateIdentity())];
+    for (const encryptTo of [[], recipients]) {
+      const { name } = await put(1);
+      await server.loseNext("PUT", 1);
+      await send(encryptTo);
+      expect(await left()).toEqual([]);
+      expect(await server.keys()).toContain(key(encryptTo.length === 0 ? name : `${name}.age`));
+    }
+  });
+
+  it("of another life arrive also when those of one cannot", async () => {
+    const stuck = await put(1);
+    await server.write(key(stuck.name), Buffer.from("another file"));
+    const later = join(spool, "20261123T110000Z-89abcdef");
+    await mkdir(join(later, "wal"), { recursive: true });
+    await writeFile(join(later, "wal", stuck.name), gzipSync(stuck.content));
+    await expect(send()).rejects.toThrow("is another file");
+    expect(await readdir(join(later, "wal"))).toEqual([]);
+    expect(await readSent(own)).toMatchObject({ problem: expect.stringContaining("is another file") });
+    expect(await readSent(later)).toMatchObject({ failing_since: null, problem: null });
+  });
+
   it("never take the place of another file", async () => {
     const { name, content } = await put(1);
     await send();

@@ -25,6 +25,8 @@ export interface S3Control {
   failNext(method: string, times: number): void;
   /** Cuts the connections of so many requests of the method from now on, after half of what is sent or answered. */
   cutNext(method: string, times: number): void;
+  /** Does what so many requests of the method ask from now on, and cuts their connections instead of answering. */
+  loseNext(method: string, times: number): void;
   /** Lets so many parts of uploads through, and answers all later ones with 503; undefined: lets all through. */
   failPartsAfter(count: number | undefined): void;
   /** Keys of uploads that were begun and neither completed nor aborted. */
@@ -193,6 +195,7 @@ const uploads = new Map<string, StoredUpload>();
 const requests: string[] = [];
 const failures = new Map<string, number>();
 const cuts = new Map<string, number>();
+const losses = new Map<string, number>();
 let partsLeft: number | undefined;
 
 const xml = { "content-type": "application/xml" };
@@ -328,6 +331,8 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     request.resume();
     return fail(response, 503, "SlowDown");
   }
+  if (isNext(losses, method))
+    response.end = response.destroy.bind(response, undefined) as typeof response.end;
   const isCut = isNext(cuts, method);
   if (isCut && method !== "GET") return void request.once("data", () => request.destroy());
   const fault = signatureFault(request, url, credentials);
@@ -370,12 +375,14 @@ const control: S3Control = {
     uploads.clear();
     failures.clear();
     cuts.clear();
+    losses.clear();
     partsLeft = undefined;
     requests.length = 0;
   },
   requests: () => requests,
   failNext: (method, times) => void failures.set(method, times),
   cutNext: (method, times) => void cuts.set(method, times),
+  loseNext: (method, times) => void losses.set(method, times),
   failPartsAfter: (count) => (partsLeft = count),
   uploads: () => [...uploads.values()].map(({ key }) => key).sort(),
 };

@@ -54,6 +54,7 @@ export async function startS3Server(credentials: S3Credentials): Promise<S3Serve
     requests: asking("requests"),
     failNext: asking("failNext"),
     cutNext: asking("cutNext"),
+    loseNext: asking("loseNext"),
     failPartsAfter: asking("failPartsAfter"),
     uploads: asking("uploads"),
     stop: async () => {

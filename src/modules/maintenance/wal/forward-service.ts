@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import { setImmediate as giveWay, setTimeout as delay } from "node:timers/promis
 import { lifePattern } from "../../../domain/backup-format.ts";
 import { encryptedSuffix } from "../../../domain/backups.ts";
 import { ageEncryption } from "../../../lib/age.ts";
+import { sha256InTurns } from "../../../lib/hash-in-turns.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Place } from "../backups/place-service.ts";
 import {
@@ -59,7 +59,7 @@ async function sendFile(
 ): Promise<void> {
   const path = join(folder, "wal", name);
   const bytes = await readFile(path);
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const sha256 = (await sha256InTurns([bytes])).toString("hex");
   const before = await readSent(folder);
   const isKnown = before.begun.some((each) => each.name === name && each.sha256 === sha256);
   const others = before.begun.filter((each) => each.name !== name);
@@ -68,9 +68,11 @@ async function sendFile(
   const isPlain = encryptTo.length === 0;
   const target = isPlain ? name : name + encryptedSuffix;
   const content = isPlain ? bytes : await encrypted(bytes, encryptTo);
-  const isNew = await place.putNew(target, content);
-  // No two encryptions are the same: of such a file it is known only whether it was begun here.
-  if (!isNew && !(isPlain ? await holds(place, target, bytes) : isKnown)) {
+  // No two encryptions are the same: of one that came from an earlier attempt it is known only that it was begun here. What is there may
+  // also be this one, whose answer was lost.
+  const isThere =
+    (await place.putNew(target, content)) || (!isPlain && isKnown) || (await holds(place, target, content));
+  if (!isThere) {
     await writeSent(folder, before);
     throw new Error(`${place.pathOf(target)} is there already, and is another file`);
   }
@@ -108,7 +110,10 @@ async function sendLife(
   }
 }
 
-/** Brings what waits to the archive, also of lives that ended. @param spool the folder that PostgreSQL writes to. */
+/**
+ * Brings what waits to the archive, also of lives that ended. One that cannot be brought keeps no other waiting.
+ * @param spool the folder that PostgreSQL writes to. @throws what bringing the first one fails with that cannot be brought.
+ */
 export async function sendWaiting(
   forwarding: Forwarding,
   spool: string,
@@ -116,7 +121,11 @@ export async function sendWaiting(
 ): Promise<void> {
   if (!existsSync(spool)) return;
   const lives = (await readdir(spool)).filter((name) => lifePattern.test(name)).sort();
-  for (const life of lives) if (!signal.aborted) await sendLife(forwarding, { spool, life, signal });
+  const failures: unknown[] = [];
+  for (const life of lives)
+    if (!signal.aborted)
+      await sendLife(forwarding, { spool, life, signal }).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 /**
