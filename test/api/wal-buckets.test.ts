@@ -21,6 +21,8 @@ import {
 } from "../../src/db/managed/index.ts";
 import { readMigrations } from "../../src/db/migrate.ts";
 import { createEvidenceStore } from "../../src/evidence/create.ts";
+import { createFileStore } from "../../src/evidence/files.ts";
+import type { EvidenceStore } from "../../src/evidence/store.ts";
 import { decryptAge } from "../../src/lib/age.ts";
 import { createLogger, silentLog } from "../../src/lib/log.ts";
 import { openArchive } from "../../src/modules/maintenance/backups/encryption-service.ts";
@@ -28,7 +30,11 @@ import { listBackups } from "../../src/modules/maintenance/backups/folder-servic
 import { restorePhysicalBackup } from "../../src/modules/maintenance/backups/physical-restore-service.ts";
 import { openPlace, type Place } from "../../src/modules/maintenance/backups/place-service.ts";
 import { findBase } from "../../src/modules/maintenance/wal/archive-service.ts";
-import { readEvidenceArchive } from "../../src/modules/maintenance/wal/evidence-archive.ts";
+import {
+  plainEvidence,
+  readEvidenceArchive,
+  sealedEvidence,
+} from "../../src/modules/maintenance/wal/evidence-archive.ts";
 import { copyEvidence } from "../../src/modules/maintenance/wal/evidence-service.ts";
 import { forwardWal, sendWaiting } from "../../src/modules/maintenance/wal/forward-service.ts";
 import {
@@ -40,6 +46,7 @@ import {
 import { keepWalArchive, makeDueBase } from "../../src/modules/maintenance/wal/keep-service.ts";
 import { openArchivedWal } from "../../src/modules/maintenance/wal/restore-service.ts";
 import { readWalState, walHealth } from "../../src/modules/maintenance/wal/state-service.ts";
+import { put as putContent, streamOf } from "../support/evidence.ts";
 import { findRealBucket, type RealBucket, withoutS3 } from "../support/real-s3.ts";
 import { type S3Server, startS3Server } from "../support/s3-server.ts";
 
@@ -201,6 +208,23 @@ describe("files of the log on their way to a bucket", () => {
   });
 });
 
+describe("a content that cannot be brought to an archive", () => {
+  it.each(["encrypted", "as it is"])("is closed: %s", async (how) => {
+    const file = join(folder, randomUUID());
+    await writeFile(file, "no folder");
+    const recipients = [await identityToRecipient(await generateIdentity())];
+    const to =
+      how === "encrypted"
+        ? sealedEvidence(rootOf(configWith(join(folder, randomUUID()))), recipients)
+        : plainEvidence(createFileStore(file));
+    const content = streamOf("content");
+    await server.failNext("POST", 6);
+    await expect(to.copy("0".repeat(64), { open: async () => content })).rejects.toThrow();
+    expect(content.destroyed).toBe(true);
+    await server.clear();
+  });
+});
+
 const real = findRealBucket();
 const cases = [
   ["in a bucket", { isEncrypted: false, isReal: false }],
@@ -329,6 +353,47 @@ describe.each(cases)("an archive %s", { timeout: 240_000 }, (_, { isEncrypted, i
     await expect.poll(read, waiting).toBe("kept now");
     await copied.stop();
     await expect(there.open("0".repeat(64))).rejects.toThrow("is missing");
+  });
+
+  it("gets what is kept now before all that was there, and keeps no server from ending", async () => {
+    const deps = depsOf();
+    const org = randomUUID();
+    await db.pool.query(
+      "insert into organizations (id, name, kind, created_at, last_modified_at) values ($1, $2, 'shared', now(), now())",
+      [org, `org-${org}`],
+    );
+    const earlier: string[] = [];
+    for (let number = 0; number < 3; number += 1) {
+      const { sha256, size } = await putContent(deps.evidence, randomBytes(100));
+      earlier.push(sha256);
+      await db.pool.query(
+        "insert into evidence (org_id, id, sha256, size, filename, content_type, created_at) values ($1, $2, $3, $4, 'a', 'b', now())",
+        [org, randomUUID(), sha256, size],
+      );
+    }
+    const opened: string[] = [];
+    let source = async (sha256: string): Promise<Readable> => deps.evidence.open(sha256);
+    const watched = {
+      stage: (given: Readable, limits: { maxBytes: number }) => deps.evidence.stage(given, limits),
+      open: async (sha256: string) => {
+        opened.push(sha256);
+        if (opened.length === 1) opened.push((await putContent(copied.evidence, randomBytes(100))).sha256);
+        return source(sha256);
+      },
+    } as unknown as EvidenceStore;
+    const copied = copyEvidence({ ...deps, evidence: watched });
+    await expect.poll(() => opened.length, waiting).toBe(5);
+    const [first, kept, ...rest] = opened;
+    expect(rest[0]).toBe(kept);
+    expect([first, ...rest.slice(1)].toSorted()).toEqual(earlier.toSorted());
+
+    // One that never ends.
+    source = async () => new Readable({ read: () => {} });
+    await putContent(copied.evidence, randomBytes(100));
+    await expect.poll(() => opened.length, waiting).toBe(6);
+    const begun = performance.now();
+    await copied.stop();
+    expect(performance.now() - begun).toBeLessThan(4_000);
   });
 
   it("says that it lags, and loses what no moment needs", async () => {

@@ -34,18 +34,33 @@ export function openPlainEvidence(
   return existsSync(place.path) ? createFileStore(place.path) : undefined;
 }
 
+/** Opens a content for some work, and closes it whatever comes of that: what could not be begun has read nothing. */
+async function withContent(
+  from: Pick<EvidenceStore, "open">,
+  sha256: string,
+  work: (content: Readable) => Promise<void>,
+): Promise<void> {
+  const content = await from.open(sha256);
+  try {
+    await work(content);
+  } finally {
+    content.destroy();
+  }
+}
+
 /** Keeps contents as they are. */
 export function plainEvidence(store: EvidenceStore): EvidenceArchive {
   return {
     has: (sha256) => store.has(sha256),
-    copy: async (sha256, from) => {
-      const staged = await store.stage(await from.open(sha256), { maxBytes: Number.MAX_SAFE_INTEGER });
-      try {
-        await staged.keep();
-      } finally {
-        await staged.discard();
-      }
-    },
+    copy: (sha256, from) =>
+      withContent(from, sha256, async (content) => {
+        const staged = await store.stage(content, { maxBytes: Number.MAX_SAFE_INTEGER });
+        try {
+          await staged.keep();
+        } finally {
+          await staged.discard();
+        }
+      }),
   };
 }
 
@@ -54,18 +69,18 @@ export function sealedEvidence(root: Place, recipients: readonly string[]): Evid
   const place = root.below(sealedFolder);
   return {
     has: async (sha256) => (await place.find(sha256 + encryptedSuffix)) !== undefined,
-    copy: async (sha256, from) => {
-      await place.prepare();
-      const content = await from.open(sha256);
-      const sink = await openEncryptedSink(() => place.create(sha256 + encryptedSuffix), recipients);
-      try {
-        for await (const piece of content) await sink.write(piece as Buffer);
-        await sink.finish();
-      } catch (error) {
-        await sink.abandon();
-        throw error;
-      }
-    },
+    copy: (sha256, from) =>
+      withContent(from, sha256, async (content) => {
+        await place.prepare();
+        const sink = await openEncryptedSink(() => place.create(sha256 + encryptedSuffix), recipients);
+        try {
+          for await (const piece of content) await sink.write(piece as Buffer);
+          await sink.finish();
+        } catch (error) {
+          await sink.abandon();
+          throw error;
+        }
+      }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { addAbortSignal } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { findWalArchive } from "../../../db/managed/index.ts";
@@ -17,7 +18,7 @@ import { forwardingOf } from "./forwarded-service.ts";
 /** A store of evidence whose contents go into an archive, too, and what brings them there. */
 export interface CopiedEvidence {
   evidence: EvidenceStore;
-  /** Ends at once; what is left is copied at the next start. */
+  /** Ends within seconds; what is left is copied at the next start. */
   stop(): Promise<void>;
 }
 
@@ -25,6 +26,8 @@ export interface CopiedEvidence {
 const mostPending = 10_000;
 const tryAgainMs = 10_000;
 const lookAgainMs = 24 * 3_600_000;
+/** How long an archive may take to forget a content that it has a part of when the server ends. */
+const lastMs = 5_000;
 
 /** Copies contents one after the other. */
 class Copier {
@@ -53,7 +56,7 @@ class Copier {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#wake();
-    await this.#running;
+    await Promise.race([this.#running, delay(lastMs, undefined, { ref: false })]);
   }
 
   /** Opens where contents go; undefined while the database has no archive. */
@@ -71,8 +74,12 @@ class Copier {
 
   async #copy(sha256: string, to: EvidenceArchive): Promise<void> {
     if (await to.has(sha256)) return;
+    const { signal } = this.#stopping;
+    const from = {
+      open: async (wanted: string) => addAbortSignal(signal, await this.#from.open(wanted)),
+    };
     try {
-      await to.copy(sha256, this.#from);
+      await to.copy(sha256, from);
     } catch (error) {
       // Told by `waybill admin evidence verify`.
       if (!(error instanceof ContentMissing || error instanceof ContentDamaged)) throw error;
@@ -86,6 +93,8 @@ class Copier {
       this.#isBehind = false;
       try {
         for await (const { sha256 } of listStored(this.#deps.db)) {
+          // What was kept just now is not made to wait until all that is there was looked at.
+          await this.#copyPending(to);
           if (this.#stopping.signal.aborted) return;
           await this.#copy(sha256, to);
         }
@@ -94,6 +103,10 @@ class Copier {
         throw error;
       }
     }
+    await this.#copyPending(to);
+  }
+
+  async #copyPending(to: EvidenceArchive): Promise<void> {
     for (const sha256 of this.#pending) {
       if (this.#stopping.signal.aborted) return;
       await this.#copy(sha256, to);
@@ -119,6 +132,7 @@ class Copier {
         failing = false;
         await this.#rest();
       } catch (err) {
+        if (signal.aborted) return;
         if (!failing) this.#deps.log.error({ err }, "evidence cannot be copied into the WAL archive");
         failing = true;
         await delay(tryAgainMs, undefined, { signal, ref: false }).catch(() => {});
