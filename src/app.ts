@@ -144,6 +144,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     await replica?.close();
     await close();
   };
+  let stopAll = closeAll;
   try {
     await requireRestored(db);
     const { distributed } = await prepareDatabase(
@@ -159,7 +160,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     await checkSecretKey(db, deps.secrets.fingerprint);
     const { evidence, stop: stopCopying } = copyEvidence(deps);
     const forwarding = forwardWal(deps);
-    const stopAll = async (): Promise<void> => {
+    stopAll = async () => {
       await stopCopying();
       await closeAll();
       // PostgreSQL writes the last file when it ends.
@@ -168,7 +169,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     const { log, tasks } = options;
     return await assembleApp({ ...deps, evidence }, stopAll, { log, tasks, distributed });
   } catch (error) {
-    await closeAll();
+    await stopAll();
     throw error;
   }
 }

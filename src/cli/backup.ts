@@ -28,7 +28,6 @@ import { neededByWal } from "../modules/maintenance/wal/need-service.ts";
 import { findWalArchive } from "../db/managed/index.ts";
 import { isDiskFull } from "../lib/shortage.ts";
 import {
-  type BackupEncryption,
   type EncryptionFlags,
   encryptionOf,
   identitiesOf,
@@ -68,13 +67,18 @@ function evidenceChoice(given: string | undefined, inBucket: boolean): EvidenceC
   throw new UsageError(`'${choice}' is no way to take evidence: only ${evidenceChoices.join(", ")}`);
 }
 
-/** Where a backup is written to, and the file that it becomes if it becomes one. */
+/** The file that a backup becomes, if it becomes one, and whom it is encrypted for. */
 interface Destination {
   id: string;
+  file: FileOfPlace | undefined;
+  recipients: readonly string[];
+}
+
+/** Where a backup is written to. */
+interface OpenDestination {
   sink: Sink;
   /** The same, if what is written is encrypted. */
   encrypted: EncryptedSink | undefined;
-  file: FileOfPlace | undefined;
 }
 
 function fileOf(target: Target, id: string, isPlain: boolean): FileOfPlace | undefined {
@@ -92,18 +96,14 @@ async function mostBytes({ db }: CommandDeps): Promise<number> {
 
 async function openDestination(
   deps: CommandDeps,
-  target: Target,
-  { recipients }: BackupEncryption,
-): Promise<Destination> {
-  const id = randomUUID();
-  const isPlain = recipients.length === 0;
-  const file = fileOf(target, id, isPlain);
+  { file, recipients }: Destination,
+): Promise<OpenDestination> {
   const open = async (): Promise<Sink> =>
     file === undefined
       ? streamSink(process.stdout)
       : file.place.create(file.name, file.place.folder === undefined ? await mostBytes(deps) : 0);
-  const encrypted = isPlain ? undefined : await openEncryptedSink(open, recipients);
-  return { id, sink: encrypted ?? (await open()), encrypted, file };
+  const encrypted = recipients.length === 0 ? undefined : await openEncryptedSink(open, recipients);
+  return { sink: encrypted ?? (await open()), encrypted };
 }
 
 const formats = ["portable", "physical"] as const;
@@ -130,8 +130,13 @@ async function write(
 /** Makes a backup. Nothing is left of one that fails. */
 async function makeBackup(
   deps: CommandDeps,
-  { id, sink, file }: Destination,
-  { evidence, format, secretKey }: { evidence: EvidenceChoice; format: Format; secretKey?: string },
+  { id, file }: Destination,
+  {
+    sink,
+    evidence,
+    format,
+    secretKey,
+  }: { sink: Sink; evidence: EvidenceChoice; format: Format; secretKey?: string },
 ): Promise<MadeBackup> {
   const progress = showBytes("backup");
   const interrupted = interruption("Interrupted: there is no backup");
@@ -197,7 +202,7 @@ function recordBackup(
   destination: Destination,
   { flags, rule, format, secretKey }: Wanted,
 ): Promise<Outcome> {
-  const { id, file, encrypted } = destination;
+  const { id, file } = destination;
   const scheduled = flags.scheduled === true;
   return recordRun(
     deps,
@@ -207,7 +212,9 @@ function recordBackup(
       const evidence = evidenceChoice(flags.evidence, deps.config.evidence.s3 !== undefined);
       const folder = file?.place.folder;
       if (scheduled && folder !== undefined) await requireRoomForBackup(deps, folder, evidence);
+      const { sink, encrypted } = await openDestination(deps, destination);
       const written = await makeBackup(deps, destination, {
+        sink,
         evidence,
         format,
         ...(secretKey !== undefined && { secretKey }),
@@ -237,19 +244,12 @@ async function backup(flags: BackupFlags): Promise<void> {
   if (target.kind === "stream" && (rule !== undefined || flags.verify === true))
     throw new UsageError("--keep and --verify need a file or a folder to work on");
   const format = formatChoice(flags.format);
-  const encryption = encryptionOf(flags, flags.evidence);
+  const { recipients, secretKey } = encryptionOf(flags, flags.evidence);
   const begun = performance.now();
-  const { secretKey } = encryption;
   const wanted = { flags, rule, format, ...(secretKey !== undefined && { secretKey }) };
-  const { made, pruned, warning, destination } = await withDatabase(async (deps) => {
-    const destination = await openDestination(deps, target, encryption);
-    try {
-      return { ...(await recordBackup(deps, destination, wanted)), destination };
-    } catch (error) {
-      await destination.sink.abandon();
-      throw error;
-    }
-  });
+  const id = randomUUID();
+  const destination = { id, file: fileOf(target, id, recipients.length === 0), recipients };
+  const { made, pruned, warning } = await withDatabase((deps) => recordBackup(deps, destination, wanted));
   const path = pathOf(destination.file);
   const seconds = (performance.now() - begun) / 1000;
   const facts = {
@@ -257,7 +257,7 @@ async function backup(flags: BackupFlags): Promise<void> {
     file: path ?? null,
     bytes: made.bytes,
     format,
-    encrypted: destination.encrypted !== undefined,
+    encrypted: recipients.length > 0,
     ...contentsOf(made.end),
     problems: made.problems.map(({ sha256, problem }) => ({ sha256, problem })),
     ...pruned,
@@ -268,7 +268,7 @@ async function backup(flags: BackupFlags): Promise<void> {
     facts,
     `Backup ${path ?? "written"}: ${made.bytes} bytes, ${contentsText(made.end)}, ${seconds.toFixed(1)} s`,
   );
-  if (destination.encrypted === undefined && flags.json !== true)
+  if (recipients.length === 0 && flags.json !== true)
     print.error("It is not encrypted: `--encrypt-to`, with a recipient of age, has only you read it");
   if (flags.json !== true) tellPruned(pruned);
   if (warning !== undefined) throw new WarningsError(warning);

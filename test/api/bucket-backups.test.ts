@@ -287,5 +287,18 @@ describe("backups in a bucket", () => {
       2,
       `${file} is there already: name another file, or a folder\n`,
     ]);
+    const refused = await waybill(["backup", "--to", to], {
+      ...environment,
+      WAYBILL_BACKUP_S3_SECRET_KEY: "another secret",
+    });
+    const reason = /^s3:\S+\/cli\/waybill-\S+\.tar: SignatureDoesNotMatch \(403\)\n?$/;
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(reason)]);
+    const { rows } = await app.deps.db.pool.query<{ ok: boolean; problem: string | null }>(
+      "select ok, problem from backup_runs order by started_at",
+    );
+    expect(rows).toEqual([
+      { ok: true, problem: null },
+      { ok: false, problem: expect.stringMatching(reason) },
+    ]);
   });
 });
