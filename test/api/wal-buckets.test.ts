@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -27,7 +27,11 @@ import { decryptAge } from "../../src/lib/age.ts";
 import { createLogger, silentLog } from "../../src/lib/log.ts";
 import { openArchive } from "../../src/modules/maintenance/backups/encryption-service.ts";
 import { listBackups } from "../../src/modules/maintenance/backups/folder-service.ts";
-import { restorePhysicalBackup } from "../../src/modules/maintenance/backups/physical-restore-service.ts";
+import {
+  type ArchivedWal,
+  type PhysicalRestoreOptions,
+  restorePhysicalBackup,
+} from "../../src/modules/maintenance/backups/physical-restore-service.ts";
 import { openPlace, type Place } from "../../src/modules/maintenance/backups/place-service.ts";
 import { findBase } from "../../src/modules/maintenance/wal/archive-service.ts";
 import {
@@ -314,7 +318,7 @@ describe.each(cases)("an archive %s", { timeout: 240_000 }, (_, { isEncrypted, i
     }))!;
     const dataDir = join(folder, randomUUID());
     const moment = new Date(at * 1000).toISOString().replace("Z", "+00:00");
-    const { last_change } = await restorePhysicalBackup({
+    const wanted = {
       found,
       open: () => openArchive(found.file, identities),
       openOther: async () => undefined,
@@ -334,9 +338,30 @@ describe.each(cases)("an archive %s", { timeout: 240_000 }, (_, { isEncrypted, i
       quarantine: true,
       quick: false,
       report: () => {},
-    });
+    } satisfies PhysicalRestoreOptions;
+    const { last_change } = await restorePhysicalBackup(wanted);
     expect(last_change).toBeDefined();
     expect(await readdir(dataDir)).not.toContain("restored-wal");
+
+    // What is there stays when what came after the backup cannot be brought.
+    const cluster = join(dataDir, "postgres");
+    const before = await stat(cluster);
+    const away: ArchivedWal = {
+      ...wal,
+      fetch: async (segments, to) => {
+        await wal.fetch(segments, to);
+        throw new Error("the bucket is away");
+      },
+    };
+    const again = restorePhysicalBackup({
+      ...wanted,
+      replace: true,
+      beyond: { ...wanted.beyond, wal: away },
+    });
+    await expect(again).rejects.toThrow("the bucket is away");
+    expect((await stat(cluster)).ino).toBe(before.ino);
+    expect(await readdir(dataDir)).not.toContain("restored-wal");
+    expect(await readdir(dataDir)).not.toContain("restore-unfinished");
   });
 
   it("gets evidence, and gives it back", async () => {

@@ -138,13 +138,18 @@ async function readTail(path: string): Promise<string> {
   }
 }
 
-/** Unpacks a backup, all of which is compared with what was written before anything of it is used. */
+/**
+ * Unpacks a backup, all of which is compared with what was written before anything of it is used.
+ * @param bringLog brings what came after it: what was there before stays until that has come, too.
+ */
 async function unpack(
   options: PhysicalRestoreOptions,
   evidence: EvidenceStore,
-): Promise<{ read: ReadBackup; lines: ManifestLine[] }> {
+  bringLog: () => Promise<Recovery["log"]>,
+): Promise<{ read: ReadBackup; lines: ManifestLine[]; log: Recovery["log"] }> {
   const lines: ManifestLine[] = [];
   let read: ReadBackup | undefined;
+  let log: Recovery["log"];
   await replaceCluster(options.dataDir, { replace: options.replace }, async (folder) => {
     const unpacking = unpackInto(folder);
     try {
@@ -156,8 +161,9 @@ async function unpack(
     } finally {
       unpacking.stop();
     }
+    log = await bringLog();
   });
-  return { read: present(read, "it was read"), lines };
+  return { read: present(read, "it was read"), lines, log };
 }
 
 /** Takes evidence that is missing from a WAL archive. What is not there either is told by the checks that follow. */
@@ -229,13 +235,33 @@ export async function restorePhysicalBackup(options: PhysicalRestoreOptions): Pr
         `The WAL archive has a gap after ${reach.last}.gz: what was written later is not restored`,
       );
   }
+  const fetched = join(dataDir, fetchedFolder);
+  let isFetched = false;
+  const bringLog = async (): Promise<Recovery["log"]> => {
+    if (beyond === undefined) return undefined;
+    options.report("bringing the WAL");
+    isFetched = true;
+    const folder = await beyond.wal.fetch(segmentsWithin(beyond.wal, facts, reach), fetched);
+    return { script: beyond.wal.script, folder, isOurs: folder === fetched };
+  };
+  try {
+    const restored = await restoreFiles(options, bringLog);
+    return { ...restored, warnings: [...warnings, ...restored.warnings] };
+  } finally {
+    // Whatever comes of it: what was brought may have been encrypted where it comes from.
+    if (isFetched) await rm(fetched, { recursive: true, force: true });
+  }
+}
+
+/** Restores the files and has PostgreSQL recover, and checks what came of it. */
+async function restoreFiles(
+  options: PhysicalRestoreOptions,
+  bringLog: () => Promise<Recovery["log"]>,
+): Promise<PhysicallyRestored> {
+  const { beyond, dataDir } = options;
   const evidence = createEvidenceStore(options.evidence);
   options.report("unpacking");
-  const unpacked = await unpack(options, evidence);
-  const fetched = join(dataDir, fetchedFolder);
-  if (beyond !== undefined) options.report("bringing the WAL");
-  const folder = await beyond?.wal.fetch(segmentsWithin(beyond.wal, facts, reach), fetched);
-  const log = beyond && { script: beyond.wal.script, folder: folder ?? fetched, isOurs: folder === fetched };
+  const { log, ...unpacked } = await unpack(options, evidence, bringLog);
   options.report("recovering");
   const recovery: Recovery = {
     log,
@@ -258,9 +284,8 @@ export async function restorePhysicalBackup(options: PhysicalRestoreOptions): Pr
       await db.close();
     }
     await managed.stop();
-    await rm(fetched, { recursive: true, force: true });
     await finishRestore(dataDir);
-    return { ...unpacked.read, warnings: [...warnings, ...findings], findings, last_change };
+    return { ...unpacked.read, warnings: findings, findings, last_change };
   } finally {
     await managed.stop();
   }
