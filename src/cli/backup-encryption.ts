@@ -56,7 +56,7 @@ export function presentSecretKey({ secretKey, dataDir }: Config): string | undef
 }
 
 /** Whom a backup is encrypted for, and the secret key that goes into it, if any. */
-export interface BackupEncryption {
+interface BackupEncryption {
   /** None: it is not encrypted. */
   recipients: readonly string[];
   secretKey?: string;

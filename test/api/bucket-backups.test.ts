@@ -22,6 +22,7 @@ import {
   folderPlace,
   openPlace,
   type Place,
+  placeAbove,
   removeAbandonedBackups,
 } from "../../src/modules/maintenance/backups/place-service.ts";
 import { readBackup } from "../../src/modules/maintenance/backups/read-service.ts";
@@ -137,6 +138,15 @@ describe.each(places)("%s", (name, open) => {
     expect((await at.list()).files).toEqual([]);
     await expect(bytesOf(at, "small")).rejects.toMatchObject({ code: "ENOENT" });
   });
+});
+
+it.each([
+  ["s3://backups/a/b", "s3://backups/a"],
+  ["s3://backups/a", "s3://backups"],
+  ["s3://backups", "s3://backups"],
+  ["/mnt/a", "/mnt"],
+])("the place above %s is %s", (path, above) => {
+  expect(placeAbove(openPlace(path, access), access).path).toBe(above);
 });
 
 describe("a bucket that fails", () => {

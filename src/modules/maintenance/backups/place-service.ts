@@ -197,9 +197,11 @@ export function openFile(path: string, s3: S3Access | undefined): FileOfPlace {
   return { place: openPlace(place, s3), name };
 }
 
-/** Opens the place that another one is in. */
+/** Opens the place that another one is in; of a whole bucket, which is in none, the same. */
 export function placeAbove({ path }: Place, s3: S3Access | undefined): Place {
-  return isLocationUrl(path) ? openPlace(path.replace(/\/[^/]+$/, ""), s3) : folderPlace(dirname(path));
+  if (!isLocationUrl(path)) return folderPlace(dirname(path));
+  const above = path.replace(/\/[^/]+$/, "");
+  return openPlace(above === "s3:/" ? path : above, s3);
 }
 
 /** Says whether a URL names a file of a bucket rather than a part of it: there are no folders to look at. */
