@@ -155,7 +155,9 @@ async function bench(options: Options): Promise<void> {
       const each = median(alone.map((one) => one.table_bytes / megabyte / (one.node + one.postgres)));
       console.log("Restoring");
       const into = join(folder, "restored");
-      const restored = await waybill(["restore", last.file, "--into", into], into, {});
+      const restored = await waybill(["restore", last.file, "--into", into], into, {
+        WAYBILL_SECRET_KEY_FILE: join(dataDir, "secret-key"),
+      });
       console.log("Reporting");
       const writers =
         options.rate === 0 ? { verdicts: [], remarks: [] } : await measureWriters(server, backups, options);

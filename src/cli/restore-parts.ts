@@ -1,11 +1,16 @@
 import { join } from "node:path";
 
 import { type Config, keepSecretKey } from "../config.ts";
+import type { Database } from "../db/connect.ts";
+import { type LostSecret, lostText } from "../domain/lost-secrets.ts";
 import { createSecretBox } from "../lib/secret-box.ts";
 import { openArchive } from "../modules/maintenance/backups/encryption-service.ts";
 import { type FoundBackup, listBackups } from "../modules/maintenance/backups/folder-service.ts";
 import type { Place } from "../modules/maintenance/backups/place-service.ts";
+import { forgetSecrets } from "../modules/maintenance/backups/sealed-service.ts";
 import { type IdentityFlag, presentSecretKey } from "./backup-encryption.ts";
+import { commandTime, runActor } from "./command-deps.ts";
+import { CliError } from "./output.ts";
 
 /** What `waybill restore` can be told. */
 export interface RestoreFlags extends IdentityFlag {
@@ -16,6 +21,7 @@ export interface RestoreFlags extends IdentityFlag {
   forceNonempty?: boolean;
   quarantine?: boolean;
   quick?: boolean;
+  forgetSecrets?: boolean;
   json?: boolean;
 }
 
@@ -25,17 +31,84 @@ function keyFingerprint(config: Config): string | undefined {
   return key === undefined ? undefined : createSecretBox(key).fingerprint;
 }
 
-/** Keeps the key that a backup has where there is none, and says what is to be done about another one. */
-export function restoreKey(config: Config, { head, secretKey }: FoundBackup): string[] {
+/** Whether servers could open what is sealed in a backup: those of this configuration, which has the backup's key when it has none. */
+export function hasKey(config: Config, { head, secretKey }: FoundBackup): boolean {
+  const sealedWith = head.secret_key_fingerprint;
+  const brought = secretKey === undefined ? undefined : createSecretBox(secretKey).fingerprint;
+  return sealedWith === null || sealedWith === (keyFingerprint(config) ?? brought);
+}
+
+/** Keeps the key that a backup has where there is none. */
+export function restoreKey(config: Config, { secretKey }: FoundBackup): void {
   if (secretKey !== undefined) keepSecretKey(config, secretKey);
-  if (head.secret_key_fingerprint === null || head.secret_key_fingerprint === keyFingerprint(config))
-    return [];
-  if (secretKey !== undefined)
-    return [
-      `The secrets in this backup were sealed with the key that is in it, and there is another one here, which was left as it is: before a server starts, take WAYBILL_SECRET_KEY, or the file ${join(config.dataDir, "secret-key")}, away and restore again, or restore elsewhere`,
-    ];
+}
+
+/** So many of the things that would not work are named; the others are counted. */
+const mostNamed = 50;
+
+/** What a physical backup may have sealed: what it has is known when it was restored. */
+const unknownLost = [
+  "the addresses of webhooks that actions tell, in whatever organizations have some",
+  "the secrets that webhooks are signed with, which become others",
+  "the secrets of code-quality webhooks",
+  "the ID tokens of sessions, so that signing out asks the provider without a hint",
+];
+
+/** Says what a restore without the key would lose. @param lost undefined where it is not known. */
+export function lostWithoutKey(lost: readonly LostSecret[] | undefined): string[] {
+  if (lost?.length === 0) return ["Nothing is sealed in it, so that nothing would be lost."];
+  const named = lost === undefined ? unknownLost : lost.slice(0, mostNamed).map(lostText);
+  const more = (lost?.length ?? 0) - named.length;
   return [
-    `The secrets in this backup were sealed with another key, which is not in it: before a server starts, set WAYBILL_SECRET_KEY, or the file ${join(config.dataDir, "secret-key")}, to that of the installation that was backed up`,
+    "Without it these would not work any more:",
+    ...named.map((text) => `- ${text}`),
+    ...(more > 0 ? [`- and ${more} others`] : []),
+  ];
+}
+
+/** Says that the key is not here, and what is to be done. */
+export function withoutKey(
+  config: Config,
+  { secretKey }: FoundBackup,
+  lost: readonly LostSecret[] | undefined,
+): string {
+  const file = join(config.dataDir, "secret-key");
+  const here = keyFingerprint(config) === undefined ? "there is none here" : "another one is here";
+  const remedy =
+    secretKey === undefined
+      ? `set WAYBILL_SECRET_KEY, or the file ${file}, to the key of the installation that was backed up`
+      : `the key is in the backup: take WAYBILL_SECRET_KEY, or the file ${file}, away, or restore elsewhere`;
+  return [
+    `The secrets in this backup were sealed with a secret key, and ${here}.`,
+    ...lostWithoutKey(lost),
+    `Nothing was changed. To restore all of it, ${remedy}. Without the key, --forget-secrets restores everything else.`,
+  ].join("\n");
+}
+
+/** What forgets the secrets of the database that a restore makes; undefined where the key is right. */
+export function forgetting(
+  config: Config,
+  found: FoundBackup,
+): ((db: Database) => Promise<LostSecret[]>) | undefined {
+  if (hasKey(config, found)) return undefined;
+  const fingerprint = keyFingerprint(config);
+  return async (db) => {
+    const clock = await commandTime(db);
+    if (clock.refused !== undefined) throw new CliError(clock.refused);
+    return forgetSecrets({ db, clock }, runActor("restore", false), fingerprint);
+  };
+}
+
+/** Says what was forgotten. */
+export function forgottenText(forgotten: readonly LostSecret[] | undefined): string[] {
+  if (forgotten === undefined) return [];
+  if (forgotten.length === 0)
+    return ["The secret key is another one now; nothing was sealed with the old one"];
+  return [
+    [
+      "Forgotten, because the secret key is another one:",
+      ...forgotten.map((each) => `- ${lostText(each)}`),
+    ].join("\n"),
   ];
 }
 

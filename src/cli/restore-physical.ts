@@ -22,7 +22,15 @@ import { identitiesOf } from "./backup-encryption.ts";
 import { contentsOf, contentsText } from "./backup-files.ts";
 import { fileNamed, isPlace, placeNamed } from "./backup-places.ts";
 import { CliError, print, UsageError, WarningsError } from "./output.ts";
-import { openOther, restoreKey, type RestoreFlags } from "./restore-parts.ts";
+import {
+  forgetting,
+  forgottenText,
+  hasKey,
+  openOther,
+  restoreKey,
+  type RestoreFlags,
+  withoutKey,
+} from "./restore-parts.ts";
 
 function momentOf(at: string): Moment | "latest" {
   const moment = at === "latest" ? at : parseMoment(at);
@@ -100,6 +108,8 @@ export async function restorePhysical(found: FoundBackup, flags: RestoreFlags): 
   const until = flags.at === undefined ? undefined : momentOf(flags.at);
   const beside = await findBeside(found, flags, config);
   const beyond = beyondOf(until, beside, flags.wal);
+  if (!hasKey(config, found) && flags.forgetSecrets !== true)
+    throw new CliError(withoutKey(config, found, undefined));
   const begun = performance.now();
   const restored = await restorePhysicalBackup({
     found,
@@ -114,14 +124,16 @@ export async function restorePhysical(found: FoundBackup, flags: RestoreFlags): 
     replace: flags.forceNonempty === true,
     quarantine: flags.quarantine ?? flags.into !== undefined,
     quick: flags.quick === true,
+    forget: forgetting(config, found),
     report: (step) => print.error(`restore: ${step}`),
   }).catch((error: unknown) => {
     if (isDiskFull(error))
       throw new CliError("The disk is full: the database is not restored", { cause: error });
     throw error;
   });
-  const { head, end, last_change } = restored;
-  const warnings = [...restored.warnings, ...restoreKey(config, found)];
+  const { head, end, last_change, forgotten } = restored;
+  restoreKey(config, found);
+  const warnings = [...restored.warnings, ...forgottenText(forgotten)];
   const seconds = (performance.now() - begun) / 1000;
   const facts = {
     id: head.id,
@@ -129,6 +141,7 @@ export async function restorePhysical(found: FoundBackup, flags: RestoreFlags): 
     ...contentsOf(end),
     last_change: last_change ?? null,
     warnings,
+    forgotten: forgotten ?? [],
     seconds,
   };
   const changed = last_change === undefined ? "" : `, last change ${last_change}`;

@@ -11,12 +11,12 @@ import { isDiskFull } from "../lib/shortage.ts";
 import { isPhysical } from "../domain/backup-format.ts";
 import { openArchive } from "../modules/maintenance/backups/encryption-service.ts";
 import type { FoundBackup } from "../modules/maintenance/backups/folder-service.ts";
-import { readBackup } from "../modules/maintenance/backups/read-service.ts";
 import {
   requireKnownSchema,
   restoreBackup,
   type Restored,
 } from "../modules/maintenance/backups/restore-service.ts";
+import { readWithLost } from "../modules/maintenance/backups/sealed-service.ts";
 import { recordDone } from "../modules/maintenance/backups/runs-service.ts";
 import { identitiesOf, identityOption } from "./backup-encryption.ts";
 import { strictly } from "./backup.ts";
@@ -24,17 +24,31 @@ import { contentsOf, contentsText, readable } from "./backup-files.ts";
 import { fileNamed } from "./backup-places.ts";
 import { commandTime, runActor, withIdleDatabase } from "./command-deps.ts";
 import { CliError, print, UsageError, WarningsError } from "./output.ts";
-import { openOther, restoreKey, type RestoreFlags } from "./restore-parts.ts";
+import {
+  forgetting,
+  forgottenText,
+  hasKey,
+  lostWithoutKey,
+  openOther,
+  restoreKey,
+  type RestoreFlags,
+  withoutKey,
+} from "./restore-parts.ts";
 import { findBackup, restorePhysical } from "./restore-physical.ts";
 
 /** Reads a backup without restoring it. */
 async function rehearse(file: string, flags: RestoreFlags): Promise<void> {
-  const { head, end } = await readBackup(openArchive(fileNamed(file), identitiesOf(flags)));
+  const { read, lost } = await readWithLost(openArchive(fileNamed(file), identitiesOf(flags)));
+  const { head, end } = read;
   const last = requireKnownSchema(head, await readMigrations(migrationsFolder));
   print.line(
     flags.json === true
-      ? JSON.stringify({ id: head.id, ...contentsOf(end), last_migration: last })
-      : `${file} can be restored: ${contentsText(end)}, as of ${last}`,
+      ? JSON.stringify({ id: head.id, ...contentsOf(end), last_migration: last, sealed: lost })
+      : [
+          `${file} can be restored: ${contentsText(end)}, as of ${last}`,
+          "It needs the secret key of its installation.",
+          ...lostWithoutKey(isPhysical(head) ? undefined : lost),
+        ].join("\n"),
   );
 }
 
@@ -42,10 +56,14 @@ async function rehearse(file: string, flags: RestoreFlags): Promise<void> {
 async function noteRestore(
   db: Database,
   { path, bytes }: FoundBackup,
-  { end, warnings }: Restored,
+  { end, warnings, forgotten }: Restored,
   seconds: number,
 ): Promise<void> {
   const actor = runActor("restore", false);
+  const problems = [
+    ...warnings,
+    ...(forgotten === undefined ? [] : [`${forgotten.length} secrets were forgotten, for want of their key`]),
+  ];
   await recordDone(
     { db, clock: await commandTime(db) },
     { id: randomUUID(), kind: "restore", scheduled: false, actor },
@@ -56,7 +74,7 @@ async function noteRestore(
       bytes,
       rows: end.rows,
       evidence_files: end.evidence_files,
-      problem: warnings.length === 0 ? null : warnings.join("\n"),
+      problem: problems.length === 0 ? null : problems.join("\n"),
     },
   );
 }
@@ -70,6 +88,10 @@ async function restore(file: string, flags: RestoreFlags): Promise<void> {
     throw new UsageError("--at and --wal need a physical backup, and this one is portable");
   const config = flags.into === undefined ? readConfig() : readConfigInto(flags.into);
   const migrations = await readMigrations(migrationsFolder);
+  if (!hasKey(config, found) && flags.forgetSecrets !== true) {
+    const { lost } = await readWithLost(openArchive(found.file, identitiesOf(flags)));
+    throw new CliError(withoutKey(config, found, lost));
+  }
   const begun = performance.now();
   const restored = await withIdleDatabase(config, async ({ db, evidence }) => {
     const done = await restoreBackup(
@@ -81,6 +103,7 @@ async function restore(file: string, flags: RestoreFlags): Promise<void> {
         replace: flags.forceNonempty === true,
         quarantine: flags.quarantine ?? flags.into !== undefined,
         quick: flags.quick === true,
+        forget: forgetting(config, found),
         report: (step) => print.error(`restore: ${step}`),
       },
     );
@@ -93,12 +116,13 @@ async function restore(file: string, flags: RestoreFlags): Promise<void> {
       });
     throw error;
   });
-  const { head, end } = restored;
-  const warnings = [...restored.warnings, ...restoreKey(config, found)];
+  const { head, end, forgotten } = restored;
+  restoreKey(config, found);
+  const warnings = [...restored.warnings, ...forgottenText(forgotten)];
   const seconds = (performance.now() - begun) / 1000;
   print.line(
     flags.json === true
-      ? JSON.stringify({ id: head.id, ...contentsOf(end), warnings, seconds })
+      ? JSON.stringify({ id: head.id, ...contentsOf(end), warnings, forgotten: forgotten ?? [], seconds })
       : `Restored and checked: ${contentsText(end)}, ${seconds.toFixed(1)} s`,
   );
   if (warnings.length > 0) throw new WarningsError(warnings.join("\n"));
@@ -132,6 +156,10 @@ export function restoreCommand(): Command {
       "have the copy notify nobody until `waybill admin release-quarantine`; so it is with --into",
     )
     .option("--no-quarantine", "let the copy notify others at once")
+    .option(
+      "--forget-secrets",
+      "go on without the secret key that the backup was made with: remove what it sealed, and list it",
+    )
     .option("--quick", "look at 1,000 files of evidence only")
     .option("--json", "tell what was done as JSON")
     .action((file: string, flags: RestoreFlags) => readable(restore(file, flags)));

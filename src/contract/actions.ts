@@ -61,6 +61,8 @@ const shownAction = {
   /** Always false: the Slack app is not part of this server. */
   is_created_from_slack_app: z.boolean(),
   is_failing: z.boolean().nullable(),
+  /** The addresses of its webhooks are gone, because the installation was restored without its secret key: give them again. */
+  addresses_forgotten: z.boolean(),
   last_success_timestamp: Timestamp.nullable(),
   last_failure_timestamp: Timestamp.nullable(),
   created_at: Timestamp.nullable(),

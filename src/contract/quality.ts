@@ -35,7 +35,7 @@ const QualityIntegrationPutInput = z
   .meta({ id: "QualityIntegrationPutInput" });
 type QualityIntegrationPutInput = z.output<typeof QualityIntegrationPutInput>;
 
-/** An inbound integration. Everything but name and state is null while it is off. */
+/** An inbound integration. Everything but name, state and `secret_forgotten` is null while it is off. */
 const InboundIntegration = z
   .object({
     name: z.literal("quality"),
@@ -47,6 +47,8 @@ const InboundIntegration = z
     created_at: Timestamp.nullable(),
     created_by: z.string().nullable(),
     last_modified_at: Timestamp.nullable(),
+    /** Its secret is gone, because the installation was restored without its secret key: signed calls are refused until it is replaced. */
+    secret_forgotten: z.boolean(),
   })
   .meta({ id: "InboundIntegration" });
 

@@ -14,6 +14,13 @@ export async function findSecretKey(db: Executor): Promise<string | undefined> {
   return noted?.value;
 }
 
+/** Notes which key secrets are sealed with from now on; whoever has the first one, if that is not known yet. */
+export async function replaceSecretKey(db: Executor, fingerprint: string | undefined): Promise<void> {
+  await db.run(sql`delete from instance_settings where name = ${setting}`);
+  if (fingerprint !== undefined)
+    await db.run(sql`insert into instance_settings (name, value) values (${setting}, ${fingerprint})`);
+}
+
 /**
  * Makes sure that all who use a database seal secrets with one key: the first notes its fingerprint, and whoever has
  * another key is refused, instead of failing later on every secret the others wrote.

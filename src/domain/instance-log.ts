@@ -29,6 +29,8 @@ export const instanceActions = [
   /** Settings changed: `details` has their names, never their values. */
   "settings_changed",
   "quarantine_released",
+  /** The installation was restored without its secret key: what was sealed with it is gone. */
+  "secrets_forgotten",
 ] as const;
 
 export type InstanceAction = (typeof instanceActions)[number];

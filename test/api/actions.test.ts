@@ -38,6 +38,7 @@ describe("PUT /actions/{org}/environments", () => {
       created_by: expect.stringMatching(/^user-/),
       is_created_from_slack_app: false,
       is_failing: false,
+      addresses_forgotten: false,
       last_success_timestamp: null,
       last_failure_timestamp: null,
       created_at: expect.any(Number),

@@ -69,6 +69,7 @@ describe("environments_notifications", () => {
       created_by: expect.stringMatching(/./),
       is_created_from_slack_app: false,
       is_failing: false,
+      addresses_forgotten: false,
       last_success_timestamp: null,
       last_failure_timestamp: null,
       created_at: expect.any(Number),

@@ -20,6 +20,7 @@ const off = {
   created_at: null,
   created_by: null,
   last_modified_at: null,
+  secret_forgotten: false,
 };
 
 function notSwitchedOn(org: TestOrg) {

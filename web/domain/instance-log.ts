@@ -13,6 +13,7 @@ const words: Readonly<Record<string, string>> = {
   restore_drill: "Tried a backup",
   settings_changed: "Changed settings",
   quarantine_released: "Released from quarantine",
+  secrets_forgotten: "Restored without the secret key",
 };
 
 /** Says what an action in the log of the installation is. One that is not known is called as the server calls it. */

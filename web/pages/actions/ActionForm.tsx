@@ -148,7 +148,7 @@ export function ActionForm({
       <Targets
         targets={draft.targets}
         // Only actions on environments can be replaced in place, which keeps addresses.
-        keeps={type === "env"}
+        keeps={type === "env" && stored?.addresses_forgotten !== true}
         onChange={(targets) => change({ targets })}
       />
       {action.error === null ? null : <ErrorNote failure={action.error} />}

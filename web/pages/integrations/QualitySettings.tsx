@@ -4,6 +4,7 @@ import { useRefusal } from "../../api/account.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Copy } from "../../ui/Copy.tsx";
 import { Card, Facts } from "../../ui/Layout.tsx";
+import { Note } from "../../ui/Note.tsx";
 import { Status } from "../../ui/Status.tsx";
 import { Time } from "../../ui/Time.tsx";
 import styles from "./Integrations.module.css";
@@ -34,6 +35,12 @@ export function QualitySettings({ org, integration }: QualitySettingsProps) {
         A scanner such as SonarQube calls this webhook after each analysis; what it says becomes an
         attestation of the commit’s trail.
       </p>
+      {integration.secret_forgotten ? (
+        <Note kind="bad">
+          Signed calls are refused: this installation was restored without its secret key, and with it went
+          the webhook’s secret. Replace it, and give the new one to the scanner.
+        </Note>
+      ) : null}
       {isOn ? (
         <Facts
           facts={[

@@ -56,7 +56,7 @@ export interface ArchivedWal {
 
 export interface PhysicalRestoreOptions extends Pick<
   RestoreOptions,
-  "open" | "openOther" | "replace" | "quarantine" | "quick" | "report"
+  "open" | "openOther" | "replace" | "quarantine" | "quick" | "forget" | "report"
 > {
   found: FoundBackup;
   dataDir: string;
@@ -186,19 +186,20 @@ async function finish(
   { db, control, evidence }: { db: Database; control: Dedicated; evidence: EvidenceStore },
   options: PhysicalRestoreOptions,
   { read, lines }: { read: ReadBackup; lines: ManifestLine[] },
-): Promise<string[]> {
+): Promise<Pick<Restored, "findings" | "forgotten">> {
   options.report("bringing evidence");
   const warnings = await fetchEvidence({ deps: { evidence }, options, lines }, read.head.id);
   const archived = options.archivedEvidence;
   if (archived !== undefined) await takeArchived(db, evidence, archived);
   options.report("applying later migrations");
   await options.finish(db);
+  const forgotten = await options.forget?.(db);
   options.report("checking");
   const found = await checkDatabase({ db, evidence }, control, options.quick);
   if (found.failures.length > 0) throw new DamagedArchive(found.failures.join("\n"));
   if (options.quarantine) await quarantine(control, read.head.id);
   await takeEvidence({ db, evidence });
-  return [...warnings, ...found.warnings];
+  return { findings: [...warnings, ...found.warnings], forgotten };
 }
 
 /** Where files of the log are for PostgreSQL to read them, in a data directory that is being restored. */
@@ -275,17 +276,17 @@ async function restoreFiles(
   try {
     const last_change = lastChangeIn(await readTail(join(dataDir, "postgres.log")));
     const db = connect({ connection: managed.connection, max: 2 });
-    let findings: string[];
+    let ended: Pick<Restored, "findings" | "forgotten">;
     const control = await openDedicated(db);
     try {
-      findings = await finish({ db, control, evidence }, options, unpacked);
+      ended = await finish({ db, control, evidence }, options, unpacked);
     } finally {
       control.cut();
       await db.close();
     }
     await managed.stop();
     await finishRestore(dataDir);
-    return { ...unpacked.read, warnings: findings, findings, last_change };
+    return { ...unpacked.read, ...ended, warnings: ended.findings, last_change };
   } finally {
     await managed.stop();
   }

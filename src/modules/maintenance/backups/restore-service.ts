@@ -1,11 +1,13 @@
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { Database } from "../../../db/connect.ts";
 import { isDistributed } from "../../../db/citus/distribute.ts";
 import { type Dedicated, openDedicated } from "../../../db/dedicated.ts";
 import type { Migration } from "../../../db/migrate.ts";
 import { isUnfinished, quarantine } from "../../../db/restore-state.ts";
 import { invalid } from "../../../domain/errors.ts";
+import type { LostSecret } from "../../../domain/lost-secrets.ts";
 import { groupBy } from "../../../lib/group.ts";
 import { eachInParallel } from "../../../lib/parallel.ts";
 import { DamagedArchive } from "../../../lib/tar-reader.ts";
@@ -62,6 +64,8 @@ export interface RestoreOptions {
   quarantine: boolean;
   /** Looks at 1,000 files of evidence, not at all of them. */
   quick: boolean;
+  /** Removes what nobody can open any more, before all is checked; undefined where the secret key is right. */
+  forget?: ((db: Database) => Promise<LostSecret[]>) | undefined;
   /** Told what is being done. */
   report(step: string): void;
 }
@@ -72,6 +76,8 @@ export interface Restored extends ReadBackup {
   warnings: string[];
   /** Of these, what the backup lacks, whatever becomes of the copy. */
   findings: string[];
+  /** Secrets that were removed; undefined where the secret key is right. */
+  forgotten: LostSecret[] | undefined;
 }
 
 type RestoreDeps = Pick<Deps, "db" | "evidence">;
@@ -265,6 +271,7 @@ async function finishRestore(work: Work, read: ReadBackup): Promise<Restored> {
   options.report("applying later migrations");
   await options.schema.finish();
   await deleteUnendedRuns(control);
+  const forgotten = await options.forget?.(deps.db);
   options.report("checking");
   const found = await checkDatabase(deps, control, options.quick);
   if (found.failures.length > 0) throw new DamagedArchive(found.failures.join("\n"));
@@ -278,7 +285,7 @@ async function finishRestore(work: Work, read: ReadBackup): Promise<Restored> {
   );
   await endRestore(control);
   const findings = [...lacking, ...found.warnings];
-  return { ...read, warnings: [...divided, ...findings], findings };
+  return { ...read, warnings: [...divided, ...findings], findings, forgotten };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
 import {
+  boolean,
   bytes,
   integer,
   json,
@@ -29,6 +30,8 @@ const action = {
   type: oneOf(actionTypes),
   triggers: texts,
   targets: json<OpenTarget[]>(),
+  /** Has targets whose addresses were forgotten. */
+  addresses_forgotten: boolean,
   created_by: text,
   created_at: timestamp,
   last_modified_at: timestamp,
@@ -50,8 +53,9 @@ interface ActionFilter {
 /** Lists actions with the present names of what they watch, newest first. One statement, however many there are. */
 export function listActions(db: Executor, orgId: string, filter: ActionFilter): Promise<ActionRow[]> {
   return db.all(query(action)`
-    select a.number, a.name, a.type, a.triggers, a.targets, a.created_by_name as created_by, a.created_at,
-      a.last_modified_at,
+    select a.number, a.name, a.type, a.triggers, a.targets,
+      a.target_secrets is null and jsonb_path_exists(a.targets, '$[*] ? (@.type != "EMAIL")') as addresses_forgotten,
+      a.created_by_name as created_by, a.created_at, a.last_modified_at,
       case a.type when 'env' then array(
         select e.name from action_environments as s
         join environments as e on e.org_id = s.org_id and e.id = s.environment_id
@@ -88,7 +92,8 @@ const storedAction = {
   name: text,
   triggers: texts,
   targets: json<OpenTarget[]>(),
-  target_secrets: bytes,
+  /** Null when they were forgotten. */
+  target_secrets: nullable(bytes),
 };
 export type StoredAction = RowOf<typeof storedAction>;
 

@@ -58,10 +58,11 @@ export function sealSecrets(box: SecretBox, secrets: readonly TargetSecret[]): B
 }
 
 /**
- * Opens the webhook addresses of an action. Undefined when they were sealed with a key this installation no longer has: such
- * an action equals no other and can be replaced, not repaired.
+ * Opens the webhook addresses of an action. Undefined when they were forgotten, or sealed with a key this installation no longer
+ * has: such an action equals no other and can be replaced, not repaired.
  */
-export function openSecrets(box: SecretBox, sealed: Uint8Array): TargetSecret[] | undefined {
+export function openSecrets(box: SecretBox, sealed: Uint8Array | null): TargetSecret[] | undefined {
+  if (sealed === null) return undefined;
   try {
     return JSON.parse(box.open(sealed)) as TargetSecret[];
   } catch {

@@ -23,13 +23,22 @@ export { type DeliverJob, deliverTask };
 /** How long settled deliveries are kept to be looked at, in seconds. */
 const retentionSeconds = 30 * 24 * 60 * 60;
 
+/** Why a target's address cannot be read. */
+const unreadable = {
+  forgotten: "The target's address was forgotten when the installation was restored without its secret key",
+  sealed: "The target was sealed with another secret key",
+} as const;
+type Unreadable = keyof typeof unreadable;
+
 /** Gathers what an attempt needs, with the target as it is now: the next attempt goes to a mended address. */
-function attemptOf(deps: Deps, job: DeliverJob, delivery: DueDelivery): Attempt | "gone" | "unreadable" {
+function attemptOf(deps: Deps, job: DeliverJob, delivery: DueDelivery): Attempt | "gone" | Unreadable {
   const { action, target_position, target_type, occurrence, org_name } = delivery;
   const target = action?.targets[target_position];
   if (action === null || target?.type !== target_type) return "gone";
-  const secrets = openSecrets(deps.secrets, action.target_secrets);
-  if (secrets === undefined) return "unreadable";
+  const { target_secrets } = action;
+  if (target_secrets === null && target.type !== "EMAIL") return "forgotten";
+  const secrets = target_secrets === null ? [] : openSecrets(deps.secrets, target_secrets);
+  if (secrets === undefined) return "sealed";
   const keys = signingKeys(deps, job.org_id, delivery.key);
   return {
     delivery_id: delivery.id,
@@ -120,8 +129,8 @@ export async function deliver(deps: Deps, job: DeliverJob): Promise<void> {
   const attempt = attemptOf(deps, job, delivery);
   if (attempt === "gone") return cancel(deps, job, delivery);
   const result =
-    attempt === "unreadable"
-      ? failure("The target was sealed with another secret key")
+    typeof attempt === "string"
+      ? failure(unreadable[attempt])
       : await tryTarget(deps, job, delivery, attempt);
   const ended = { delivery, result, at: deps.clock.now() };
   const outcome = await transaction(deps.db, (tx) => settle(tx, job, ended));

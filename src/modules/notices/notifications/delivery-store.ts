@@ -81,6 +81,7 @@ const dueDelivery = {
   org_name: text,
   /** Of the action as it is now, as are its secrets; null when it is gone. */
   targets: nullable(json<OpenTarget[]>()),
+  /** Null also when they were forgotten. */
   target_secrets: nullable(bytes),
   /** Of the organization's signing key; null when it was never replaced. */
   generation: nullable(integer),
@@ -95,7 +96,7 @@ export interface DueDelivery extends Omit<
   "targets" | "target_secrets" | "generation" | "rotated_at"
 > {
   /** As it is now; null when it is gone. */
-  action: { targets: OpenTarget[]; target_secrets: Buffer } | null;
+  action: { targets: OpenTarget[]; target_secrets: Buffer | null } | null;
   /** Of the organization's signing key. */
   key: { generation: number; rotated_at: Timestamp } | null;
 }
@@ -118,7 +119,7 @@ export async function findDueDelivery(
   const { targets, target_secrets, generation, rotated_at, ...found } = row;
   return {
     ...found,
-    action: targets === null || target_secrets === null ? null : { targets, target_secrets },
+    action: targets === null ? null : { targets, target_secrets },
     key: generation === null || rotated_at === null ? null : { generation, rotated_at },
   };
 }

@@ -28,6 +28,7 @@ function showIntegration(links: Links, row: IntegrationRow | undefined) {
     created_at: row?.created_at ?? null,
     created_by: row?.created_by_name ?? null,
     last_modified_at: row?.last_modified_at ?? null,
+    secret_forgotten: row?.secret_forgotten ?? false,
   };
 }
 

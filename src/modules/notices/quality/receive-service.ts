@@ -52,7 +52,8 @@ function decoy(secrets: SecretBox): Buffer {
 /** A call that may be genuine: what is left to be checked is the signature over its body, if one was sent. */
 export interface Admitted {
   hook: HookRow;
-  secret: string;
+  /** Undefined when it was forgotten: no signature is right. */
+  secret: string | undefined;
   signatures: string[];
 }
 
@@ -83,7 +84,8 @@ export async function admitDelivery(
   { hook_uid, headers, principal }: WebhookCall,
 ): Promise<Admitted> {
   const hook = await findHook(deps.db, hook_uid);
-  const secret = deps.secrets.open(hook?.secret ?? decoy(deps.secrets));
+  const opened = deps.secrets.open(hook?.secret ?? decoy(deps.secrets));
+  const secret = hook?.secret === null ? undefined : opened;
   const signatures = signatureHeaders
     .map((name) => headers[name])
     .filter((value) => value !== undefined)
@@ -97,6 +99,7 @@ export async function admitDelivery(
 /** Says what shows that a call is genuine. @throws AppError unauthenticated when a signature is not that of the body. */
 function checkSignatures({ secret, signatures }: Admitted, body: Buffer): "signature" | "api_key" {
   if (signatures.length === 0) return "api_key";
+  if (secret === undefined) throw unauthenticated();
   const expected = hmacSha256Hex(secret, body);
   const right = signatures.map((signature) => equalInConstantTime(signature, expected));
   if (right.includes(false)) throw unauthenticated();

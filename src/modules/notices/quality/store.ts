@@ -1,5 +1,5 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { boolean, bytes, oneOf, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
+import { boolean, bytes, nullable, oneOf, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
 import { moment, query, raw, sql } from "../../../db/sql.ts";
 import { flowNameBases, type FlowNameOptions } from "../../../domain/quality/names.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
@@ -17,18 +17,23 @@ const integration = {
   created_at: timestamp,
   created_by_name: text,
   last_modified_at: timestamp,
+  secret_forgotten: boolean,
 };
 export type IntegrationRow = RowOf<typeof integration>;
 
-const shown = raw(Object.keys(integration).join(", "));
+const shown = raw(
+  Object.keys(integration)
+    .map((name) => (name === "secret_forgotten" ? "secret is null as secret_forgotten" : name))
+    .join(", "),
+);
 
 /** Finds the organization's integration; undefined while it is off. */
 export function findIntegration(db: Executor, orgId: string): Promise<IntegrationRow | undefined> {
   return db.first(query(integration)`select ${shown} from quality_integrations where org_id = ${orgId}`);
 }
 
-/** Where a webhook call leads: the organization and how to tell a genuine sender. */
-const hook = { org_id: uuid, secret: bytes, ...flowNameOptions };
+/** Where a webhook call leads: the organization and how to tell a genuine sender, null when that was forgotten. */
+const hook = { org_id: uuid, secret: nullable(bytes), ...flowNameOptions };
 export type HookRow = RowOf<typeof hook>;
 
 /** Finds the integration behind a hook's URL. The organization follows from the hook. */
