@@ -188,6 +188,25 @@ describe("backups of a real server", { timeout: 240_000 + kills * 10_000 + writt
     });
   });
 
+  it("of PostgreSQL's files need the key, too, or are told to do without", async () => {
+    await withUsedDataDir(async (dataDir) => {
+      const file = join(folder, "physical.tar");
+      const made = await waybill(["backup", "--format", "physical", "--to", file], dataDir);
+      expect([made.code, made.code === 0 ? "" : made.stderr]).toEqual([0, ""]);
+      const copy = join(folder, "without-key");
+      const refused = await waybill(["restore", file, "--into", copy], dataDir);
+      expect([refused.code, existsSync(copy)]).toEqual([1, false]);
+      expect(refused.stderr).toContain("\n- the addresses of webhooks that actions tell");
+      const done = await waybill(["restore", file, "--into", copy, "--forget-secrets"], dataDir);
+      expect(done.code).toBe(3);
+      expect(done.stderr).toContain("nothing was sealed with the old one");
+      // A server would refuse the database otherwise.
+      const server = await startServer(copy);
+      await server.stop();
+      expect(existsSync(join(copy, "secret-key"))).toBe(true);
+    });
+  });
+
   it("say what is wrong, by a status of their own for wrong use", async () => {
     const nowhere = await waybill(["backup", "check", join(folder, "nowhere.tar")], folder);
     expect([nowhere.code, nowhere.stderr]).toEqual([2, `There is no ${join(folder, "nowhere.tar")}\n`]);
