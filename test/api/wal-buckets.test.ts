@@ -258,7 +258,7 @@ describe.each(cases)("an archive %s", { timeout: 240_000 }, (_, { isEncrypted, i
     await expect.poll(() => opened.length, waiting).toBe(5);
     const [first, kept, ...rest] = opened;
     expect(rest[0]).toBe(kept);
-    expect([first, ...rest.slice(1)].toSorted()).toEqual(earlier.toSorted());
+    expect(new Set([first, ...rest.slice(1)])).toEqual(new Set(earlier));
 
     // One that never ends.
     source = async () => new Readable({ read: () => {} });
