@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { type Config, keepSecretKey } from "../config.ts";
+import { type Config, keepSecretKey, loadSecretKey } from "../config.ts";
 import type { Database } from "../db/connect.ts";
 import { type LostSecret, lostText } from "../domain/lost-secrets.ts";
 import { createSecretBox } from "../lib/secret-box.ts";
@@ -85,13 +85,17 @@ export function withoutKey(
   ].join("\n");
 }
 
-/** What forgets the secrets of the database that a restore makes; undefined where the key is right. */
+/**
+ * What forgets the secrets of the database that a restore makes; undefined where the key is right.
+ * @throws ConfigError for a key that servers would not take.
+ */
 export function forgetting(
   config: Config,
   found: FoundBackup,
 ): ((db: Database) => Promise<LostSecret[]>) | undefined {
   if (hasKey(config, found)) return undefined;
-  const fingerprint = keyFingerprint(config);
+  const isKeyHere = presentSecretKey(config) !== undefined;
+  const fingerprint = isKeyHere ? createSecretBox(loadSecretKey(config)).fingerprint : undefined;
   return async (db) => {
     const clock = await commandTime(db);
     if (clock.refused !== undefined) throw new CliError(clock.refused);

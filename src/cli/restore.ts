@@ -40,14 +40,16 @@ import { findBackup, restorePhysical } from "./restore-physical.ts";
 async function rehearse(file: string, flags: RestoreFlags): Promise<void> {
   const { read, lost } = await readWithLost(openArchive(fileNamed(file), identitiesOf(flags)));
   const { head, end } = read;
+  const sealed = isPhysical(head) ? undefined : lost;
   const last = requireKnownSchema(head, await readMigrations(migrationsFolder));
   print.line(
     flags.json === true
-      ? JSON.stringify({ id: head.id, ...contentsOf(end), last_migration: last, sealed: lost })
+      ? JSON.stringify({ id: head.id, ...contentsOf(end), last_migration: last, sealed: sealed ?? null })
       : [
           `${file} can be restored: ${contentsText(end)}, as of ${last}`,
-          "It needs the secret key of its installation.",
-          ...lostWithoutKey(isPhysical(head) ? undefined : lost),
+          ...(head.secret_key_fingerprint === null
+            ? []
+            : ["It needs the secret key of its installation.", ...lostWithoutKey(sealed)]),
         ].join("\n"),
   );
 }

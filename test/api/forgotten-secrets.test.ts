@@ -42,7 +42,7 @@ beforeAll(async () => {
   await putEnv(acme, { name: "chat", triggers, targets: [email, { ...webhook, type: "SLACK" }, webhook] });
   await putEnv(acme, { name: "mail", targets: [email] });
   await putEnv(quiet, { name: "mail", targets: [email] });
-  expect((await acme.member.put(`/actions/${acme.name}/flows`, flowAction())).status).toBe(201);
+  await acme.member.put(`/actions/${acme.name}/flows`, flowAction());
   hook = { org: acme, ...(await switchOn(acme)) };
   const { id } = await app.user();
   await app.deps.db.run(sql`
@@ -124,6 +124,8 @@ describe("a restore without the secret key", { timeout: 120_000 }, () => {
       expect(code).toBe(0);
       const { sealed } = JSON.parse(stdout) as { sealed: { text: string }[] };
       expect(sealed).toHaveLength(lost().length);
+      const told = await restore(target, ["--dry-run"]);
+      expect(told.stdout.split("\n").filter((line) => line.startsWith("- "))).toEqual(lost());
     });
   });
 
@@ -225,7 +227,9 @@ async function expectToWork(copy: TestApp): Promise<void> {
   const errors = (await deliveriesOf(org)).map(({ error }: Record<string, unknown>) => error);
   const forgotten =
     "The target's address was forgotten when the installation was restored without its secret key";
-  expect(errors.toSorted()).toEqual(["No mail server is configured", forgotten, forgotten]);
+  expect(errors).toHaveLength(3);
+  expect(errors.filter((error) => error === forgotten)).toHaveLength(2);
+  expect(errors).toContain("No mail server is configured");
 
   // All of it can be mended.
   const path = `/organizations/${org.name}/environments_notifications/1`;
