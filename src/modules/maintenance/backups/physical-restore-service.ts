@@ -237,11 +237,11 @@ export async function restorePhysicalBackup(options: PhysicalRestoreOptions): Pr
       );
   }
   const fetched = join(dataDir, fetchedFolder);
-  let isFetched = false;
+  const brought = { isBegun: false };
   const bringLog = async (): Promise<Recovery["log"]> => {
     if (beyond === undefined) return undefined;
     options.report("bringing the WAL");
-    isFetched = true;
+    brought.isBegun = true;
     const folder = await beyond.wal.fetch(segmentsWithin(beyond.wal, facts, reach), fetched);
     return { script: beyond.wal.script, folder, isOurs: folder === fetched };
   };
@@ -250,7 +250,7 @@ export async function restorePhysicalBackup(options: PhysicalRestoreOptions): Pr
     return { ...restored, warnings: [...warnings, ...restored.warnings] };
   } finally {
     // Whatever comes of it: what was brought may have been encrypted where it comes from.
-    if (isFetched) await rm(fetched, { recursive: true, force: true });
+    if (brought.isBegun) await rm(fetched, { recursive: true, force: true });
   }
 }
 

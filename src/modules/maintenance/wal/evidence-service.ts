@@ -126,13 +126,14 @@ class Copier {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
-    for (let failing = false; !signal.aborted;)
+    const isStopping = (): boolean => signal.aborted;
+    for (let failing = false; !isStopping();)
       try {
         await this.#copyAll();
         failing = false;
         await this.#rest();
       } catch (err) {
-        if (signal.aborted) return;
+        if (isStopping()) return;
         if (!failing) this.#deps.log.error({ err }, "evidence cannot be copied into the WAL archive");
         failing = true;
         await delay(tryAgainMs, undefined, { signal, ref: false }).catch(() => {});
