@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 
-import { buildProgram } from "../support/program.ts";
-import { initialAdminKey, withDataDir } from "../support/server-process.ts";
+import { builtProgram } from "../support/program.ts";
+import { initialAdminKey, withUsedDataDir } from "../support/server-process.ts";
 import { organizationOf, SteadyLoad } from "../support/steady-load.ts";
 import { Succession } from "../support/succession.ts";
 
@@ -16,20 +13,12 @@ const restarts = Number(given ?? 5);
 const mostWait = Number(process.env["WAYBILL_TEST_RESTART_WAIT"] ?? 40_000);
 const perSecond = 200;
 
-let folder: string;
-let program: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "waybill-restarts-"));
-  program = await buildProgram(folder);
-}, 120_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
 it(
   `${restarts} restarts under ${perSecond} requests a second lose none where the socket is kept`,
   { timeout: 60_000 + restarts * 40_000 },
   async () => {
-    await withDataDir(async (dataDir) => {
-      const servers = new Succession(dataDir, restarts + 1, [process.execPath, program]);
+    await withUsedDataDir(async (dataDir) => {
+      const servers = new Succession(dataDir, restarts + 1, [process.execPath, builtProgram()]);
       try {
         const port = await servers.port();
         let pid = await servers.ready(1);
