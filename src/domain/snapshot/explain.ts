@@ -97,6 +97,7 @@ function requirementsOf(artifact: RecordedArtifact, at: Timestamp): RuleRequirem
     rule_evaluations.flatMap((evaluation, rule_index) =>
       evaluation.resolutions.map((resolution, flow) => {
         const { flow_name, trail_name, artifact_status } = resolution.context;
+        const decided = deciding(evaluation, resolution, evidence[flow] ?? nothing, at);
         return {
           policy_name,
           policy_version,
@@ -107,7 +108,8 @@ function requirementsOf(artifact: RecordedArtifact, at: Timestamp): RuleRequirem
           artifact_status,
           outcome: outcomes[resolution.type],
           reason: explainResolution(evaluation, resolution, allow_listed),
-          ...deciding(evaluation, resolution, evidence[flow] ?? nothing, at),
+          attestation: decided.attestation,
+          reported_since: decided.reported_since,
         };
       }),
     ),

@@ -51,10 +51,15 @@ function remediesAt(place: Place, failures: readonly Failure[]): Remedy[] {
     ...(trail.length === 0
       ? []
       : [{ kind: "make_trail_compliant" as const, ...place, artifact_status, rules }]),
+    // Written out: spreading takes several times as long, and there may be as many as rules.
     ...smallestCover(failures.flatMap(wishOf)).map((wanted) => ({
       kind: "report_attestation" as const,
-      ...place,
-      ...wanted,
+      flow_name: place.flow_name,
+      trail_name: place.trail_name,
+      type: wanted.type,
+      name: wanted.name,
+      for_control: wanted.for_control,
+      rules: wanted.rules,
     })),
   ];
 }

@@ -57,28 +57,26 @@ export function showRequirement(
   };
 }
 
+const shownKinds = {
+  report_artifact: "artifact",
+  make_trail_compliant: "trail",
+  report_attestation: "attestation",
+} as const;
+
 /** Shows a report that would help. */
 export function showRemedy(artifact_fingerprint: string, remedy: Remedy): ProposedRemedy {
-  const rules = [...remedy.rules];
-  const nothing = {
-    artifact_status: null,
-    attestation_name: null,
-    attestation_type: null,
-    for_control: null,
-  };
-  if (remedy.kind === "report_artifact")
-    return { kind: "artifact", flow_name: null, trail_name: null, artifact_fingerprint, ...nothing, rules };
-  const { flow_name, trail_name } = remedy;
-  const place = { flow_name, trail_name, artifact_fingerprint, ...nothing };
-  if (remedy.kind === "make_trail_compliant")
-    return { ...place, kind: "trail", artifact_status: remedy.artifact_status, rules };
-  const { name, type, for_control } = remedy;
+  // There may be as many as rules: each is written out, for the reason above.
+  const isOnTrail = remedy.kind !== "report_artifact";
+  const isAttestation = remedy.kind === "report_attestation";
   return {
-    ...place,
-    kind: "attestation",
-    attestation_name: name,
-    attestation_type: type,
-    for_control,
-    rules,
+    kind: shownKinds[remedy.kind],
+    flow_name: isOnTrail ? remedy.flow_name : null,
+    trail_name: isOnTrail ? remedy.trail_name : null,
+    artifact_fingerprint,
+    artifact_status: remedy.kind === "make_trail_compliant" ? remedy.artifact_status : null,
+    attestation_name: isAttestation ? remedy.name : null,
+    attestation_type: isAttestation ? remedy.type : null,
+    for_control: isAttestation ? remedy.for_control : null,
+    rules: [...remedy.rules],
   };
 }
