@@ -16,8 +16,9 @@ export default defineConfig({
     isolate: false,
     // As many as the smallest machine has processors: tests that look at how long something takes need theirs.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For what hangs: a busy machine takes many times as long as a quiet one, and what a hook fails at is not tried again.
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
     // Machines that check changes do much else: what fails there is tried once more, and the report names it.
     retry: process.env["CI"] === undefined ? 0 : 1,
   },

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { threadTime } from "../../test/support/turns.ts";
 import * as names from "./names.ts";
 
 const patterns: [string, RegExp, string, string[], string[]][] = [
@@ -110,9 +111,9 @@ describe.each(patterns)("%s", (_name, pattern, source, good, bad) => {
   it("decides at once on long texts", () => {
     fc.assert(
       fc.property(fc.constantFrom("a", "a.", "-", "~", "a,"), (part) => {
-        const started = performance.now();
+        const started = threadTime();
         pattern.test(`${part.repeat(50_000)}\n`);
-        expect(performance.now() - started).toBeLessThan(500);
+        expect(threadTime() - started).toBeLessThan(500);
       }),
       { numRuns: 10 },
     );

@@ -3,8 +3,13 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { ownKernelId } from "../../src/lib/sandbox/processor-time.ts";
 
-/** Milliseconds of processor time that this thread has used; of the time that passed where nobody tells. */
-function usedHere(kernelId: string | undefined): number {
+const kernelId = ownKernelId();
+
+/**
+ * Reads how many milliseconds of processor time this thread has used, which what others do on the machine does not change; of the time
+ * that passed where nobody tells.
+ */
+export function threadTime(): number {
   if (kernelId === undefined) return performance.now();
   return Number(readFileSync(`/proc/self/task/${kernelId}/schedstat`, "utf8").split(" ", 1)[0]) / 1e6;
 }
@@ -14,16 +19,15 @@ function usedHere(kernelId: string | undefined): number {
  * what others do on the machine does not count.
  */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
-  const kernelId = ownKernelId();
   const state = { done: false };
   const working = work().finally(() => (state.done = true));
   let longest = 0;
-  let before = usedHere(kernelId);
+  let before = threadTime();
   // Until one turn after the end: what was done last counts, too.
   for (let last = false; !last;) {
     last = state.done;
     await nextTurn();
-    const now = usedHere(kernelId);
+    const now = threadTime();
     longest = Math.max(longest, now - before);
     before = now;
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { threadTime } from "../../../../test/support/turns.ts";
 import { ExpressionError } from "../errors.ts";
 import { evaluateExpression } from "./evaluate.ts";
 import { expressionLimits, parseExpression } from "./parser.ts";
@@ -211,10 +212,10 @@ describe("limits", () => {
 
   it("evaluates hostile patterns in time linear in the text", () => {
     const context = { ...known, artifact: { name: `${"a".repeat(20_000)}!`, fingerprint: "" } };
-    const started = performance.now();
+    const started = threadTime();
     expect(holds("matches(artifact.name, '^(a+)+$')", context)).toBe(false);
     expect(holds("matches(artifact.name, '^(a|aa)+$')", context)).toBe(false);
     expect(holds("matches(artifact.name, '(.*)*(.*)*(.*)*b$')", context)).toBe(false);
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(threadTime() - started).toBeLessThan(3000);
   });
 });
