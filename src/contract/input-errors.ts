@@ -124,33 +124,52 @@ function closestAlternative(alternatives: readonly Issue[][]): Issue[] {
   );
 }
 
-function collect(errors: InputErrors, prefix: string, path: Path, issue: Issue): void {
+/** What mistakes are gathered into. */
+interface Gathering {
+  errors: InputErrors;
+  prefix: string;
+  show: (value: unknown) => string;
+}
+
+/** Makes what shows each list or map once, however many mistakes name it: to find the first keys of a map takes as long as it is large. */
+function showingOnce(): (value: unknown) => string {
+  const known = new Map<object, string>();
+  return (value) => {
+    if (typeof value !== "object" || value === null) return showInput(value);
+    const shown = known.get(value) ?? showInput(value);
+    known.set(value, shown);
+    return shown;
+  };
+}
+
+function collect(into: Gathering, path: Path, issue: Issue): void {
+  const { errors, prefix, show } = into;
   const here = [...path, ...issue.path];
   if (issue.code === "unrecognized_keys") {
     const holder = issue.input;
     for (const key of issue.keys.slice(0, mostErrors))
       errors[showLocation(prefix, [...here, key])] =
-        `Extra inputs are not permitted [input: ${showInput(holder?.[key])}]`;
+        `Extra inputs are not permitted [input: ${show(holder?.[key])}]`;
     return;
   }
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
-    for (const inner of closestAlternative(issue.errors).slice(0, mostErrors))
-      collect(errors, prefix, here, inner);
+    for (const inner of closestAlternative(issue.errors).slice(0, mostErrors)) collect(into, here, inner);
     return;
   }
   if (issue.code === "invalid_key" || issue.code === "invalid_element") {
-    for (const inner of issue.issues) collect(errors, prefix, here, inner);
+    for (const inner of issue.issues) collect(into, here, inner);
     return;
   }
-  errors[showLocation(prefix, here) || "body"] ??= `${reasonOf(issue)} [input: ${showInput(issue.input)}]`;
+  errors[showLocation(prefix, here) || "body"] ??= `${reasonOf(issue)} [input: ${show(issue.input)}]`;
 }
 
 /** Makes the `errors` object as `inputErrors` does, one mistake at each step. */
 export function* inputErrorsInSteps(prefix: string, error: z.core.$ZodError): Steps<InputErrors> {
   // Without a prototype: callers choose the keys, `constructor` and `__proto__` included.
   const errors: InputErrors = Object.create(null) as InputErrors;
+  const into = { errors, prefix, show: showingOnce() };
   for (const issue of error.issues.slice(0, mostErrors)) {
-    collect(errors, prefix, [], issue);
+    collect(into, [], issue);
     yield;
   }
   return errors;
