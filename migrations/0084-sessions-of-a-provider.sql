@@ -9,9 +9,11 @@ alter table sessions
   -- The ID token it began with, sealed: shown to the provider when the person signs out.
   add column id_token bytea,
   -- When the person last proved who they are there (`auth_time`); null where the provider does not say.
-  add column proved_at timestamptz,
-  add check ((issuer is null) = (subject is null)),
-  add check (issuer is not null or (provider_session is null and id_token is null and proved_at is null));
+  add column proved_at timestamptz;
+-- Each by itself and by name, which Citus wants.
+alter table sessions add constraint sessions_check3 check ((issuer is null) = (subject is null));
+alter table sessions add constraint sessions_check4
+  check (issuer is not null or (provider_session is null and id_token is null and proved_at is null));
 create index sessions_subject on sessions (issuer, subject) where issuer is not null;
 create index sessions_provider_session on sessions (issuer, provider_session) where provider_session is not null;
 

@@ -1,8 +1,11 @@
 -- A version that ends is the most of what a changed report writes: its row is written anew, and with it an entry in each index, because
 -- some of them say whether it has ended. Without those PostgreSQL writes the end beside the row, and no index. What runs is found by the
 -- list of the latest snapshot or in running_artifacts, and starts with exits by the fingerprint.
-drop index snapshot_artifacts_running, snapshot_artifacts_running_fingerprint, snapshot_artifacts_running_repo,
-  snapshot_artifacts_moves;
+-- Each by itself, which Citus wants.
+drop index snapshot_artifacts_running;
+drop index snapshot_artifacts_running_fingerprint;
+drop index snapshot_artifacts_running_repo;
+drop index snapshot_artifacts_moves;
 -- Room for that on each page: what starts together often ends together. It is used again for later ends.
 alter table snapshot_artifacts set (fillfactor = 50);
 -- Looked at afterwards: what runs before a change locks the row, which is written down, too.

@@ -6,6 +6,7 @@ import type pg from "pg";
 import { type MigrationMarks, readMarks, withoutMarks } from "../domain/migration-effects.ts";
 import { compareReleases, isReadableBy } from "../domain/releases.ts";
 import { sha256 } from "../lib/hash.ts";
+import { splitStatements } from "./sql-statements.ts";
 
 /** Any number that nobody else locks; every process that migrates takes this one. */
 const migrationLock = 4_707_207_701;
@@ -43,7 +44,7 @@ async function applyOne(client: pg.PoolClient, migration: Migration, note: Note)
   try {
     // On Citus tables that refer to each other are changed on one connection to each node; elsewhere it means nothing.
     await client.query("set local citus.multi_shard_modify_mode = 'sequential'");
-    await client.query(migration.sql);
+    for (const statement of splitStatements(migration.sql)) await client.query(statement);
     await client.query(
       "insert into migrations (name, checksum, program, contracts, backup) values ($1, $2, $3, $4, $5)",
       [migration.name, migration.checksum, note.program, migration.contracts, note.backup],

@@ -113,7 +113,8 @@ describe("what is known of backups", () => {
     const { rows } = await app.deps.db.pool.query<{ pid: number }>(
       "select pid from pg_locks where locktype = 'advisory' and objsubid = 1 and pid <> pg_backend_pid()",
     );
-    for (const { pid } of rows) await app.deps.db.pool.query("select pg_terminate_backend($1)", [pid]);
+    for (const { pid } of rows)
+      await app.deps.db.pool.query("select pg_terminate_backend($1::integer)", [pid]);
     cut();
     await expect
       .poll(async () => (await listed()).runs.find(({ id }) => id === lost.id))

@@ -59,16 +59,22 @@ async function keptPlans(run: () => Promise<unknown>): Promise<Map<string, strin
 }
 
 describe("what is run in a database that nothing is known of yet", () => {
-  it("finds each trail by its name, and what was reported on it by the trail", async () => {
-    const org = await app.org();
-    const plans = await keptPlans(() => findReported(db, org.id, [{ flow_name: "flow", name: "trail" }], []));
-    const plan = plans.get("find-reported") ?? "";
-    expect(plan).toContain("Index Scan using trails_name on trails");
-    for (const table of ["artifacts", "attestations"]) {
-      expect(plan).toMatch(new RegExp(`Index Scan using ${table}_trail\\w* on ${table}\\b`));
-      expect(plan).not.toMatch(new RegExp(`Seq Scan on ${table}\\b`));
-    }
-  });
+  // Citus keeps its own plans, on workers those of shards.
+  it.skipIf(inject("cluster"))(
+    "finds each trail by its name, and what was reported on it by the trail",
+    async () => {
+      const org = await app.org();
+      const plans = await keptPlans(() =>
+        findReported(db, org.id, [{ flow_name: "flow", name: "trail" }], []),
+      );
+      const plan = plans.get("find-reported") ?? "";
+      expect(plan).toContain("Index Scan using trails_name on trails");
+      for (const table of ["artifacts", "attestations"]) {
+        expect(plan).toMatch(new RegExp(`Index Scan using ${table}_trail\\w* on ${table}\\b`));
+        expect(plan).not.toMatch(new RegExp(`Seq Scan on ${table}\\b`));
+      }
+    },
+  );
 
   it("takes no table for empty because it was analyzed before anything was in it", async () => {
     const { rows } = await db.pool.query<{ name: string }>(
@@ -80,7 +86,8 @@ describe("what is run in a database that nothing is known of yet", () => {
   });
 });
 
-describe("what is run for each report", () => {
+// The coordinator of Citus plans each statement by itself: PostgreSQL counts none as kept.
+describe.skipIf(inject("cluster"))("what is run for each report", () => {
   it("is not planned anew for each that comes alone", async () => {
     const org = await app.org();
     const user = await app.user();

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { createApp } from "../../src/app.ts";
 import { prepareDatabase } from "../../src/open-database.ts";
@@ -93,7 +93,8 @@ async function answers(get: (path: string) => Promise<unknown>): Promise<unknown
   return found;
 }
 
-describe("a restored database", { timeout: 60_000 }, () => {
+// On Citus no backup is made by this program.
+describe.skipIf(inject("cluster"))("a restored database", { timeout: 60_000 }, () => {
   it("is the one that was backed up: answers, schema, evidence", async () => {
     const { opened, restore, evidenceDir, url } = await target();
     const { warnings, end } = await restore(backup);

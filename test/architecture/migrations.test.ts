@@ -1,9 +1,11 @@
 import { join } from "node:path";
 
+import { loadModule, parseSync } from "libpg-query";
 import { describe, expect, it } from "vitest";
 
 import { packageRoot } from "../../src/config.ts";
 import { readMigrations } from "../../src/db/migrate.ts";
+import { splitStatements } from "../../src/db/sql-statements.ts";
 import { effectsOf, growingTables, readMarks, withoutMarks } from "../../src/domain/migration-effects.ts";
 import { partitionedTables } from "../../src/domain/partitions.ts";
 
@@ -26,6 +28,20 @@ describe("migrations", () => {
     });
     expect(withoutMarks("-- waybill: rewrites\n-- waybill: contracts\n-- why\n")).toBe("-- why\n");
     expect(() => readMarks("-- waybill: quick\n")).toThrow("cannot be marked quick");
+  });
+
+  it("are split into the statements that PostgreSQL reads in them", async () => {
+    await loadModule();
+    const treesOf = (sql: string): unknown[] =>
+      (parseSync(sql).stmts ?? []).map(({ stmt }: { stmt?: unknown }) =>
+        JSON.stringify(stmt, (key, value: unknown) =>
+          /^(?:location|(?:rexpr_)?list_(?:start|end))$/.test(key) ? undefined : value,
+        ),
+      );
+    for (const { name, sql } of await readMigrations(join(packageRoot, "migrations"))) {
+      const split = splitStatements(sql).map((statement) => treesOf(statement));
+      expect([name, split]).toEqual([name, treesOf(sql).map((tree) => [tree])]);
+    }
   });
 
   it("are judged with all tables that are divided by months", () => {

@@ -104,15 +104,20 @@ export async function deleteSession(tx: Tx, owner: KeyOwner, id: string, at: Tim
   return ended > 0;
 }
 
-/** Ends the owner's sessions, all or all but one. @returns the ids of those that worked. */
+/**
+ * Ends the owner's sessions, all or all but one. @returns the ids of those that worked. They are read first: Citus returns of rows that are
+ * deleted nothing that depends on the time zone.
+ */
 export async function deleteSessions(
   tx: Tx,
   owner: KeyOwner,
   { except, at }: { except: string | null; at: Timestamp },
 ): Promise<string[]> {
   const ended = await tx.all(query({ id: uuid, worked: boolean })`
-    delete from sessions s where ${ownedBy(owner)} and s.id is distinct from ${except}::uuid
-    returning s.id, ${sessionWorksAt("s", at)} as worked`);
+    select s.id, ${sessionWorksAt("s", at)} as worked from sessions s
+    where ${ownedBy(owner)} and s.id is distinct from ${except}::uuid for update of s`);
+  if (ended.length === 0) return [];
+  await tx.run(sql`delete from sessions where id = any(${ended.map(({ id }) => id)}::uuid[])`);
   return ended.filter(({ worked }) => worked).map(({ id }) => id);
 }
 
