@@ -30,11 +30,13 @@ import { type JobRunner } from "./jobs/runner.ts";
 import { tracedTasks } from "./jobs/traced.ts";
 import { auditSchedule, auditTasks, deliveryTasks, jobTasks, quietTasks, schedule } from "./jobs/tasks.ts";
 import { walSchedule, walTasks } from "./jobs/wal-archive.ts";
+import { library } from "./lib/bucket/client.ts";
 import type { Clock } from "./lib/clock.ts";
 import { FailureLimit } from "./lib/failure-limit.ts";
 import { createIdSource, type IdSource } from "./lib/ids.ts";
 import { createLinks } from "./lib/links.ts";
 import { isLoopbackAddress } from "./lib/network.ts";
+import { holdParts } from "./lib/parts.ts";
 import { createSandbox } from "./lib/sandbox/sandbox.ts";
 import { createSecretBox } from "./lib/secret-box.ts";
 import { openTracing, type Tracing } from "./lib/tracing/tracing.ts";
@@ -57,7 +59,7 @@ import { showTime } from "./modules/kernel/time/service.ts";
 import { timeRecords } from "./modules/kernel/time/store.ts";
 import {
   programVersion,
-  migrationsFolder,
+  migrationNames,
   prepareDatabase,
   openDatabase,
   openReplica,
@@ -134,10 +136,19 @@ export function startTracing({ traces }: Config, log: Logger): Promise<Tracing |
   return openTracing(traces && { ...traces, resource: { ...version, ...traces.resource } }, log);
 }
 
+/** Reads what requests and jobs load late: the package's files may be replaced, or removed, before they do. */
+async function holdFiles({ evidence, backups }: Config): Promise<void> {
+  const usesBucket = evidence.s3 !== undefined || backups.s3 !== undefined;
+  await Promise.all([holdParts(), usesBucket && library()]);
+}
+
 /** Builds the program: opens the database, migrates it, wires modules and server. It does not listen yet. */
 export async function createApp(config: Config, options: AppOptions): Promise<App> {
   // First: whoever wants traces and cannot have them is told before anything is changed.
   const tracing = await startTracing(config, options.log);
+  const holding = holdFiles(config);
+  // Awaited below.
+  holding.catch(() => {});
   const { db, close } = await openDatabase(config, options);
   const replica = openReplica(config, db, options);
   const closeAll = async (): Promise<void> => {
@@ -146,6 +157,7 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   };
   let stopAll = closeAll;
   try {
+    await holding;
     await requireRestored(db);
     const { distributed } = await prepareDatabase(
       db,
@@ -278,7 +290,8 @@ function createHealth(deps: Deps, state: () => State): Health {
 /** Registers what is shown and checked of the program when somebody asks. */
 function showFigures(deps: Deps): void {
   // First: before the other figures take connections themselves, when they are read.
-  showInstance(deps, { version: programVersion(), migrations: migrationsFolder });
+  const migrations = migrationNames();
+  showInstance(deps, { version: programVersion(), migrations });
   showWaitingDeliveries(deps);
   showTime(deps);
   showCallers(deps);
@@ -288,7 +301,7 @@ function showFigures(deps: Deps): void {
   showBackups(deps);
   showWalArchive(deps);
   showAuditLag(deps);
-  watchHealth(deps, migrationsFolder);
+  watchHealth(deps, migrations);
   watchJobs(deps);
 }
 

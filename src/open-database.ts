@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, packageRoot, walScripts } from "./config.ts";
 import { connect, type ConnectOptions, type Database } from "./db/connect.ts";
@@ -23,14 +23,28 @@ export interface OpenOptions {
   onFatal?: (error: Error) => void;
 }
 
-/** The program's version, from its package. */
-export function programVersion(): string {
+function installedVersion(): string {
   const text = readFileSync(join(packageRoot, "package.json"), "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }
 
+/** Read at the start: later there may be another one. */
+const ownVersion = installedVersion();
+
+/** The version of the program that runs, from its package. */
+export function programVersion(): string {
+  return ownVersion;
+}
+
 /** Where the schema's migrations are. */
 export const migrationsFolder = join(packageRoot, "migrations");
+
+/** Lists the names of the migrations of the package, in their order. */
+export function migrationNames(): string[] {
+  return readdirSync(migrationsFolder)
+    .filter((name) => name.endsWith(".sql"))
+    .sort();
+}
 
 /** A database that can be used, and what ends that. */
 export interface OpenDatabase {

@@ -40,7 +40,7 @@ import {
 } from "../modules/maintenance/health/doctor-store.ts";
 import { lookAtMigrations } from "../modules/maintenance/health/service.ts";
 import { readDatabaseClock, readDatabaseVersion } from "../modules/maintenance/health/store.ts";
-import { migrationsFolder } from "../open-database.ts";
+import { migrationNames } from "../open-database.ts";
 import type { DoctorCheck } from "./doctor-checks.ts";
 import { serverChecks } from "./doctor-server.ts";
 import { initialKeyFile } from "./first-start.ts";
@@ -141,7 +141,7 @@ export function databaseChecks(db: Database, config: Config): DoctorCheck[] {
       name: "migrations",
       look: async () =>
         withRemedy(
-          await lookAtMigrations({ db }, migrationsFolder),
+          await lookAtMigrations({ db }, migrationNames()),
           "Start the server of the newest version in use, which applies them; see `waybill upgrade --check` before",
         ),
     },

@@ -33,9 +33,8 @@ interface EngineFindings {
 }
 
 /** All that is known before an upgrade. Sizes in bytes, times in seconds. */
-interface Findings extends Omit<SchemaFindings, "problems" | "program"> {
+interface Findings extends Omit<SchemaFindings, "problems"> {
   installed: boolean;
-  from: string | null;
   to: string;
   postgres: EngineFindings | null;
   free_bytes: number | null;
@@ -47,7 +46,7 @@ interface Findings extends Omit<SchemaFindings, "problems" | "program"> {
 }
 
 const nothing: SchemaFindings = {
-  program: null,
+  schema_by: null,
   last_migration: null,
   migrations: [],
   ahead: [],
@@ -120,12 +119,11 @@ async function look(flags: UpgradeFlags): Promise<Findings> {
   const config = readConfig();
   const postgres = await engineFindings(config);
   const isInstalled = postgres === null || postgres.cluster !== null;
-  const { program, ...schema } = isInstalled ? await schemaFindings(config, postgres) : nothing;
+  const schema = isInstalled ? await schemaFindings(config, postgres) : nothing;
   const disk = postgres === null ? undefined : await statfs(config.dataDir).catch(() => undefined);
   const place = placeNamed(flags.backups ?? config.upgrade.backupFolder);
   const found: Findings = {
     installed: isInstalled && (schema.last_migration !== null || postgres?.cluster !== postgres?.engine),
-    from: program,
     to: programVersion(),
     postgres,
     ...schema,
@@ -143,7 +141,7 @@ function describe({ installed, migrations, seconds, needed_bytes, backup, ...fou
   if (!installed) return `Nothing is installed yet: the first start of ${found.to} sets it up`;
   const rewriting = migrations.filter(({ rewrites }) => rewrites);
   const lines = [
-    `Upgrade ${describeDistance(found.from, found.to)}: ${migrations.length} migrations, ${rewriting.length} of them rewrite tables`,
+    `Upgrade ${describeDistance(found.schema_by, found.to)}: ${migrations.length} migrations, ${rewriting.length} of them rewrite tables`,
     ...rewriting.map(
       (each) =>
         `  ${each.name}  about ${each.seconds} s  ${each.tables.map(({ name, rows }) => `${name} (${rows} rows)`).join(", ")}`,

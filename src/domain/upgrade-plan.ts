@@ -61,17 +61,21 @@ export function roomOf(estimates: readonly MigrationEstimate[], backupOfBytes: n
   return largest + Math.ceil(estimates.some(({ rewrites }) => rewrites) ? backupOfBytes * backupPart : 0);
 }
 
-/** Says in words how far one version is from another. */
-export function describeDistance(from: string | null, to: string): string {
-  const [old, present] = [parseRelease(from ?? ""), parseRelease(to)];
-  if (from === null || old === undefined || present === undefined) return `to ${to}`;
-  if (from === to) return `stays at ${to}`;
-  const [what, by] =
+/**
+ * Says in words how far a schema is from a version. @param by which applied its last migrations, which is not the one that ran last: one
+ * that brings no migrations leaves no trace. Null when that was not noted.
+ */
+export function describeDistance(by: string | null, to: string): string {
+  const [old, present] = [parseRelease(by ?? ""), parseRelease(to)];
+  if (by === null || old === undefined || present === undefined) return `to ${to}`;
+  if (by === to) return `to ${to}, which made the schema`;
+  const [what, versions] =
     old[0] !== present[0]
       ? ["major", present[0] - old[0]]
       : old[1] !== present[1]
         ? ["minor", present[1] - old[1]]
         : ["patch", present[2] - old[2]];
-  const count = Math.abs(by);
-  return `from ${from} to ${to}, ${count} ${what} version${count === 1 ? "" : "s"} ${by < 0 ? "back" : "on"}`;
+  const count = Math.abs(versions);
+  const away = `${count} ${what} version${count === 1 ? "" : "s"} ${versions < 0 ? "back" : "on"}`;
+  return `to ${to}, ${away} from ${by}, which made the schema`;
 }

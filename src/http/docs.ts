@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -65,11 +65,11 @@ export function registerDocs(app: FastifyInstance, options: DocsOptions): void {
   app.get(`${apiPrefix}/doc/start.js`, async (_request, reply) =>
     reply.type("text/javascript; charset=utf-8").send(startScript),
   );
-  for (const [name, type] of Object.entries(assets))
+  for (const [name, type] of Object.entries(assets)) {
+    // In memory: the package's files may be gone when somebody asks.
+    const content = readFileSync(join(assetFolder, name));
     app.get(`${apiPrefix}/doc/${name}`, async (_request, reply) =>
-      reply
-        .header("cache-control", "public, max-age=3600")
-        .type(type)
-        .send(await readFile(join(assetFolder, name))),
+      reply.header("cache-control", "public, max-age=3600").type(type).send(content),
     );
+  }
 }

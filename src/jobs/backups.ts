@@ -12,8 +12,12 @@ const drillTask = "restore_drill";
 const withWarnings = 3;
 
 /** Does what a command does, in a process of its own. @throws Error with what the command says of its failure. */
-async function command({ log }: Pick<Deps, "log">, args: string[], signal: AbortSignal): Promise<void> {
-  const { status, printed, told } = await runCommand([...args, "--json", "--scheduled"], signal);
+async function command(
+  { log, version }: Pick<Deps, "log" | "version">,
+  args: string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { status, printed, told } = await runCommand([...args, "--json", "--scheduled"], version, signal);
   const facts = { command: args[0], printed: printed.trim() };
   if (status === 0) log.info(facts, "done by the clock");
   else if (status === withWarnings)
@@ -21,7 +25,7 @@ async function command({ log }: Pick<Deps, "log">, args: string[], signal: Abort
   else throw new Error(told.trim() || `waybill ${args[0]} ended without a word (${status})`);
 }
 
-function tasksOf(deps: Pick<Deps, "config" | "log">): TaskList {
+function tasksOf(deps: Pick<Deps, "config" | "log" | "version">): TaskList {
   const { to, keep } = deps.config.backups;
   if (to === undefined) return {};
   const rule = keep === undefined ? [] : ["--keep", keep.text];

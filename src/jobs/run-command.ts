@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { extname, join } from "node:path";
 import type { Readable } from "node:stream";
@@ -29,6 +30,16 @@ function entry(): string[] {
   return ["--import", import.meta.resolve("tsx"), join(packageRoot, "src", "main.ts")];
 }
 
+/** Checks that the package's files are still those of the program that runs. @throws Error that says what to do. */
+async function requireOwnFiles(version: string): Promise<void> {
+  const text = await readFile(join(packageRoot, "package.json"), "utf8").catch((cause: unknown) => {
+    throw new Error("The program's files are gone: install it again, and restart the server", { cause });
+  });
+  const { version: installed } = JSON.parse(text) as { version: string };
+  if (installed !== version)
+    throw new Error(`Version ${version} runs, and its files are those of ${installed}: restart the server`);
+}
+
 /** Gathers the end of what a stream gives. */
 function keepEnd(stream: Readable | null): () => string {
   let text = "";
@@ -39,10 +50,16 @@ function keepEnd(stream: Readable | null): () => string {
 /**
  * Runs a command of this program in a process of its own, with the same environment and less of the processor's time. It is asked to
  * end when `signal` is aborted, and notices by itself when this process is no more.
- * @throws what starting a process fails with.
+ * @param version of the program that runs: the command of another one is not run.
+ * @throws Error when the program's files were replaced; what starting a process fails with.
  */
-export async function runCommand(args: readonly string[], signal: AbortSignal): Promise<CommandOutcome> {
+export async function runCommand(
+  args: readonly string[],
+  version: string,
+  signal: AbortSignal,
+): Promise<CommandOutcome> {
   signal.throwIfAborted();
+  await requireOwnFiles(version);
   const child = spawn(process.execPath, [...entry(), ...args], { stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const [printed, told] = [keepEnd(child.stdout), keepEnd(child.stderr)];
   let killing: NodeJS.Timeout | undefined;

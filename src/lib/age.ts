@@ -1,3 +1,5 @@
+import { loadPart } from "./parts.ts";
+
 /** What a file that is encrypted by age (https://age-encryption.org/v1) begins with. */
 export const ageStart = Buffer.from("age-encryption.org/v1\n");
 
@@ -30,12 +32,15 @@ export function parseIdentities(text: string): string[] | undefined {
     : undefined;
 }
 
+/** Loads the library, which commands without anything encrypted do not wait for. */
+const library = () => loadPart("age", () => import("age-encryption"));
+
 /** Encrypts a stream while it passes, for whoever has the identity of any of the recipients. */
 export type AgeEncryption = (source: ReadableStream<Uint8Array>) => Promise<ReadableStream<Uint8Array>>;
 
 /** Prepares an encryption. @throws Error for a recipient that was not copied in full. */
 export async function ageEncryption(recipients: readonly string[]): Promise<AgeEncryption> {
-  const { Encrypter } = await import("age-encryption");
+  const { Encrypter } = await library();
   const encrypter = new Encrypter();
   for (const recipient of recipients) encrypter.addRecipient(recipient);
   return (source) => encrypter.encrypt(source);
@@ -49,7 +54,7 @@ export async function* decryptAge(
   source: AsyncIterable<Uint8Array>,
   identities: readonly string[],
 ): AsyncGenerator<Buffer> {
-  const { Decrypter } = await import("age-encryption");
+  const { Decrypter } = await library();
   const decrypter = new Decrypter();
   let failure: { error: unknown } | undefined;
   async function* noticing(): AsyncGenerator<Uint8Array> {

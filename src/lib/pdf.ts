@@ -1,3 +1,4 @@
+import { loadPart } from "./parts.ts";
 import { pdfText } from "./pdf-text.ts";
 
 /** What a verdict means to the reader; decides its color. */
@@ -30,7 +31,7 @@ const small: Style = { font: "Helvetica", size: 7.5, color: faded };
 
 /** Makes an empty document. Loads the library when the first one is made. */
 async function newPaper(title: string, made_at: Date): Promise<PDFKit.PDFDocument> {
-  const { default: Document } = await import("pdfkit");
+  const Document = await loadPart("pdf", async () => (await import("pdfkit")).default);
   const info = { Title: pdfText(title), Creator: "Waybill", Producer: "Waybill", CreationDate: made_at };
   return new Document({
     size: "A4",

@@ -1,22 +1,26 @@
-import { extname } from "node:path";
 import { Worker, type WorkerOptions } from "node:worker_threads";
 
-/** The extension of the files of threads: TypeScript in the sources, JavaScript in the build. */
-const extension = extname(import.meta.filename);
+import { type PartName, textOfPart } from "./parts.ts";
 
-/** Says whether Node itself can run the file. Node 20 cannot run the sources without the loader `tsx`. */
+/** The files of threads in the sources. In the build they are parts, which are there when the files are not any more. */
+const files = { sandbox: "./sandbox/worker.ts", yaml: "./yaml-worker.ts" } as const satisfies Partial<
+  Record<PartName, string>
+>;
+
+/** Says whether Node itself can run the sources. Node 20 cannot without the loader `tsx`. */
 function isRunnable(): boolean {
-  return extension !== ".ts" || Boolean((process.features as { typescript?: unknown }).typescript);
+  return Boolean((process.features as { typescript?: unknown }).typescript);
 }
 
 /**
  * Starts a thread of the program, without arguments and environment.
- * @param name the thread's file, relative to this one and without its extension.
  * @throws when the machine has no room for a thread.
  */
-export function startThread(name: string, options: WorkerOptions): Worker {
-  const file = new URL(`${name}${extension}`, import.meta.url);
+export function startThread(name: keyof typeof files, options: WorkerOptions): Worker {
   const bare: WorkerOptions = { argv: [], env: {}, execArgv: [], ...options };
+  const text = textOfPart(name);
+  if (text !== undefined) return new Worker(text, { ...bare, eval: true });
+  const file = new URL(files[name], import.meta.url);
   if (isRunnable()) return new Worker(file, bare);
   const start = `import(${JSON.stringify(import.meta.resolve("tsx/esm/api"))}).then(({ register }) => {
     register();

@@ -108,7 +108,7 @@ class ThreadReader implements YamlReader {
   }
 
   #start(): Worker {
-    const worker = startThread("./yaml-worker", { name: "yaml", resourceLimits });
+    const worker = startThread("yaml", { name: "yaml", resourceLimits });
     worker.on("message", (answer: YamlAnswer) => this.#finish(answer));
     worker.on("error", (error) => this.#lose(worker, error));
     worker.on("exit", () => this.#lose(worker, undefined));

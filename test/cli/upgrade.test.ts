@@ -93,7 +93,27 @@ describe.skipIf(inject("cluster"))("waybill upgrade --check", { timeout: 120_000
   it("finds nothing to do in a database that is up to date", async () => {
     await prepareDatabase(db, silentLog);
     const told = await check(onDatabase());
-    expect([told.code, told.json["migrations"], told.json["from"]]).toEqual([0, [], told.json["to"]]);
+    expect([told.code, told.json["migrations"], told.json["schema_by"]]).toEqual([0, [], told.json["to"]]);
+  });
+
+  it("tells which version made the schema, which is not the one that ran last", async () => {
+    // As 0.0.9 left it; whatever ran after that brought no migrations.
+    await db.pool.query("update migrations set program = '0.0.9' where program is not null");
+    try {
+      const told = await check(onDatabase());
+      expect(told.json["schema_by"]).toBe("0.0.9");
+      expect(Object.keys(told.json)).not.toContain("from");
+      const child = spawnWaybill(["upgrade", "--check"], {
+        WAYBILL_DATA_DIR: join(folder, "data"),
+        WAYBILL_BACKUP_TO: folder,
+        ...onDatabase(),
+      });
+      expect(await text(child.stdout!)).toContain(
+        "Upgrade to 0.1.0, 1 minor version on from 0.0.9, which made the schema: 0 migrations",
+      );
+    } finally {
+      await db.pool.query("update migrations set program = '0.1.0' where program is not null");
+    }
   });
 
   it("warns of a later version's schema, and fails for one that cannot be worked with", async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { chmod, readFile, stat, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
@@ -100,6 +101,11 @@ async function attempt(operation: () => Promise<void>): Promise<void> {
 /** What to say when a program of the engine cannot even be started. */
 export function explainSpawnFailure(program: string, error: unknown): ManagedPostgresError {
   const name = basename(program);
+  if (!existsSync(program))
+    return new ManagedPostgresError(
+      `PostgreSQL's ${name} cannot be started: ${program} is not there any more. Install Waybill again, and start it.`,
+      { cause: error },
+    );
   const reasons: Record<string, string> = {
     // The file is there, so what is missing is the loader it asks for.
     ENOENT: `this system lacks the GNU C library it is built for (Alpine Linux, for example). ${externalDatabaseHint}`,

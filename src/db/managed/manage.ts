@@ -10,6 +10,7 @@ import { prepareRecovery, type Recovery, requireFinishedRestore } from "./recove
 import { prepareWalArchive, type WalArchiveOptions } from "./wal-archive.ts";
 import { chooseIdentity, requireReachable } from "./identity.ts";
 import { prepareDataDir } from "./layout.ts";
+import { holdLibraries } from "./libraries.ts";
 import type { Ownership } from "./ownership.ts";
 import type { PostmasterRequest } from "./postmaster.ts";
 import { endLost, giveUpOwnership, takeOwnership } from "./owned-postgres.ts";
@@ -85,6 +86,7 @@ async function prepare(options: ManagedPostgresOptions, signal: AbortSignal): Pr
   const engine = options.engine ?? (await prepareEngine({ layout, identity, log }));
   if (options.recovery === undefined) requireFinishedRestore(layout);
   await ensureCluster({ layout, engine, identity, log, durable: settings["fsync"] !== "off" });
+  const held = await holdLibraries(layout, engine);
   const scripted = await (options.recovery === undefined
     ? prepareWalArchive({ layout, identity, log }, options.walArchive)
     : prepareRecovery({ layout, identity }, options.recovery));
@@ -93,7 +95,7 @@ async function prepare(options: ManagedPostgresOptions, signal: AbortSignal): Pr
     engine,
     identity,
     log,
-    settings: { ...settings, ...scripted.settings },
+    settings: { ...held, ...settings, ...scripted.settings },
     environment: scripted.environment,
     signal,
   };

@@ -1,4 +1,4 @@
-import { createRequire } from "node:module";
+import jqBuild from "jq-wasm/dist/build/jq.js";
 
 import { type Imports, MemoryShortage, newRun, programPath, replaceImports, type Run } from "./jq-host.ts";
 import { type WasmBytes, type WasmInstance, type WasmModule, webAssembly } from "./wasm.ts";
@@ -62,7 +62,7 @@ function createInstance(module: WasmModule, imports: Imports, run: Run): WasmIns
 
 /** Loads jq. Takes some tens of milliseconds and of megabytes, so only workers do. */
 export async function loadJq(): Promise<Jq> {
-  const load = createRequire(import.meta.url)("jq-wasm/dist/build/jq.js") as Load;
+  const load = jqBuild as unknown as Load;
   const module = await compileJq(load);
   return {
     run: async (program, input, onOutput) => {

@@ -7,5 +7,5 @@ const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 
 
 /** Starts a thread for untrusted programs, without environment. */
 export function startWorkerThread(): Worker {
-  return startThread("./sandbox/worker", { name: "sandbox", resourceLimits });
+  return startThread("sandbox", { name: "sandbox", resourceLimits });
 }

@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 
 import { present } from "../present.ts";
-import { loadJq } from "./jq.ts";
+import { type Jq, loadJq } from "./jq.ts";
 import { JqLimit, MemoryShortage } from "./jq-host.ts";
 import { checkSchema, createValidators } from "./json-schema.ts";
 import { ownKernelId } from "./processor-time.ts";
@@ -10,7 +10,6 @@ import type { Job, Limit, Message, Shortage, Step, StepResult } from "./protocol
 /** The inside of the sandbox. Nothing here is limited in time: the pool ends the whole thread. */
 const port = present(parentPort, "this is the inside of a thread");
 const validate = createValidators();
-const jq = await loadJq();
 
 function tell(message: Message): void {
   port.postMessage(message);
@@ -28,6 +27,8 @@ function lockDown(): void {
   global["console"] = { log: quiet, info: quiet, warn: quiet, error: quiet, debug: quiet };
   for (const name of ["fetch", "WebSocket", "EventSource", "BroadcastChannel", "MessageChannel"])
     global[name] = undefined;
+  // A thread that is started from a text has these, too.
+  for (const name of ["require", "module", "exports", "__filename", "__dirname"]) global[name] = undefined;
 }
 
 /** Cleans an error message of jq: without its name in front and the count of errors at the end. */
@@ -41,7 +42,7 @@ function complaint(text: string): string {
     .trim();
 }
 
-async function runStep(step: Step, input: string): Promise<StepResult> {
+async function runStep(jq: Jq, step: Step, input: string): Promise<StepResult> {
   switch (step.kind) {
     case "check_schema":
       return { problems: checkSchema(JSON.parse(step.schema) as Record<string, unknown>) };
@@ -58,9 +59,9 @@ async function runStep(step: Step, input: string): Promise<StepResult> {
   }
 }
 
-async function work(job: Job): Promise<Message> {
+async function work(jq: Jq, job: Job): Promise<Message> {
   for (const step of job.steps) {
-    const result = await runStep(step, job.input ?? "");
+    const result = await runStep(jq, step, job.input ?? "");
     tell({ kind: "result", result });
     if (step.kind === "validate" && result.problems.length > 0) break;
   }
@@ -72,9 +73,15 @@ function limitOf(error: unknown): Limit | Shortage {
   return error instanceof JqLimit ? error.limit : "crash";
 }
 
-port.on("message", (job: Job) => {
-  work(job).then(tell, (error: unknown) => tell({ kind: "done", limit: limitOf(error) }));
-});
-const kernelId = ownKernelId();
-lockDown();
-tell({ kind: "ready", kernelId });
+async function begin(): Promise<void> {
+  const jq = await loadJq();
+  port.on("message", (job: Job) => {
+    work(jq, job).then(tell, (error: unknown) => tell({ kind: "done", limit: limitOf(error) }));
+  });
+  const kernelId = ownKernelId();
+  lockDown();
+  tell({ kind: "ready", kernelId });
+}
+
+// What it fails with ends the thread.
+void begin();

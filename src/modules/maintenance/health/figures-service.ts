@@ -102,11 +102,11 @@ function showSlowFigures(deps: Deps): void {
 
 /**
  * Shows how the instance stands in figures that are read whenever somebody looks. Once for a program.
- * @param migrations the folder of the program's own.
+ * @param migrations names of the program's own.
  */
 export function showInstance(
   deps: Deps,
-  { version, migrations }: { version: string; migrations: string },
+  { version, migrations }: { version: string; migrations: readonly string[] },
 ): void {
   const build = new Gauge({
     name: "waybill_build_info",

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readdir, statfs } from "node:fs/promises";
+import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
@@ -51,21 +51,17 @@ async function lookAtReplica({ replica }: Deps): Promise<Finding> {
   return judgeReplica(await replica.state(), replica.lag());
 }
 
-async function readMigrationNames({ db }: Pick<Deps, "db">, folder: string) {
-  const [files, applied] = await Promise.all([readdir(folder), listAppliedMigrations(db)]);
-  return { known: files.filter((name) => name.endsWith(".sql")).sort(), applied };
+/** Looks at which of some migrations the database has. */
+export async function lookAtMigrations({ db }: Pick<Deps, "db">, known: readonly string[]): Promise<Finding> {
+  return judgeMigrations(known, await listAppliedMigrations(db));
 }
 
-/** Looks at which migrations of a folder the database has. */
-export async function lookAtMigrations(deps: Pick<Deps, "db">, folder: string): Promise<Finding> {
-  const { known, applied } = await readMigrationNames(deps, folder);
-  return judgeMigrations(known, applied);
-}
-
-/** Counts the migrations of a folder that the database does not have. */
-export async function countPendingMigrations(deps: Pick<Deps, "db">, folder: string): Promise<number> {
-  const { known, applied } = await readMigrationNames(deps, folder);
-  return pendingMigrations(known, applied).length;
+/** Counts those of some migrations that the database does not have. */
+export async function countPendingMigrations(
+  { db }: Pick<Deps, "db">,
+  known: readonly string[],
+): Promise<number> {
+  return pendingMigrations(known, await listAppliedMigrations(db)).length;
 }
 
 /** What is free on the disk of a folder, and what the disk has, in bytes. A folder that is still to be made is where the one above it is. */
@@ -145,9 +141,9 @@ async function lookAtWalArchive(deps: Deps): Promise<Finding> {
 
 /**
  * Registers what is checked when somebody asks how the instance stands. Once for a program.
- * @param migrations the folder of the program's own.
+ * @param migrations names of the program's own.
  */
-export function watchHealth(deps: Deps, migrations: string): void {
+export function watchHealth(deps: Deps, migrations: readonly string[]): void {
   const { health, db, config } = deps;
   // First: before the other checks take connections themselves.
   health.add("pool", () => judgePool(readPoolUse(deps)));

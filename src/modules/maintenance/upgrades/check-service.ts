@@ -11,8 +11,8 @@ import { readTableSizes } from "./store.ts";
 
 /** What an upgrade of a database comes to. */
 export interface SchemaFindings {
-  /** Version of the program that was here last, as far as it was noted. */
-  program: string | null;
+  /** The newest version that applied migrations, as far as it was noted. Versions without migrations leave no trace. */
+  schema_by: string | null;
   /** Name of the last migration; null for a database without tables. */
   last_migration: string | null;
   migrations: MigrationEstimate[];
@@ -39,7 +39,7 @@ export interface SchemaQuestion {
 export async function checkSchema(db: Database, question: SchemaQuestion): Promise<SchemaFindings> {
   const applied = await listApplied(db.pool);
   const findings: SchemaFindings = {
-    program:
+    schema_by:
       applied
         .map(({ program }) => program ?? "")
         .toSorted(compareReleases)

@@ -1,5 +1,6 @@
 import type { SmtpSettings } from "../../../config-mail.ts";
 import type { MailBody } from "../../../domain/notifications/message.ts";
+import { loadPart } from "../../../lib/parts.ts";
 
 /** A message to some people, who see each other's addresses. */
 export interface Mail extends MailBody {
@@ -17,7 +18,7 @@ const secondMs = 1000;
  */
 export async function sendMail(settings: SmtpSettings, mail: Mail, timeoutMs: number): Promise<string[]> {
   // Loaded only by who sends mail.
-  const { createTransport } = await import("nodemailer");
+  const { createTransport } = await loadPart("mail", () => import("nodemailer"));
   const { host, port, secure, requireTls, user, password, from } = settings;
   const transport = createTransport({
     host,
