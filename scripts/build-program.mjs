@@ -46,7 +46,7 @@ function packagesIn(metafiles) {
     .flatMap(({ outputs }) => Object.values(outputs))
     .flatMap((file) => Object.keys(file.inputs));
   const folders = files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
-  return [...new Set(folders)].sort();
+  return [...new Set(folders)].toSorted((left, right) => left.localeCompare(right));
 }
 
 /** Writes what a package says of itself, and its license. @throws Error for one that has neither a text nor a name of it. */
