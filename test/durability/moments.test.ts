@@ -170,7 +170,7 @@ describe("a WAL archive", { timeout: 200_000 + moments * 40_000 + kills * 40_000
       const refused = async (at: string): Promise<string> => {
         const { status, stderr } = await waybill(
           ["restore", archiveFolder, "--into", join(folder, "no"), "--at", at],
-          {},
+          { WAYBILL_SECRET_KEY: secret },
         );
         expect(status).not.toBe(0);
         return stderr;
