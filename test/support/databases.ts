@@ -1,5 +1,3 @@
-import { setTimeout } from "node:timers/promises";
-
 import pg from "pg";
 
 import type { ConnectOptions } from "../../src/db/connect.ts";
@@ -99,14 +97,10 @@ export async function giveDatabase(connection: Connection, name: string, owner: 
   await runOn(connection, `alter database "${name}" owner to ${owner}`);
 }
 
-/** Removes a database. A second try is for nodes of a cluster, which connect to each other of themselves meanwhile, and for a checkpoint that found no space. */
 export async function dropDatabase(connection: Connection, name: string): Promise<void> {
   const drop = (): Promise<void> => runOnAll(connection, `drop database if exists "${name}" with (force)`);
-  await drop().catch(async (error: unknown) => {
-    console.warn(`The database ${name} could not be dropped, which is tried once more:`, error);
-    await setTimeout(2_000);
-    await drop();
-  });
+  // Nodes of a cluster connect to each other of themselves, also while one is being removed.
+  await ((await isCluster(connection)) ? drop().catch(drop) : drop());
 }
 
 /** Makes a new database one of the cluster. */
