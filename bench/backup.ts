@@ -86,7 +86,7 @@ interface Noticed {
 /** Reports for some seconds, or until it is stopped. */
 async function report(
   setting: { url: string; key: string },
-  wanted: { rate: number; seconds: number; isOver?: () => boolean },
+  wanted: { rate: number; seconds: number; stop?: AbortSignal },
 ): Promise<Noticed> {
   const { times, failed } = await sendAtRate(setting, wanted);
   // The first seconds compile, and the last one was cut off.
@@ -115,11 +115,9 @@ async function measureWriters(
   // In turns, so that whatever else the machine does meets both.
   for (let round = 1; round <= rounds; round += 1) {
     const alone = await report(server, { rate, seconds });
-    let isOver = false;
-    const reporting = report(server, { rate, seconds: mostSeconds, isOver: () => isOver });
-    const [made] = await makeBackups(server.dataDir, folder, 1, nice).finally(() => {
-      isOver = true;
-    });
+    const stopping = new AbortController();
+    const reporting = report(server, { rate, seconds: mostSeconds, stop: stopping.signal });
+    const [made] = await makeBackups(server.dataDir, folder, 1, nice).finally(() => stopping.abort());
     const during = await reporting;
     await rm(made?.file ?? "", { force: true });
     ratios.push(during.p99 / alone.p99);

@@ -1,7 +1,6 @@
 // Loads one address for a while and sends back what was measured. A process of its own, so that making requests does
 // not slow down the server that answers them more than any client would.
-import { connect, type Socket } from "node:net";
-
+import { type Line, openLine } from "./answers.ts";
 import { type LoadJob, requestsOf, warmUpSeconds } from "./requests.ts";
 
 /** What was measured: throughput in answers per second, times in milliseconds. */
@@ -15,52 +14,13 @@ export interface LoadResult {
   answered: number;
 }
 
-/** How an answer's end is known: by its length, or by the last chunk. */
-interface Answer {
-  status: number;
-  /** Bytes of the body still to come; undefined when it comes in chunks. */
-  missing: number | undefined;
-  /** The last bytes that came, as many as the end of the last chunk has. */
-  tail: string;
-}
-
-/** How a body in chunks ends (RFC 9112 section 7.1). */
-const lastChunk = "\r\n0\r\n\r\n";
-
-/** Reads the head of an answer, and how its end is known; undefined while the head is incomplete. "Not modified" has no body. */
-function readHead(bytes: Buffer): Answer | undefined {
-  const end = bytes.indexOf("\r\n\r\n");
-  if (end === -1) return undefined;
-  const head = bytes.toString("latin1", 0, end);
-  const status = Number(head.slice(9, 12));
-  const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-  if (status === 304) return { status, missing: 0, tail: "" };
-  if (length !== undefined) return { status, missing: Number(length) - (bytes.length - end - 4), tail: "" };
-  if (!/\r\ntransfer-encoding: *chunked/i.test(head))
-    throw new Error(`An answer does not say where it ends:\n${head}`);
-  return { status, missing: undefined, tail: tailOf("", bytes) };
-}
-
-/** Keeps the last bytes of what has come. */
-function tailOf(before: string, bytes: Buffer): string {
-  const last = bytes.toString("latin1", Math.max(0, bytes.length - lastChunk.length));
-  return (before + last).slice(-lastChunk.length);
-}
-
-function hasEnded({ missing, tail }: Answer): boolean {
-  return missing === undefined ? tail === lastChunk : missing <= 0;
-}
-
 interface Counts {
   /** Time of each answer, in milliseconds. */
   times: number[];
   failed: number;
 }
 
-/**
- * Sends one request after the other on one connection until `isOver`. It reads no more than an answer's status and
- * where it ends: a complete client would use as much of the processors as the measured server.
- */
+/** Sends one request after the other on one connection until `isOver`. */
 function sendOnOne(
   target: { host: string; port: number },
   requests: Generator<Buffer, never>,
@@ -68,37 +28,17 @@ function sendOnOne(
   { isOver, isSuccess }: { isOver: () => boolean; isSuccess: (status: number) => boolean },
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket: Socket = connect(target);
-    let answer: Answer | undefined;
-    let head: Buffer | undefined;
-    let begun = 0;
-    const send = (): void => {
-      begun = performance.now();
-      socket.write(requests.next().value);
+    const send = (line: Line): void => {
+      const begun = performance.now();
+      line.ask(requests.next().value, (status) => {
+        counts.times.push(performance.now() - begun);
+        if (!isSuccess(status)) counts.failed += 1;
+        if (!isOver()) return send(line);
+        line.end();
+        resolve();
+      });
     };
-    const receive = (bytes: Buffer): void => {
-      if (answer === undefined) {
-        const known = head === undefined ? bytes : Buffer.concat([head, bytes]);
-        answer = readHead(known);
-        head = answer === undefined ? known : undefined;
-      } else if (answer.missing === undefined) answer.tail = tailOf(answer.tail, bytes);
-      else answer.missing -= bytes.length;
-      if (answer === undefined || !hasEnded(answer)) return;
-      counts.times.push(performance.now() - begun);
-      if (!isSuccess(answer.status)) counts.failed += 1;
-      answer = undefined;
-      if (isOver()) socket.end(resolve);
-      else send();
-    };
-    socket.setNoDelay(true).once("connect", send).once("error", reject);
-    socket.once("close", () => reject(new Error("The server closed a connection")));
-    socket.on("data", (bytes) => {
-      try {
-        receive(bytes);
-      } catch (error) {
-        reject(error);
-      }
-    });
+    openLine(target, { onOpen: send, onBroken: reject });
   });
 }
 

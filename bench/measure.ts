@@ -1,8 +1,10 @@
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
 import type { BareAnswer } from "./bare-server.ts";
 import type { LoadResult } from "./load.ts";
 import type { MiniStart } from "./mini-server.ts";
+import type { PacedJob, PacedResult } from "./paced-load.ts";
 import { type Cpu, cpuOfNode, cpuOfServer, type Server, startNode, stopProcess } from "./processes.ts";
 import type { LoadJob, ReportKind, Sent } from "./requests.ts";
 
@@ -16,9 +18,13 @@ interface Loaded extends LoadResult {
   cost: Cpu;
 }
 
-/** Loads an address from a process of its own. */
-export async function runLoad(job: LoadJob): Promise<LoadResult> {
-  const child = startNode({ args: script("load.ts") });
+/** Has a load generator do a job in a process of its own. @returns what it sends back. */
+async function inProcess<Result>(
+  name: string,
+  job: LoadJob | PacedJob,
+  whileRunning?: (child: ChildProcess) => void,
+): Promise<Result> {
+  const child = startNode({ args: script(name) });
   try {
     const ended = once(child, "exit").then(() => {
       throw new Error("The load generator ended without a result");
@@ -26,11 +32,24 @@ export async function runLoad(job: LoadJob): Promise<LoadResult> {
     // Only the race below looks at it; afterwards its ending is what we want.
     ended.catch(() => {});
     child.send(job);
-    const [result] = (await Promise.race([once(child, "message"), ended])) as [LoadResult];
+    whileRunning?.(child);
+    const [result] = (await Promise.race([once(child, "message"), ended])) as [Result];
     return result;
   } finally {
     await stopProcess(child);
   }
+}
+
+/** Loads an address from a process of its own. */
+export function runLoad(job: LoadJob): Promise<LoadResult> {
+  return inProcess<LoadResult>("load.ts", job);
+}
+
+/** Sends new reports at a rate from a process of its own, until they are sent or it is told to stop. */
+export async function runPacedLoad(job: PacedJob, stop?: AbortSignal): Promise<PacedResult> {
+  return inProcess<PacedResult>("paced-load.ts", job, (child) =>
+    stop?.addEventListener("abort", () => child.send("stop"), { once: true }),
+  );
 }
 
 /** Loads an address for some seconds, from a process of its own, and measures what that cost the answering side. */

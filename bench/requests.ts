@@ -95,14 +95,17 @@ function* newAttestations(seed: string): Generator<Report, never> {
   }
 }
 
-function contentTypeOf(job: LoadJob): string {
+/** What all requests of a job have in common. */
+type Common = Pick<LoadJob, "url" | "key" | "tag" | "reports">;
+
+function contentTypeOf(job: Common): string {
   return job.reports?.kind === "attestation"
     ? `multipart/form-data; boundary=${boundary}`
     : "application/json";
 }
 
 /** Writes a request as it goes over the connection. */
-function requestOf(job: LoadJob, method: string, path: string, body?: string): Buffer {
+function requestOf(job: Common, method: string, path: string, body?: string): Buffer {
   const lines = [
     `${method} ${path} HTTP/1.1`,
     `host: ${new URL(job.url).host}`,
@@ -127,6 +130,19 @@ function* once(requests: readonly Buffer[]): Generator<Buffer, never> {
   throw new Error("All reports were sent");
 }
 
+/** Makes requests that report something new each time, when they are asked for. */
+export function* newReports(
+  job: Common,
+  { kind, seed }: { kind: ReportKind; seed: string },
+): Generator<Buffer, never> {
+  const { pathname } = new URL(job.url);
+  const reports = kind === "artifact" ? newArtifacts(seed) : newAttestations(seed);
+  for (;;) {
+    const { path, body } = reports.next().value;
+    yield requestOf(job, "POST", pathname + path, body);
+  }
+}
+
 /** Makes the job's requests, as many as it may need. */
 export function requestsOf(job: LoadJob): Generator<Buffer, never> {
   const { pathname, search } = new URL(job.url);
@@ -134,12 +150,9 @@ export function requestsOf(job: LoadJob): Generator<Buffer, never> {
     return inTurn(job.puts.map(({ path, body }) => requestOf(job, "PUT", path, body)));
   if (job.reports === undefined)
     return inTurn((job.paths ?? [pathname + search]).map((path) => requestOf(job, "GET", path)));
-  const { kind, seed, again = false } = job.reports;
-  const reports = kind === "artifact" ? newArtifacts(seed) : newAttestations(seed);
+  const { again = false, ...wanted } = job.reports;
+  const reports = newReports(job, wanted);
   const count = (job.seconds + warmUpSeconds) * reportsEachSecond;
-  const requests = Array.from({ length: count }, () => {
-    const { path, body } = reports.next().value;
-    return requestOf(job, "POST", pathname + path, body);
-  });
+  const requests = Array.from({ length: count }, () => reports.next().value);
   return again ? inTurn(requests) : once(requests);
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Database } from "../../src/db/connect.ts";
-import { form, send } from "../api.ts";
-import { measureAlone, type Setting } from "../measure.ts";
+import { measureAlone, runPacedLoad, type Setting } from "../measure.ts";
+import type { PacedResult } from "../paced-load.ts";
 import { scaleOrg } from "./seed.ts";
 
 /** How long reports took that were sent within a second, in milliseconds. */
@@ -35,47 +35,17 @@ export function percentile(times: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-function reportOf(number: number): { path: string; body: FormData } {
-  const run = Math.floor(number / 10);
-  const data = {
-    attestation_name: `check-${number % 10}`,
-    is_compliant: number % 50 !== 0,
-    origin_url: `https://ci.harborlight.example/runs/${run}`,
-    user_data: {},
-  };
-  const path = `/api/v2/attestations/${scaleOrg}/scale-ingest-${run % 20}/trail/run-${Date.now()}-${run}/generic`;
-  return { path, body: form("data_json", data) };
-}
+let sending = 0;
 
-/** Sends reports at a rate, whatever the answers do, and keeps how long each took by the second it was sent in. */
-export async function sendAtRate(
-  setting: Pick<Setting, "url" | "key">,
-  { rate, seconds, isOver = () => false }: { rate: number; seconds: number; isOver?: () => boolean },
-): Promise<{ times: number[][]; failed: number }> {
-  const times: number[][] = Array.from({ length: seconds }, () => []);
-  const under: Set<Promise<void>> = new Set();
-  let failed = 0;
-  const begun = performance.now();
-  const sendOne = async (number: number): Promise<void> => {
-    const { path, body } = reportOf(number);
-    const sent = performance.now();
-    try {
-      await send(setting, "POST", path, body);
-    } catch {
-      failed += 1;
-    }
-    times[Math.min(seconds - 1, Math.floor((sent - begun) / 1000))]!.push(performance.now() - sent);
-  };
-  for (let sent = 0; sent < rate * seconds && !isOver();) {
-    const due = Math.min(rate * seconds, ((performance.now() - begun) / 1000) * rate);
-    for (; sent < due; sent += 1) {
-      const one = sendOne(sent).finally(() => under.delete(one));
-      under.add(one);
-    }
-    await sleep(5);
-  }
-  await Promise.all(under);
-  return { times, failed };
+/** Sends reports at a rate, whatever the answers do, and keeps how long each took by the second it was due in. */
+export function sendAtRate(
+  { url, key }: Pick<Setting, "url" | "key">,
+  { rate, seconds, stop }: { rate: number; seconds: number; stop?: AbortSignal },
+): Promise<PacedResult> {
+  sending += 1;
+  const reports = { kind: "attestation" as const, seed: `paced ${Date.now()} ${sending}` };
+  const path = `/api/v2/attestations/${scaleOrg}`;
+  return runPacedLoad({ url: url + path, key, seconds, reports, rate }, stop);
 }
 
 async function countEvents(db: Database): Promise<{ checkpoints: number; autovacuums: number }> {
