@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/config.ts";
 import { readBackup } from "../../src/modules/maintenance/backups/read-service.ts";
 import { builtProgram } from "../support/program.ts";
+import { reportWhile } from "../support/reporters.ts";
 import { initialAdminKey, postmasterPid, startServer, withUsedDataDir } from "../support/server-process.ts";
 
 interface Outcome {
@@ -52,28 +53,7 @@ const kills = Number(process.env["WAYBILL_TEST_BACKUP_KILLS"] ?? 3);
 const written = Number(process.env["WAYBILL_TEST_WRITTEN_BACKUPS"] ?? 1);
 
 /** Enough to keep the server busy, or for something to arrive. */
-const reporters = written > 1 ? 16 : 2;
-
-/** Reports new trails until told to stop. @returns how many reports were sent, and how many of them acknowledged, as it goes on. */
-function reportWhile(url: string, key: string, stop: AbortSignal) {
-  const counts = { sent: 0, acknowledged: 0 };
-  const reporter = async (): Promise<void> => {
-    while (!stop.aborted) {
-      counts.sent += 1;
-      const form = new FormData();
-      const data = { attestation_name: "unit", is_compliant: counts.sent % 3 !== 0, user_data: {} };
-      form.set("data_json", JSON.stringify(data));
-      const path = `/api/v2/attestations/main/web/trail/run-${counts.sent}/generic`;
-      const headers = { authorization: `Bearer ${key}` };
-      const sent = await fetch(url + path, { method: "POST", headers, body: form }).catch(() => undefined);
-      if (sent?.status === 201) counts.acknowledged += 1;
-      else await delay(20);
-      await sent?.arrayBuffer();
-    }
-  };
-  const reporting = Promise.all(Array.from({ length: reporters }, reporter));
-  return { counts, reporting };
-}
+const reporters = written > 1 ? 64 : 2;
 
 /** How many attestations a backup has. */
 async function attestationsIn(file: string): Promise<number> {
@@ -106,7 +86,7 @@ describe("backups of a real server", { timeout: 240_000 + kills * 10_000 + writt
 
       // Each has all that was acknowledged before it was begun.
       const stopping = new AbortController();
-      const { counts, reporting } = reportWhile(server.url, key, stopping.signal);
+      const { counts, reporting } = reportWhile({ url: server.url, key }, reporters, stopping.signal);
       await expect.poll(() => counts.acknowledged, { timeout: 30_000 }).toBeGreaterThan(20);
       const files: string[] = [];
       const begun = performance.now();

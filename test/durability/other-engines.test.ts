@@ -9,8 +9,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 
 import { createDeps } from "../../src/app.ts";
 import { compareAnswers } from "../../src/cli/drill-answers.ts";
+import type { Database } from "../../src/db/connect.ts";
 import { type ManagedPostgres, startManagedPostgres } from "../../src/db/managed/index.ts";
 import { createLogger, silentLog } from "../../src/lib/log.ts";
+import type { Deps } from "../../src/modules/kernel/deps.ts";
 import { openFileSink } from "../../src/modules/maintenance/backups/file-sink.ts";
 import { readBackup } from "../../src/modules/maintenance/backups/read-service.ts";
 import { writeBackup } from "../../src/modules/maintenance/backups/write-service.ts";
@@ -28,6 +30,7 @@ const engines = (process.env["WAYBILL_TEST_ENGINES"] ?? "/usr/lib/postgresql/15"
     const { stdout } = spawnSync(join(native, "bin", "postgres"), ["--version"], { encoding: "utf8" });
     return { native, version: /PostgreSQL\) ([\d.]+)/.exec(stdout)?.[1] ?? "" };
   });
+type Engine = (typeof engines)[number];
 if (engines.length === 0)
   console.log("Not tried: backups across major versions of PostgreSQL, for want of another one.");
 
@@ -73,15 +76,19 @@ async function tablesIn(path: string): Promise<Record<string, string>> {
   return found;
 }
 
+/** What commands stand on, over a database that a test has opened. */
+function depsOver(db: Database): Deps {
+  const { clock, config } = app.deps;
+  return createDeps(config, db, { log: createLogger("silent"), clock });
+}
+
 /** Restores a backup, compares answers with those of the source, and makes another backup of what came of it. */
-async function passOn(file: string, target: RestoreTarget): Promise<string> {
+async function passOn(file: string, target: RestoreTarget, source: Deps = app.deps): Promise<string> {
   const { warnings } = await target.restore(file);
   expect(warnings).toEqual([]);
   const next = join(folder, `${randomUUID()}.tar`);
   await target.opened(async (db) => {
-    const { clock, config } = app.deps;
-    const deps = createDeps(config, db, { log: createLogger("silent"), clock });
-    const { compared, differences } = await compareAnswers(app.deps, deps);
+    const { compared, differences } = await compareAnswers(source, depsOver(db));
     expect(differences).toEqual([]);
     expect(compared).toBeGreaterThanOrEqual(5);
     const sink = await openFileSink(next);
@@ -95,11 +102,18 @@ async function passOn(file: string, target: RestoreTarget): Promise<string> {
   return next;
 }
 
+const dataDirOf = ({ version }: Engine): string => join(folder, version);
+
+/** Starts another PostgreSQL. */
+function startEngine(engine: Engine): Promise<ManagedPostgres> {
+  const settings = { fsync: "off" };
+  return startManagedPostgres({ dataDir: dataDirOf(engine), log: silentLog, engine, settings });
+}
+
 describe.each(engines)("a database on PostgreSQL $version", { timeout: 120_000 }, (engine) => {
   let managed: ManagedPostgres;
   beforeAll(async () => {
-    const dataDir = join(folder, engine.version);
-    managed = await startManagedPostgres({ dataDir, log: silentLog, engine, settings: { fsync: "off" } });
+    managed = await startEngine(engine);
   }, 60_000);
   afterAll(() => managed.stop());
 
@@ -128,3 +142,47 @@ describe.each(engines)("a database on PostgreSQL $version", { timeout: 120_000 }
     expect(await tablesIn(homeward)).toEqual(source);
   });
 });
+
+/** A backup of a database of any size, made by this version of the program. */
+const large = process.env["WAYBILL_TEST_ENGINES_BACKUP"];
+
+describe.skipIf(large === undefined)(
+  "a large database (WAYBILL_TEST_ENGINES_BACKUP is a backup of one)",
+  () => {
+    it(
+      "is the same after each of the other engines, for a role that owns it and nothing else, and on the managed one again",
+      { timeout: 6 * 3_600_000 },
+      async () => {
+        const source = await restoreTarget(folder);
+        onTestFinished(source.remove);
+        await source.restore(large!);
+        const expected = await tablesIn(large!);
+        await source.opened(async (db) => {
+          let file = large!;
+          /** Sends the latest backup through a database, and goes on with what comes of it. */
+          const through = async (target: RestoreTarget): Promise<void> => {
+            try {
+              const next = await passOn(file, target, depsOver(db));
+              expect(await tablesIn(next)).toEqual(expected);
+              if (file !== large) await rm(file);
+              file = next;
+            } finally {
+              await target.remove();
+            }
+          };
+          for (const engine of engines) {
+            const managed = await startEngine(engine);
+            try {
+              await through(await restoreTarget(folder, { server: managed.connection, owner: "plain" }));
+            } finally {
+              await managed.stop();
+              await rm(dataDirOf(engine), { recursive: true });
+            }
+            console.log(`Passed on by PostgreSQL ${engine.version}`);
+          }
+          await through(await restoreTarget(folder));
+        });
+      },
+    );
+  },
+);
