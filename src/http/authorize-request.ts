@@ -7,9 +7,11 @@ import {
   certificateNeeded,
   hasMetricsToken,
   readKey,
+  unauthenticated,
 } from "../modules/kernel/access/service.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { keptByProgram } from "../modules/kernel/shared.ts";
+import { isFromThisMachine } from "./client-address.ts";
 import { createGuessLimit } from "./guess-limit.ts";
 import { mayUseKeys } from "./tls.ts";
 
@@ -34,5 +36,18 @@ export async function authorizeRequest(
   attempt: Attempt,
 ): Promise<Caller> {
   requireCertificateForKey(deps, request);
-  return limitOf(deps)(request, attempt, () => authorize(deps, attempt));
+  return limitOf(deps).authenticate(request, attempt, () => authorize(deps, attempt));
+}
+
+/**
+ * Holds that a request has the token for metrics or, where none is set, comes from this machine. A wrong one counts for its address together with keys that
+ * do not work; the right one is answered however many those were.
+ * @throws AppError unauthenticated; rate_limited for an address that brought too much that does not work.
+ */
+export function requireMetricsToken(deps: Deps, request: FastifyRequest): void {
+  const { metricsToken: token } = deps.config;
+  const { authorization } = request.headers;
+  if (token === undefined ? isFromThisMachine(request) : hasMetricsToken(token, authorization)) return;
+  if (token !== undefined && authorization !== undefined) limitOf(deps).count(request);
+  throw unauthenticated();
 }

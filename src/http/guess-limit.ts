@@ -42,12 +42,17 @@ class Known {
   }
 }
 
-/** Runs what finds out who sent a request, unless its address brought too many keys that do not work. */
-type GuessLimit = (
-  request: FastifyRequest,
-  credentials: Credentials,
-  authenticate: () => Promise<Caller>,
-) => Promise<Caller>;
+/** Limits how many keys, sessions and tokens that do not work an address may bring. */
+interface GuessLimit {
+  /** Runs what finds out who sent a request, unless its address brought too many that do not work. @throws AppError rate_limited; and what that does. */
+  authenticate(
+    request: FastifyRequest,
+    credentials: Credentials,
+    authenticate: () => Promise<Caller>,
+  ): Promise<Caller>;
+  /** Counts what a request brought that is known not to work. @throws AppError rate_limited when its address had brought too many. */
+  count(request: FastifyRequest): void;
+}
 
 /**
  * Makes the limit of how many keys and sessions that do not work one address, or one IPv6 network of 64 bits, may bring a minute:
@@ -62,27 +67,38 @@ export function createGuessLimit({ config, clock }: Pick<Deps, "config" | "clock
     windowSeconds,
   });
   const known = new Known();
-  return async (request, credentials, authenticate) => {
-    const isWatcher = hasMetricsToken(config.metricsToken, credentials.authorization);
-    if (config.failedKeysPerAddress === undefined || isWatcher) return authenticate();
-    const name = nameOf(credentials);
-    if (name === undefined) return authenticate();
-    const network = networkOf(request.clientAddress);
-    const retryAfter = known.has(name) ? undefined : failures.refusal(network, clock.now());
+  const requireRoom = (network: string): void => {
+    const retryAfter = failures.refusal(network, clock.now());
     if (retryAfter !== undefined)
       throw new AppError("rate_limited", "Too many credentials that do not work, try again later", {
         retryAfter,
       });
-    try {
-      const caller = await authenticate();
-      if (caller.principal !== undefined) known.note(name);
-      return caller;
-    } catch (error) {
-      if (error instanceof AppError && error.kind === "unauthenticated") {
-        known.forget(name);
-        failures.fail(network, clock.now());
+  };
+  return {
+    authenticate: async (request, credentials, authenticate) => {
+      const isWatcher = hasMetricsToken(config.metricsToken, credentials.authorization);
+      if (config.failedKeysPerAddress === undefined || isWatcher) return authenticate();
+      const name = nameOf(credentials);
+      if (name === undefined) return authenticate();
+      const network = networkOf(request.clientAddress);
+      if (!known.has(name)) requireRoom(network);
+      try {
+        const caller = await authenticate();
+        if (caller.principal !== undefined) known.note(name);
+        return caller;
+      } catch (error) {
+        if (error instanceof AppError && error.kind === "unauthenticated") {
+          known.forget(name);
+          failures.fail(network, clock.now());
+        }
+        throw error;
       }
-      throw error;
-    }
+    },
+    count: (request) => {
+      if (config.failedKeysPerAddress === undefined) return;
+      const network = networkOf(request.clientAddress);
+      requireRoom(network);
+      failures.fail(network, clock.now());
+    },
   };
 }

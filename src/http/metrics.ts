@@ -2,11 +2,9 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 
 import { endpoints } from "../contract/index.ts";
-import { AppError } from "../domain/errors.ts";
 import { wireId } from "../lib/ids.ts";
-import { hasMetricsToken } from "../modules/kernel/access/service.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
-import { isFromThisMachine } from "./client-address.ts";
+import { requireMetricsToken } from "./authorize-request.ts";
 import { pathOf } from "./path.ts";
 
 declare module "fastify" {
@@ -14,11 +12,6 @@ declare module "fastify" {
     /** Bytes of the files that came with the request. */
     evidenceBytes: number;
   }
-}
-
-function mayRead(request: FastifyRequest, token: string | undefined): boolean {
-  if (token === undefined) return isFromThisMachine(request);
-  return hasMetricsToken(token, request.headers.authorization);
 }
 
 function loggedPath(request: FastifyRequest): string | undefined {
@@ -75,7 +68,7 @@ function processMetrics(): Registry {
 }
 
 /** Serves `/metrics` in Prometheus' text format, and writes one log line for each request. */
-export function registerMetrics(app: FastifyInstance, deps: Pick<Deps, "config" | "metrics">): void {
+export function registerMetrics(app: FastifyInstance, deps: Deps): void {
   const { registry, orgs } = deps.metrics;
   const ofProcess = processMetrics();
   const duration = new Histogram({
@@ -130,8 +123,7 @@ export function registerMetrics(app: FastifyInstance, deps: Pick<Deps, "config" 
   });
 
   app.get("/metrics", async (request, reply) => {
-    if (!mayRead(request, deps.config.metricsToken))
-      throw new AppError("unauthenticated", "Invalid or missing credentials");
+    requireMetricsToken(deps, request);
     return reply.type(registry.contentType).send(await Registry.merge([registry, ofProcess]).metrics());
   });
 }

@@ -89,6 +89,24 @@ describe("keys that do not work", () => {
       expect((await ask(address, token, url)).status).toBe(200);
   });
 
+  it("are counted together with wrong tokens for metrics, the right one being answered all the same", async () => {
+    const address = "192.0.2.9";
+    const scrape = async (given: string | undefined): Promise<number> =>
+      (await ask(address, given, "/metrics")).status;
+    // What brings nothing guesses nothing.
+    for (let index = 0; index < limit + 2; index += 1) expect(await scrape(undefined)).toBe(401);
+    expect(await scrape("wrong-0")).toBe(401);
+    expect(await guess(address, 1)).toEqual([401]);
+    expect(await scrape(`${token}-`)).toBe(401);
+    expect((await ask(address, "wrong-1", "/metrics")).retryAfter).toBeGreaterThan(50);
+    expect(await scrape("wrong-2")).toBe(429);
+    expect(await guess(address, 1)).toEqual([429]);
+    expect(await scrape(token)).toBe(200);
+    expect((await ask("192.0.2.10", "wrong-1", "/metrics")).status).toBe(401);
+    app.clock.advance(61);
+    expect(await scrape("wrong-3")).toBe(401);
+  });
+
   it("past the limit are not looked up", async () => {
     let lookups = 0;
     const lookUp = async (): Promise<never> => {
@@ -99,9 +117,9 @@ describe("keys that do not work", () => {
     const limitGuesses = createGuessLimit({ config, clock: app.clock });
     const request = { clientAddress: "192.0.2.6" } as FastifyRequest;
     for (let index = 0; index < 5; index += 1)
-      await limitGuesses(request, { authorization: `Bearer ${index}`, cookie: undefined }, lookUp).catch(
-        () => {},
-      );
+      await limitGuesses
+        .authenticate(request, { authorization: `Bearer ${index}`, cookie: undefined }, lookUp)
+        .catch(() => {});
     expect(lookups).toBe(2);
   });
 
