@@ -132,7 +132,7 @@ export function createDeps(config: Config, db: Database, options: AppOptions): D
 
 /** Begins to make traces, where they are wanted. @throws TracingMissing when what makes them is not installed. */
 export function startTracing({ traces }: Config, log: Logger): Promise<Tracing | undefined> {
-  const version = { "service.version": programVersion() };
+  const version = { "service.version": programVersion(), "telemetry.sdk.version": programVersion() };
   return openTracing(traces && { ...traces, resource: { ...version, ...traces.resource } }, log);
 }
 

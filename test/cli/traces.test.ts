@@ -78,6 +78,37 @@ describe("the packages of OpenTelemetry", { timeout: 60_000 }, () => {
     },
   );
 
+  it.each([
+    ["trusted", 1, 0],
+    ["unknown", 0, 1],
+  ])("export by TLS, when the collector's certificate is %s", async (whose, received, dropped) => {
+    const printed = await run(
+      `
+      import { readFileSync } from "node:fs";
+      import { createServer } from "node:https";
+      import { startTracing } from "./src/app.ts";
+      import { readConfig } from "./src/config.ts";
+      import { silentLog } from "./src/lib/log.ts";
+      const read = (what) => readFileSync("test/support/fixtures/test-only-${whose}." + what + ".pem");
+      let received = 0;
+      const collector = createServer({ cert: read("cert"), key: read("key") }, (request, response) => {
+        request.resume().on("end", () => { received += 1; response.end(); });
+      });
+      await new Promise((resolve) => collector.listen(0, "localhost", resolve));
+      const config = readConfig({
+        OTEL_EXPORTER_OTLP_ENDPOINT: "https://localhost:" + collector.address().port, OTEL_TRACES_SAMPLER: "always_on",
+      });
+      const tracing = await startTracing(config, silentLog);
+      tracing.begin("one", {}).end();
+      await tracing.stop(10_000);
+      collector.close();
+      console.log(JSON.stringify([received, tracing.dropped]));
+    `,
+      { NODE_EXTRA_CA_CERTS: join(root, "test", "support", "fixtures", "test-only-trusted.cert.pem") },
+    );
+    expect(JSON.parse(printed)).toEqual([received, dropped]);
+  });
+
   it("that are missing keep a server from starting, with a sentence", async () => {
     const hook = `export async function resolve(name, context, next) {
       if (name === "@opentelemetry/sdk-trace")

@@ -42,6 +42,27 @@ async function startCollector(answer: () => number | "never" = () => 200) {
   return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/traces` };
 }
 
+interface WireSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  attributes: { key: string; value: unknown }[];
+  links: unknown[];
+  startTimeUnixNano: string;
+  endTimeUnixNano: string;
+}
+
+function spansIn({ body }: Received): WireSpan[] {
+  const { resourceSpans } = JSON.parse(body.toString()) as {
+    resourceSpans: { scopeSpans: { spans: WireSpan[] }[] }[];
+  };
+  return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
+}
+
+/** Somebody else's trace. */
+const other = `00-${"1".repeat(32)}-${"2".repeat(16)}-01`;
+
 const lines: string[] = [];
 const log = {
   info: (...line: unknown[]) => void lines.push(String(line.at(-1))),
@@ -138,6 +159,69 @@ describe("traces", () => {
     },
   );
 
+  it("are sent a batch at a time, none larger than was said, and the rest when its time has come", async () => {
+    const { url, received } = await startCollector();
+    const tracing = await start(url, {
+      batch: { delayMs: 300, timeoutMs: 30_000, mostWaiting: 100, mostAtOnce: 10 },
+    });
+    for (let index = 0; index < 25; index += 1) tracing.begin(`span-${index}`, {}).end();
+    await vi.waitFor(() => expect(received).toHaveLength(2), 10_000);
+    await delay(100);
+    expect(received).toHaveLength(2);
+    await vi.waitFor(() => expect(received).toHaveLength(3), 10_000);
+    const names = received.map((batch) => spansIn(batch).map(({ name }) => name));
+    expect(names.map(({ length }) => length)).toEqual([10, 10, 5]);
+    expect(names.flat()).toEqual(Array.from({ length: 25 }, (_, index) => `span-${index}`));
+    expect(tracing.dropped).toBe(0);
+  });
+
+  it("are dropped once it has stopped", async () => {
+    const { url, received } = await startCollector();
+    const tracing = await start(url);
+    const span = tracing.begin("late", {});
+    await tracing.stop(1_000);
+    span.end();
+    expect(tracing.dropped).toBe(1);
+    expect(received).toEqual([]);
+  });
+
+  it("say what is part of what, when, and what was said of it until it ended", async () => {
+    const { url, received } = await startCollector();
+    const tracing = await start(url);
+    const before = Date.now();
+    const whole = tracing.begin("whole", { attributes: { one: 1, two: "two" } });
+    const began = performance.now();
+    const part = whole.child("part", { kind: "client", began, links: [other, "nonsense"] });
+    part.fail("42P01");
+    part.end();
+    whole.set({ one: undefined, two: 2.5, three: true });
+    whole.end();
+    whole.set({ two: "late" });
+    whole.fail("late");
+    whole.end();
+    await tracing.stop(5_000);
+    const [inner, outer] = received.flatMap(spansIn) as [WireSpan, WireSpan];
+    expect(whole.traceparent).toBe(`00-${outer.traceId}-${outer.spanId}-01`);
+    expect(part.traceparent).toBe(`00-${outer.traceId}-${inner.spanId}-01`);
+    expect(outer).toMatchObject({ name: "whole", kind: 1, status: { code: 0 }, links: [] });
+    expect(outer.parentSpanId).toBeUndefined();
+    expect(outer.attributes).toEqual([
+      { key: "one", value: { intValue: 1 } },
+      { key: "two", value: { doubleValue: 2.5 } },
+      { key: "three", value: { boolValue: true } },
+    ]);
+    expect(inner).toMatchObject({ name: "part", kind: 3, status: { code: 2 }, parentSpanId: outer.spanId });
+    expect(inner.attributes).toEqual([{ key: "error.type", value: { stringValue: "42P01" } }]);
+    const [, traceId, spanId] = other.split("-");
+    expect(inner.links).toMatchObject([{ traceId, spanId }]);
+    const times = [outer, inner, inner, outer].map((span, at) =>
+      BigInt(at < 2 ? span.startTimeUnixNano : span.endTimeUnixNano),
+    );
+    expect(times).toEqual(times.toSorted((one, two) => (one < two ? -1 : 1)));
+    expect(Number(times[0]! / 1_000_000n)).toBeGreaterThanOrEqual(before - 1);
+    expect(Number(times[3]! / 1_000_000n)).toBeLessThanOrEqual(Date.now() + 1);
+  });
+
   it("are sent again when the collector is busy, and not when it refuses them", async () => {
     const statuses = [503, 200];
     const { url, received } = await startCollector(() => statuses.shift() ?? 400);
@@ -154,6 +238,23 @@ describe("traces", () => {
 });
 
 describe("a collector that never answers", () => {
+  it("keeps the next batch waiting for no longer than was said", async () => {
+    const { url, received } = await startCollector(() => "never");
+    const tracing = await start(url, {
+      timeoutMs: 60_000,
+      batch: { delayMs: 10, timeoutMs: 200, mostWaiting: 100, mostAtOnce: 1 },
+    });
+    tracing.begin("one", {}).end();
+    await vi.waitFor(() => expect(received).toHaveLength(1), 10_000);
+    tracing.begin("two", {}).end();
+    await delay(50);
+    expect(received).toHaveLength(1);
+    await vi.waitFor(() => expect(received).toHaveLength(2), 10_000);
+    expect(tracing.dropped).toBe(0);
+    await tracing.stop(0);
+    expect(tracing.dropped).toBe(2);
+  });
+
   it("costs no more memory than the queue", async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
