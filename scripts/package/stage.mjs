@@ -127,6 +127,8 @@ export function stage(folder, { node, platform, anyNode }) {
     recursive: true,
     filter: (path) => !path.endsWith("pictures"),
   });
+  // Whatever the umask of who cloned and built is: users who are not root run it, and packages of one commit are equal.
+  execFileSync("chmod", ["-R", "u+rwX,go+rX,go-w", folder]);
   return carried;
 }
 

@@ -6,7 +6,7 @@ import { sourceDate } from "./stage.mjs";
 /** Packs a folder under the name `waybill`, equal for equal content. @returns the file. */
 export function packEqually(folder, file) {
   const equal = ["--sort=name", `--mtime=@${sourceDate()}`, "--owner=0", "--group=0", "--numeric-owner"];
-  const named = ["--format=gnu", "--mode=u+rw,go+r-w", "--transform=s,^\\.,waybill,"];
+  const named = ["--format=gnu", "--mode=u+rwX,go+rX-w", "--transform=s,^\\.,waybill,"];
   execFileSync("sh", ["-c", 'tar -cf - "$@" . | gzip -n -6 > "$OUTPUT"', "tar", ...equal, ...named], {
     cwd: folder,
     env: { ...process.env, OUTPUT: file },

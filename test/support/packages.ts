@@ -40,11 +40,27 @@ export function setVersion(source: string, version: string): void {
   writeFileSync(file, text);
 }
 
-/** Makes packages of a copy of the source, into a folder. */
-export async function makePackages(source: string, output: string, kinds: readonly string[]): Promise<void> {
+/** Takes a copy of the source from everybody but its owner, as somebody has it who lets nobody see new files. */
+export async function closeSource(source: string): Promise<void> {
+  // The packages in it are links to those that tests run with.
+  const own = [...sources, "dist"].map((name) => join(source, name));
+  await execute("chmod", ["-R", "go-rwx", ...own]);
+}
+
+/**
+ * Makes packages of a copy of the source, into a folder.
+ * @param umask what whoever makes them takes from new files.
+ */
+export async function makePackages(
+  source: string,
+  output: string,
+  kinds: readonly string[],
+  umask = "022",
+): Promise<void> {
   const only = kinds.flatMap((kind) => ["--only", kind]);
   const main = join(source, "scripts/package/main.mjs");
-  await execute(process.execPath, [main, "--any-node", "--node", carriedNode, "--output", output, ...only], {
+  const command = [process.execPath, main, "--any-node", "--node", carriedNode, "--output", output, ...only];
+  await execute("sh", ["-c", 'umask "$0"; exec "$@"', umask, ...command], {
     env: { ...process.env, SOURCE_DATE_EPOCH: "1700000000" },
   });
 }
