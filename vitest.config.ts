@@ -1,5 +1,7 @@
 import { defineConfig } from "vitest/config";
 
+import { LongestFirst } from "./test/support/longest-first.ts";
+
 export default defineConfig({
   test: {
     include: [
@@ -11,6 +13,7 @@ export default defineConfig({
     ],
     globalSetup: ["test/support/global-setup.ts"],
     setupFiles: ["test/support/seed.ts"],
+    sequence: { sequencer: LongestFirst },
     pool: "forks",
     // Files share a process: modules are loaded once, which is most of a file's time.
     isolate: false,
