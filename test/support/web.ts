@@ -96,6 +96,20 @@ export async function untilSettled(page: Page): Promise<void> {
   await expect.poll(isSettled, { timeout: 30_000 }).toBe(true);
 }
 
+/** Runs in the page: resolves once it has nothing to do but what time or somebody else begins. */
+const untilNothingToDo = "new Promise((resolve) => requestIdleCallback(() => resolve()))";
+
+/**
+ * Waits until a page has asked for all that it asks for by itself: what came has been drawn, and made it ask for nothing more. Does not wait for
+ * half a second in which nothing was asked, as `networkidle` does.
+ */
+export async function untilAllAsked(page: Page): Promise<void> {
+  do {
+    await untilSettled(page);
+    await page.evaluate(untilNothingToDo);
+  } while ((waitingOf.get(page)?.size ?? 0) > 0);
+}
+
 function siteAt({ url, key, dataDir }: StartedSite): WebSite {
   return {
     url,

@@ -4,7 +4,8 @@ import { pagePaths } from "../../../web/paths.ts";
 import { inaccessible } from "../../support/axe.ts";
 import { hasBrowser } from "../../support/browser.ts";
 import { pageAddresses } from "../../support/page-addresses.ts";
-import { openSite, type WebSite } from "../../support/web.ts";
+import { ownRequests } from "../../support/web-page.ts";
+import { openSite, untilAllAsked, type WebSite } from "../../support/web.ts";
 
 const looks = [
   { colorScheme: "light", width: 1280 },
@@ -29,13 +30,11 @@ describe.skipIf(!hasBrowser)("every page", { timeout: 60_000 }, () => {
         viewport: { width, height: 900 },
         reducedMotion: "reduce",
       });
-      const answer = await page.goto(addresses[index]!, { waitUntil: "networkidle" });
+      const answer = await page.goto(addresses[index]!);
       expect(answer?.status()).toBe(200);
+      await untilAllAsked(page);
       const heading = await page.getByRole("heading", { level: 1 }).first().textContent();
       expect(heading).not.toBe("No page has this address");
-      // Who asks, and their organizations, are asked for once, on the first page that is opened.
-      const own = requests.filter((request) => !/\/(?:user|organizations|changes\/[^/]+)$/.test(request));
-      if (own.length > 4) problems.push(`${own.length} requests: ${own.join(", ")}`);
       for (const look of looks) {
         await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: "reduce" });
         await page.setViewportSize({ width: look.width, height: 900 });
@@ -44,6 +43,9 @@ describe.skipIf(!hasBrowser)("every page", { timeout: 60_000 }, () => {
         const found = await inaccessible(page);
         problems.push(...found.map((one) => `${look.width} ${look.colorScheme}: ${one}`));
       }
+      // Last, for what a page asks late. Who asks, and their organizations, are asked for once, on the first page that is opened.
+      const own = ownRequests(requests);
+      if (own.length > 4) problems.push(`${own.length} requests: ${own.join(", ")}`);
       problems.push(...complaints.map((one) => `console: ${one}`));
       expect(problems).toEqual([]);
     },
