@@ -65,6 +65,9 @@ export interface DatedBase {
   finished_at: number;
 }
 
+/** No physical backup takes longer, in seconds: an encrypted one does not tell when it was finished. */
+export const longestBaseSeconds = 86_400;
+
 /**
  * Chooses which physical backups go, with any moment of the last seconds to stay within reach: all before the last one that was
  * finished by then.

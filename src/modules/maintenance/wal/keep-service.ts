@@ -4,7 +4,6 @@ import { join } from "node:path";
 
 import { switchArchivingOff, switchArchivingOn, type WalArchive } from "../../../db/managed/index.ts";
 import { backupName, backupNamePattern, encryptedSuffix } from "../../../domain/backups.ts";
-import { chooseOutdatedBases } from "../../../domain/wal.ts";
 import { flush } from "../../../lib/flush.ts";
 import { present } from "../../../lib/present.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -14,22 +13,9 @@ import { partialSuffix } from "../backups/file-sink.ts";
 import { writePhysicalBackup } from "../backups/physical-service.ts";
 import { folderPlace, type Place } from "../backups/place-service.ts";
 import type { MadeBackup } from "../backups/write-service.ts";
-import {
-  type ArchivePlaces,
-  listBaseNames,
-  listBases,
-  measureSince,
-  pruneArchive,
-  pruneLog,
-} from "./archive-service.ts";
-import {
-  forwardingOf,
-  listWaiting,
-  readSent,
-  readSentBases,
-  type SentBase,
-  writeSentBases,
-} from "./forwarded-service.ts";
+import { listBases, measureSince, pruneArchive } from "./archive-service.ts";
+import { forwardingOf, listWaiting, readSent, readSentBases } from "./forwarded-service.ts";
+import { keepSentBase } from "./sent-bases-service.ts";
 import { judgeWal, readWalState, type WalState } from "./state-service.ts";
 
 type KeepDeps = Pick<Deps, "config" | "db" | "evidence" | "log">;
@@ -183,25 +169,6 @@ interface BaseToMake {
   database_bytes: number;
 }
 
-/** Notes a physical backup that was brought to an archive, and removes what no moment since then needs. @returns how many files went. */
-async function keepSentBase(
-  { root }: WalArchive,
-  { wal, base }: ArchivePlaces,
-  { made, since }: { made: SentBase; since: number },
-): Promise<number> {
-  const bases = [...(await readSentBases(root)), made];
-  await writeSentBases(root, bases);
-  const outdated = new Set(chooseOutdatedBases(bases, since));
-  for (const { name } of outdated) await base.remove(name);
-  const left = bases.filter((each) => !outdated.has(each));
-  await writeSentBases(root, left);
-  const [oldest] = left;
-  const known = new Set(left.map(({ name }) => name));
-  // Of one that is not known here it is not known either what of the log it needs.
-  const isAllKnown = (await listBaseNames(base)).every((name) => known.has(name));
-  return outdated.size + (oldest === undefined || !isAllKnown ? 0 : await pruneLog(wal, oldest));
-}
-
 /**
  * Makes a physical backup in the archive if one is due, and then removes what no moment within reach needs any more.
  * @param program version of it.
@@ -236,7 +203,7 @@ export async function makeDueBase(deps: KeepDeps, program: string): Promise<void
   const removed =
     forwarded === undefined
       ? await pruneArchive(places, since)
-      : await keepSentBase(archive, places, {
+      : await keepSentBase(deps, archive.root, places, {
           made: { ...facts, name, bytes: made.bytes, sent_bytes },
           since,
         });

@@ -1,7 +1,7 @@
 import { standardKeepSeconds } from "../../../config-wal.ts";
 import type { Config } from "../../../config.ts";
 import { type ClusterFacts, isPhysical } from "../../../domain/backup-format.ts";
-import { chooseOutdatedBases, coversBase } from "../../../domain/wal.ts";
+import { chooseOutdatedBases, coversBase, longestBaseSeconds } from "../../../domain/wal.ts";
 import type { EncryptedBackup, FoundBackup, NeedOfBackups } from "../backups/folder-service.ts";
 import { openPlace, type Place, placeAbove } from "../backups/place-service.ts";
 import { listBases, listLog } from "./archive-service.ts";
@@ -14,9 +14,6 @@ interface Candidate {
   facts: ClusterFacts | undefined;
 }
 
-/** No backup takes longer: an encrypted one does not tell when it was finished. */
-const longestSeconds = 86_400;
-
 function candidatesOf(
   backups: readonly FoundBackup[],
   encrypted: readonly EncryptedBackup[],
@@ -28,7 +25,7 @@ function candidatesOf(
   );
   const sealed = encrypted.map(({ id, made_at }) => ({
     id,
-    finished_at: made_at + longestSeconds,
+    finished_at: made_at + longestBaseSeconds,
     facts: undefined,
     life: null,
   }));
