@@ -49,6 +49,7 @@ import { showAuditLag } from "./modules/kernel/audit/push-service.ts";
 import { createHealthChecks } from "./modules/kernel/health.ts";
 import { copyEvidence } from "./modules/maintenance/wal/evidence-service.ts";
 import { forwardWal } from "./modules/maintenance/wal/forward-service.ts";
+import { carryLeftWal, noteDestination } from "./modules/maintenance/wal/left-service.ts";
 import { showWalArchive } from "./modules/maintenance/wal/state-service.ts";
 import { createMetrics, showTraces } from "./modules/kernel/metrics.ts";
 import { showInstance } from "./modules/maintenance/health/figures-service.ts";
@@ -171,9 +172,11 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
     const deps = { ...createDeps(config, db, { ...options, tracing }), replica };
     await checkSecretKey(db, deps.secrets.fingerprint);
     const { evidence, stop: stopCopying } = copyEvidence(deps);
+    await noteDestination(deps);
     const forwarding = forwardWal(deps);
+    const carrying = carryLeftWal(deps);
     stopAll = async () => {
-      await stopCopying();
+      await Promise.all([stopCopying(), carrying.stop()]);
       await closeAll();
       // PostgreSQL writes the last file when it ends.
       await forwarding.stop();

@@ -5,6 +5,7 @@ import { z } from "zod";
 
 import { backupVariables, placeText } from "./config-backups.ts";
 import { whole } from "./config-limits.ts";
+import type { S3Access } from "./lib/bucket/client.ts";
 import { isLocationUrl } from "./lib/bucket/location.ts";
 
 /** What is kept of PostgreSQL's write-ahead log (WAL), so that any moment of some days can be restored. */
@@ -53,22 +54,35 @@ const standardDays = 14;
 /** For how long any moment can be restored when nothing else is said, in seconds. */
 export const standardKeepSeconds = standardDays * daySeconds;
 
-/** Names a folder for each archive: what was written for one is no part of another, and what is noted of one not true of it. */
-function spoolName(to: string, isEncrypted: boolean): string {
+/** Names the folder of a data directory in which files wait for being brought to an archive, in a folder for each. */
+export function spoolsOf(dataDir: string): string {
+  return join(dataDir, "wal-archive");
+}
+
+/**
+ * Names a folder for each archive: what was written for one is no part of another, and what is noted of one not true of it. A bucket at another
+ * service is another one, whatever its name.
+ */
+function spoolName(to: string, isEncrypted: boolean, s3: S3Access | undefined): string {
+  const service = isLocationUrl(to) ? (s3?.endpoint ?? s3?.region ?? null) : null;
   return createHash("sha256")
-    .update(JSON.stringify([to, isEncrypted]))
+    .update(JSON.stringify([to, isEncrypted, service]))
     .digest("hex")
     .slice(0, 16);
 }
 
-/** Reads where the write-ahead log is archived; undefined when it is not. */
-export function walSettings(set: Settings, dataDir: string): WalSettings | undefined {
+/** Reads where the write-ahead log is archived; undefined when it is not. @param s3 how buckets of backups are reached. */
+export function walSettings(
+  set: Settings,
+  dataDir: string,
+  s3: S3Access | undefined,
+): WalSettings | undefined {
   const { WAYBILL_WAL_TO: to, WAYBILL_BACKUP_ENCRYPT_TO: encryptTo = [] } = set;
   if (to === undefined) return undefined;
   // PostgreSQL's script can neither upload nor encrypt.
   const isForwarded = isLocationUrl(to) || encryptTo.length > 0;
   return {
-    folder: isForwarded ? join(dataDir, "wal-archive", spoolName(to, encryptTo.length > 0)) : to,
+    folder: isForwarded ? join(spoolsOf(dataDir), spoolName(to, encryptTo.length > 0, s3)) : to,
     forwardTo: isForwarded ? to : undefined,
     encryptTo,
     keepSeconds: (set.WAYBILL_WAL_KEEP_DAYS ?? standardDays) * daySeconds,

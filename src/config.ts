@@ -22,7 +22,7 @@ import { edgeConfig, type EdgeConfig, edgeMistakes, edgeVariables } from "./conf
 import { withFiles } from "./config-files.ts";
 import { mailVariables, smtpMistakes, type SmtpSettings, smtpSettings } from "./config-mail.ts";
 import { oidcConfig, oidcMistakes, type OidcSettings, oidcVariables } from "./config-oidc.ts";
-import { evidenceBucket, s3Mistakes, s3Variables } from "./config-buckets.ts";
+import { backupAccess, evidenceBucket, s3Mistakes, s3Variables } from "./config-buckets.ts";
 import { serverMistakes, serversConfig, type ServersConfig, serverVariables, url } from "./config-servers.ts";
 import { traceMistakes, tracesConfig, type TracesConfig, traceVariables } from "./config-traces.ts";
 import { upgradeConfig, type UpgradeConfig, upgradeVariables } from "./config-upgrade.ts";
@@ -267,7 +267,7 @@ export function configOf(variables: Variables): Config {
     rateLimitPerAddress: rateLimit(set.WAYBILL_RATE_LIMIT_PER_ADDRESS, local, 12_000),
     failedKeysPerAddress: rateLimit(set.WAYBILL_FAILED_KEYS_PER_ADDRESS, local, 60),
     evidence: evidenceSettings(set, dataDir),
-    wal: walSettings(set, dataDir),
+    wal: walSettings(set, dataDir, backupAccess(set)),
     sendStallSeconds: set.WAYBILL_SEND_STALL_SECONDS ?? 30,
     backups: backupSettings(set),
     keptAnswerBytes: set.WAYBILL_KEPT_ANSWER_BYTES ?? standardKeptBytes,

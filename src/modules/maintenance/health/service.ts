@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 
+import { spoolsOf } from "../../../config-wal.ts";
 import { findQuarantine } from "../../../db/restore-state.ts";
 import { findSecretKey } from "../../../db/secret-key.ts";
 import { isConnectionFailure } from "../../../db/sqlstate.ts";
@@ -27,6 +29,7 @@ import { isDiskFull } from "../../../lib/shortage.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { countWaitingDeliveries } from "../../notices/notifications/waiting-service.ts";
 import { readBackupAge } from "../backups/overview-service.ts";
+import { listLeftWal, sayLeftWal } from "../wal/left-service.ts";
 import { walHealth } from "../wal/state-service.ts";
 import { askNothing, listAppliedMigrations, readDatabaseClock, readDatabaseVersion } from "./store.ts";
 
@@ -136,6 +139,9 @@ function ofDatabase(look: () => Promise<Finding>): () => Promise<Finding> {
 /** A warning is for those who read it: nothing is lost yet, and archives are away for a while now and then. */
 async function lookAtWalArchive(deps: Deps): Promise<Finding> {
   const { status, detail } = (await walHealth(deps)) ?? { status: "ok", detail: "none is set up" };
+  const left = sayLeftWal(await listLeftWal(deps.config));
+  if (left !== undefined)
+    return { status: "degraded", detail: status === "ok" ? left : `${detail}; ${left}` };
   return { status: status === "warning" ? "ok" : status, detail };
 }
 
@@ -182,7 +188,7 @@ export function watchHealth(deps: Deps, migrations: readonly string[]): void {
     "backups",
     ofDatabase(() => lookAtBackups(deps)),
   );
-  if (config.wal !== undefined)
+  if (config.wal !== undefined || existsSync(spoolsOf(config.dataDir)))
     health.add(
       "wal_archive",
       ofDatabase(() => lookAtWalArchive(deps)),

@@ -57,7 +57,8 @@ const basesFile = "bases.json";
 
 const nothingSent: Sent = { begun: [], bytes: 0, last_success: null, failing_since: null, problem: null };
 
-async function readNote<T>(path: string, schema: z.ZodType<T>, otherwise: T): Promise<T> {
+/** Reads a note; what is given for none where it is missing, or cut off. */
+export async function readNote<T>(path: string, schema: z.ZodType<T>, otherwise: T): Promise<T> {
   try {
     return schema.parse(JSON.parse(await readFile(path, "utf8")));
   } catch (error) {
@@ -68,7 +69,8 @@ async function readNote<T>(path: string, schema: z.ZodType<T>, otherwise: T): Pr
   }
 }
 
-async function writeNote(folder: string, name: string, note: unknown): Promise<void> {
+/** Writes a note in place of the one before. */
+export async function writeNote(folder: string, name: string, note: unknown): Promise<void> {
   const temporary = join(folder, `${name}.new`);
   await writeFile(temporary, `${JSON.stringify(note)}\n`, { mode: 0o600 });
   await flush(temporary);

@@ -31,7 +31,12 @@ export interface WalState {
   database_bytes: number;
 }
 
-async function mostBytes({ config }: StateDeps): Promise<number> {
+/** Tells how many bytes may wait for an archive at most. */
+export async function mostBytes({
+  config,
+}: {
+  config: Pick<StateDeps["config"], "dataDir" | "wal">;
+}): Promise<number> {
   if (config.wal?.maxWaitingBytes !== undefined) return config.wal.maxWaitingBytes;
   const { blocks, bsize } = await statfs(config.dataDir);
   return Math.min(standardMost, (blocks * bsize) / 4);
