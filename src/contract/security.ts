@@ -47,9 +47,13 @@ const SecurityRules = z
     allowed_addresses: z.array(z.string()).nullable(),
     /** When ages or expiry were last asked for more strictly: keys made before end 30 days after that at the earliest. Null for never. */
     tightened_at: Timestamp.nullable(),
+    /** Another one whenever the rules are others. */
+    version: z.string(),
     ending_keys: z.array(EndingKey),
   })
   .meta({ id: "SecurityRules" });
+
+const longestVersion = 64;
 
 /** Body of new rules, all of them at once: what is left out is as without rules. */
 const SecurityRulesInput = z
@@ -60,12 +64,14 @@ const SecurityRulesInput = z
     unused_days: ruleFields.unused_days.default(null),
     allowed_addresses: ruleFields.allowed_addresses.default(null),
     sso_only: ruleFields.sso_only.default(false),
+    /** Of the rules that these are to take the place of: 409 when there are others by now. Left out: of whatever is there. */
+    version: z.string().max(longestVersion).optional(),
   })
   .meta({ id: "SecurityRulesInput" });
 
 const tag = "Security";
 const description =
-  "All rules are set at once. Keys that break an age or expiry that became stricter work for 30 days more. Addresses and `sso_only` count from the next request on; a list of addresses must have the caller's own.";
+  "All rules are set at once. Keys that break an age or expiry that became stricter work for 30 days more. Addresses and `sso_only` count from the next request on; a list of addresses must have the caller's own. With the `version` that was read, rules that somebody else has changed meanwhile are not replaced: 409 with the reason `changed_meanwhile`.";
 
 export const securityEndpoints = {
   get_organization_security: endpoint({

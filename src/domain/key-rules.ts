@@ -27,6 +27,9 @@ export const noRules: KeyRules = {
   sso_only: false,
 };
 
+/** Names the rules, in their order. */
+export const ruleNames = Object.keys(noRules) as (keyof KeyRules)[];
+
 export const keyRuleLimits = { days: { min: 1, max: 3650 }, warnDays: { min: 1, max: 90 }, addresses: 256 };
 
 /** Days that keys have which were made before a rule became stricter. */
@@ -80,8 +83,7 @@ export function isTightened(before: KeyRules, after: KeyRules): boolean {
 
 /** Names the rules that differ, in their order. */
 export function changedRules(before: KeyRules, after: KeyRules): string[] {
-  const names = Object.keys(noRules) as (keyof KeyRules)[];
-  return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  return ruleNames.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 }
 
 /**

@@ -2,8 +2,8 @@ import type { securityEndpoints } from "../../../contract/security.ts";
 import { installation } from "../../../domain/key-rules.ts";
 import { wireId } from "../../../lib/ids.ts";
 import { getRules, type ShownRules } from "../../kernel/access/rules-service.ts";
-import type { Handlers } from "../../kernel/call.ts";
-import { setInstanceRules, setOrganizationRules } from "./service.ts";
+import type { Call, Handlers } from "../../kernel/call.ts";
+import { type RuleChange, setInstanceRules, setOrganizationRules } from "./service.ts";
 
 /** Shows rules: ids as the wire has them, 0 for what never happened. */
 function show({ ending_keys, ...rules }: ShownRules) {
@@ -15,6 +15,15 @@ function show({ ending_keys, ...rules }: ShownRules) {
   return { ...rules, ending_keys: keys };
 }
 
+type Put =
+  | (typeof securityEndpoints)["put_organization_security"]
+  | (typeof securityEndpoints)["put_instance_security"];
+
+function changeOf({ body, actor, peer }: Pick<Call<Put>, "body" | "actor" | "peer">): RuleChange {
+  const { version, ...rules } = body;
+  return { rules, version, actor, address: peer.address };
+}
+
 export const securityHandlers: Handlers<typeof securityEndpoints> = {
   get_organization_security: async (deps, call) => ({
     status: 200,
@@ -22,14 +31,12 @@ export const securityHandlers: Handlers<typeof securityEndpoints> = {
   }),
 
   put_organization_security: async (deps, call) => {
-    const change = { rules: call.body, actor: call.actor, address: call.peer.address };
-    return { status: 200, body: show(await setOrganizationRules(deps, call.org, change)) };
+    return { status: 200, body: show(await setOrganizationRules(deps, call.org, changeOf(call))) };
   },
 
   get_instance_security: async (deps) => ({ status: 200, body: show(await getRules(deps, installation)) }),
 
   put_instance_security: async (deps, call) => {
-    const change = { rules: call.body, actor: call.actor, address: call.peer.address };
-    return { status: 200, body: show(await setInstanceRules(deps, change)) };
+    return { status: 200, body: show(await setInstanceRules(deps, changeOf(call))) };
   },
 };

@@ -8,8 +8,10 @@ import { appendInstanceEntry, recorded, type Scope } from "../../kernel/audit/se
 import type { Deps } from "../../kernel/deps.ts";
 
 /** New rules, and who wants them from where. */
-interface RuleChange {
+export interface RuleChange {
   rules: KeyRules;
+  /** Of the rules that they are to take the place of; undefined for whatever is there. */
+  version: string | undefined;
   actor: Actor;
   /** Of the caller. */
   address: string;
@@ -47,24 +49,24 @@ function changeInInstallation(deps: ChangeDeps, actor: Actor, change: Change): P
   });
 }
 
-/** Sets an organization's rules. @throws AppError invalid. */
+/** Sets an organization's rules. @throws AppError invalid; conflict where they are others by now than they were read. */
 export async function setOrganizationRules(
   deps: RuleDeps,
   org: { id: string },
-  { rules, actor, address }: RuleChange,
+  { actor, ...change }: RuleChange,
 ): Promise<ShownRules> {
-  requireProvider(deps, rules);
-  await changeInOrganization(deps, { org, actor }, (tx) => setRules(deps, tx, org.id, { rules, address }));
+  requireProvider(deps, change.rules);
+  await changeInOrganization(deps, { org, actor }, (tx) => setRules(deps, tx, org.id, change));
   return getRules(deps, org.id);
 }
 
-/** Sets the installation's rules, recorded in the log of the instance. @throws AppError invalid. */
+/** Sets the installation's rules, recorded in the log of the instance. @throws AppError invalid; conflict as above. */
 export async function setInstanceRules(
   deps: RuleDeps,
-  { rules, actor, address }: RuleChange,
+  { actor, ...change }: RuleChange,
 ): Promise<ShownRules> {
-  requireProvider(deps, rules);
-  await changeInInstallation(deps, actor, (tx) => setRules(deps, tx, installation, { rules, address }));
+  requireProvider(deps, change.rules);
+  await changeInInstallation(deps, actor, (tx) => setRules(deps, tx, installation, change));
   return getRules(deps, installation);
 }
 

@@ -1,6 +1,6 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { lockName } from "../../../db/lock.ts";
-import { forbidden, invalidInput } from "../../../domain/errors.ts";
+import { AppError, forbidden, invalidInput } from "../../../domain/errors.ts";
 import {
   changedRules,
   daySeconds,
@@ -12,8 +12,10 @@ import {
   latestEnd,
   noRules,
   providerInstead,
+  ruleNames,
 } from "../../../domain/key-rules.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
+import { sha256 } from "../../../lib/hash.ts";
 import { isInNetworks, networkText } from "../../../lib/network-list.ts";
 import type { Deps } from "../deps.ts";
 import type { KeyOwner } from "./key-store.ts";
@@ -29,10 +31,25 @@ import {
 export interface ShownRules extends KeyRules {
   /** When ages or expiry were last asked for more strictly; null: never. Keys made before end 30 days later at the earliest. */
   tightened_at: Timestamp | null;
+  /** Another one whenever the rules are others. */
+  version: string;
   ending_keys: EndingKeyRow[];
 }
 
 const mostEndingKeys = 100;
+
+/** Makes what tells rules from others: of what they say, so that those which were changed and changed back are as they were read. */
+function versionOf(rules: KeyRules): string {
+  return sha256(JSON.stringify(ruleNames.map((name) => rules[name])))
+    .toString("hex")
+    .slice(0, 16);
+}
+
+/** Made where somebody else was faster. */
+const changedMeanwhile = (): AppError =>
+  new AppError("conflict", "Somebody else has changed these rules meanwhile: read them again", {
+    reason: "changed_meanwhile",
+  });
 
 type RuleDeps = Pick<Deps, "db" | "clock">;
 
@@ -49,7 +66,7 @@ export async function getRules(deps: RuleDeps, orgId: string): Promise<ShownRule
     storedRules(deps.db, orgId),
     orgId === installation ? listEndingKeysOfAll(deps.db, window) : listEndingKeys(deps.db, orgId, window),
   ]);
-  return { ...rules, tightened_at, ending_keys };
+  return { ...rules, tightened_at, version: versionOf(rules), ending_keys };
 }
 
 /** Reads networks in one form, each once. @throws AppError invalid for what is none, naming its place. */
@@ -68,20 +85,24 @@ export function readNetworks(given: readonly string[] | null | undefined): strin
 
 /**
  * Sets the rules of an organization, or of the installation, all at once. Ages and expiry that become stricter count from now: keys made before have 30 days.
- * @param address of the caller, who must not lock themselves out.
+ * @param address of the caller, who must not lock themselves out. @param version of the rules that they are to take the place of; undefined for whatever
+ * is there.
  * @returns the names of the rules that changed.
- * @throws AppError invalid for networks that are none, or that the caller is not in.
+ * @throws AppError invalid for networks that are none, or that the caller is not in; conflict where there are others by now.
  */
 export async function setRules(
   deps: Pick<Deps, "clock">,
   tx: Tx,
   orgId: string,
-  { rules: given, address }: { rules: KeyRules; address: string },
+  { rules: given, address, version }: { rules: KeyRules; address: string; version: string | undefined },
 ): Promise<string[]> {
   const rules = { ...given, allowed_addresses: readNetworks(given.allowed_addresses) };
   if (rules.allowed_addresses !== null && !isInNetworks(address, rules.allowed_addresses))
     throw invalidInput({ allowed_addresses: `Your own address ${address} should be in one of the networks` });
-  return replaceRules(deps, tx, orgId, () => rules);
+  return replaceRules(deps, tx, orgId, (before) => {
+    if (version !== undefined && version !== versionOf(before)) throw changedMeanwhile();
+    return rules;
+  });
 }
 
 /**
