@@ -12,11 +12,13 @@ import {
   judgeDeadRows,
   judgeDensity,
   judgeDrillAge,
+  judgeEndingKeys,
   judgeEternalKeys,
   judgeFirstKey,
   judgeIndexes,
   judgeStatistics,
   judgeUnusedKeys,
+  warning,
   withRemedy,
 } from "../domain/doctor.ts";
 import {
@@ -40,6 +42,7 @@ import {
 } from "../modules/maintenance/health/doctor-store.ts";
 import { lookAtMigrations } from "../modules/maintenance/health/service.ts";
 import { readDatabaseClock, readDatabaseVersion } from "../modules/maintenance/health/store.ts";
+import { walHealth } from "../modules/maintenance/wal/state-service.ts";
 import { migrationNames } from "../open-database.ts";
 import type { DoctorCheck } from "./doctor-checks.ts";
 import { serverChecks } from "./doctor-server.ts";
@@ -63,6 +66,8 @@ async function ageOf(db: Database, kind: "backup" | "restore_drill"): Promise<nu
 
 const jobsRemedy =
   "See `waybill admin jobs list`, then retry or drop each; jobs that are only overdue need a server with the role jobs";
+
+const archiveRemedy = "See the log of the server, and whether the archive answers and has room";
 
 function upkeepChecks(db: Database, config: Config): DoctorCheck[] {
   return [
@@ -95,7 +100,11 @@ function upkeepChecks(db: Database, config: Config): DoctorCheck[] {
     {
       group: "backups",
       name: "wal_archive",
-      look: async () => judgeArchiver(await readArchiverState(db)),
+      look: async () => {
+        const archiver = judgeArchiver(await readArchiverState(db));
+        const found = archiver.status === "ok" ? await walHealth({ db, config }) : undefined;
+        return found === undefined || found.status === "ok" ? archiver : warning(found.detail, archiveRemedy);
+      },
     },
   ];
 }
@@ -121,6 +130,7 @@ function keyChecks(db: Database, config: Config): DoctorCheck[] {
       look: async () => judgeFirstKey(await count(), existsSync(file) ? file : undefined),
     },
     { group: "keys", name: "eternal_keys", look: async () => judgeEternalKeys(await count()) },
+    { group: "keys", name: "ending_keys", look: async () => judgeEndingKeys(await count()) },
     { group: "keys", name: "unused_keys", look: async () => judgeUnusedKeys(await count()) },
   ];
 }

@@ -1,21 +1,24 @@
-import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { connect as connectTls } from "node:tls";
 
 import SMTPConnection from "nodemailer/lib/smtp-connection/index.js";
 
+import type { TlsSettings } from "../config-edge.ts";
 import type { Config } from "../config.ts";
 import {
   type Diagnosis,
+  failing,
+  fine,
   isBehindProxy,
   judgeCertificate,
   judgeProxy,
   judgeReached,
 } from "../domain/doctor.ts";
 import { askRoute, judgeRoute, pretendedAddress, readRoute, routeHeader } from "../domain/route.ts";
+import { CertificateError, readCertificateEnds } from "../http/tls.ts";
 import { reachableHost } from "../lib/network.ts";
+import { isSecretTaken } from "../modules/identity/sign-in-provider/provider-service.ts";
 import type { DoctorCheck } from "./doctor-checks.ts";
 import { ownSecrets } from "./doctor-database.ts";
 import { exposureOf } from "./doctor-machine.ts";
@@ -132,12 +135,37 @@ async function readPublicCertificate(url: URL): Promise<number | undefined> {
   }
 }
 
+/** Judges a certificate of the server's own files. @throws what reading them fails with. */
+async function lookAtTlsFiles(
+  tls: TlsSettings,
+  judge: (ends: Awaited<ReturnType<typeof readCertificateEnds>>) => Diagnosis | undefined,
+): Promise<Diagnosis | undefined> {
+  try {
+    return judge(await readCertificateEnds(tls));
+  } catch (error) {
+    if (!(error instanceof CertificateError)) throw error;
+    return failing(
+      error.message,
+      "Put a certificate, its key and the authority of clients there that fit together: a server takes no others",
+    );
+  }
+}
+
+function lookAtClientAuthority({ tls }: Config): Promise<Diagnosis | undefined> | undefined {
+  if (tls?.clientCa === undefined) return undefined;
+  return lookAtTlsFiles(tls, ({ clientCa }) =>
+    clientCa === undefined
+      ? undefined
+      : judgeCertificate("a certificate of WAYBILL_TLS_CLIENT_CA", clientCa, Date.now() / 1000),
+  );
+}
+
 async function lookAtCertificate({ tls, publicUrl }: Config): Promise<Diagnosis | undefined> {
   const now = Date.now() / 1000;
-  if (tls !== undefined) {
-    const { validTo } = new X509Certificate(await readFile(tls.cert));
-    return judgeCertificate("the certificate of WAYBILL_TLS_CERT", Date.parse(validTo) / 1000, now);
-  }
+  if (tls !== undefined)
+    return lookAtTlsFiles(tls, ({ cert }) =>
+      judgeCertificate("the certificate of WAYBILL_TLS_CERT", cert, now),
+    );
   const url = new URL(publicUrl);
   if (url.protocol !== "https:") return undefined;
   const endsAt = await readPublicCertificate(url);
@@ -187,6 +215,20 @@ async function lookAtProvider({ oidc }: Config): Promise<Diagnosis | undefined> 
   return judgeReached(`the sign-in provider ${oidc.issuer}`, problem, remedy);
 }
 
+/** Finds out whether the provider takes the client's secret: these end, too. */
+async function lookAtClientSecret({ oidc, publicUrl }: Config): Promise<Diagnosis | undefined> {
+  if (oidc?.clientSecret === undefined) return undefined;
+  // Of a provider that is away another check tells.
+  const isTaken = await isSecretTaken(oidc, publicUrl).catch(() => undefined);
+  if (isTaken === undefined) return undefined;
+  return isTaken
+    ? fine(`the sign-in provider takes the secret of ${oidc.clientId}`)
+    : failing(
+        `the sign-in provider refuses the secret of ${oidc.clientId}: nobody can sign in there`,
+        "Make a new secret at the provider, where the former one may have ended, and set WAYBILL_OIDC_CLIENT_SECRET to it",
+      );
+}
+
 /** Lists what is looked at by asking others. */
 export function networkChecks(config: Config): DoctorCheck[] {
   return [
@@ -198,7 +240,9 @@ export function networkChecks(config: Config): DoctorCheck[] {
     },
     { group: "network", name: "trusted_proxies", look: () => lookAtProxies(config) },
     { group: "network", name: "certificate", look: () => lookAtCertificate(config) },
+    { group: "network", name: "client_authority", look: () => lookAtClientAuthority(config) },
     { group: "services", name: "mail", look: () => lookAtMail(config) },
     { group: "services", name: "sign_in", look: () => lookAtProvider(config) },
+    { group: "services", name: "sign_in_secret", look: () => lookAtClientSecret(config) },
   ];
 }

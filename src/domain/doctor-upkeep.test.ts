@@ -4,6 +4,7 @@ import { type Fault, testDiagnoses, type Well } from "../../test/support/diagnos
 import {
   judgeAuditLag,
   judgeAutovacuum,
+  judgeBackupBucket,
   judgeBackupFolder,
   judgeBreakGlass,
   judgeCollation,
@@ -19,12 +20,13 @@ import {
 } from "./doctor-upkeep.ts";
 
 const mebibyte = 2 ** 20;
-const folder = { path: "/backups", problem: undefined, beside: [] };
+const folder = { path: "/backups", problem: undefined, beside: [], setting: "WAYBILL_BACKUP_TO" };
 
 const well: Well[] = [
   ["level", judgeLogLevel("info")],
   ["memory", judgeMemory(256 * mebibyte, 1_000 * mebibyte)],
   ["folder", judgeBackupFolder(folder)],
+  ["bucket", judgeBackupBucket("s3://bucket/backups", undefined)],
   ["recipients", judgeRecipients(undefined, true)],
   ["recipients of others", judgeRecipients(undefined, undefined)],
   ["durability", judgeDurability({ off: [], unlogged: [] })],
@@ -47,6 +49,7 @@ const faults: Fault[] = [
   ["trace", judgeLogLevel("trace"), "warning", /trace/],
   ["small heap", judgeMemory(256 * mebibyte - 1, 2_000 * mebibyte), "warning", /for Node/],
   ["small machine", judgeMemory(300 * mebibyte, 1_000 * mebibyte - 1), "warning", /in all/],
+  ["no bucket", judgeBackupBucket("s3://bucket/backups", "AccessDenied"), "failing", /AccessDenied/],
   ["no folder", judgeBackupFolder({ ...folder, problem: "ENOENT" }), "failing", /ENOENT/],
   [
     "same disk",

@@ -35,20 +35,32 @@ interface BackupFolder {
   problem: string | undefined;
   /** What is on the same disk and would be lost with it. */
   beside: readonly string[];
+  /** The setting that names it. */
+  setting: string;
 }
 
-/** Judges where backups go. */
-export function judgeBackupFolder({ path, problem, beside }: BackupFolder): Diagnosis {
+/** Judges a bucket that backups, or the write-ahead log, go to. @param problem why nothing can be written there; undefined where it can. */
+export function judgeBackupBucket(url: string, problem: string | undefined): Diagnosis {
+  return problem === undefined
+    ? fine(`${url} takes uploads`)
+    : failing(
+        `nothing can be written to ${url}: ${problem}`,
+        "Check WAYBILL_BACKUP_S3_…, and what its key may do (docs/backup.md)",
+      );
+}
+
+/** Judges a folder that backups, or the write-ahead log, go to. */
+export function judgeBackupFolder({ path, problem, beside, setting }: BackupFolder): Diagnosis {
   if (problem !== undefined)
     return failing(
-      `no backup can be written to ${path}: ${problem}`,
+      `nothing can be written to ${path}: ${problem}`,
       `See that ${path} is a folder in which the user that the server runs as may write`,
     );
   return beside.length === 0
     ? fine(`${path} is on a disk of its own`)
     : warning(
         `${path} is on the same disk as ${beside.join(" and ")}: what takes the one takes the other`,
-        "Set WAYBILL_BACKUP_TO to a folder on another disk, or copy the files to another machine",
+        `Set ${setting} to a folder on another disk, or copy the files to another machine`,
       );
 }
 

@@ -13,6 +13,7 @@ import {
   judgeDensity,
   judgeDescriptors,
   judgeDrillAge,
+  judgeEndingKeys,
   judgeEternalKeys,
   judgeFileSystem,
   judgeFirstKey,
@@ -42,7 +43,7 @@ const safe: Exposure = {
   isPublicLocal: true,
 };
 const table = { name: "trails", bytes: 2 ** 21, isAnalyzed: true, live: 100_000, dead: 60_000 };
-const keys = { working: 3, eternal: 0, unused: 0, first: 0 };
+const keys = { working: 3, eternal: 0, unused: 0, ending: 0, first: 0 };
 const day = 86_400;
 
 const well: Well[] = [
@@ -72,6 +73,7 @@ const well: Well[] = [
   ["backup", judgeBackupAge(26 * 3_600)],
   ["drill", judgeDrillAge(8 * day)],
   ["eternal keys", judgeEternalKeys(keys)],
+  ["ending keys", judgeEndingKeys(keys)],
   ["unused keys", judgeUnusedKeys(keys)],
   ["first key", judgeFirstKey(keys, undefined)],
   ["reached", judgeReached("the mail server", undefined, "Check it")],
@@ -121,6 +123,7 @@ const faults: Fault[] = [
   ["no drill", judgeDrillAge(undefined), "warning", /no backup/],
   ["old drill", judgeDrillAge(8 * day + 1), "warning", /8 days/],
   ["eternal keys", judgeEternalKeys({ ...keys, eternal: 2 }), "warning", /2 of 3/],
+  ["ending keys", judgeEndingKeys({ ...keys, ending: 2 }), "warning", /2 of 3 .* 14 days/],
   ["unused keys", judgeUnusedKeys({ ...keys, unused: 1 }), "warning", /1 of 3/],
   ["first key", judgeFirstKey({ first: 1 }, undefined), "warning", /still works/],
   ["its file", judgeFirstKey({ first: 0 }, "/data/initial-admin-key"), "warning", /kept in a file/],

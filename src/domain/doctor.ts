@@ -316,7 +316,7 @@ export function judgeBackupAge(age: number | undefined): Diagnosis {
 /** Judges restore drills by the age of the last that succeeded, in seconds; undefined without any. */
 export function judgeDrillAge(age: number | undefined): Diagnosis {
   const remedy =
-    "Set WAYBILL_RESTORE_DRILL_AT, or run `waybill restore drill` once a week: an untried backup is a hope";
+    "Set WAYBILL_BACKUP_TO (and WAYBILL_BACKUP_DRILL_AT), or run `waybill restore drill` once a week: an untried backup is a hope";
   if (age === undefined) return warning("no backup was restored to try it", remedy);
   const detail = `the last one was ${Math.floor(age / daySeconds)} days ago`;
   return age > oldDrill ? warning(detail, remedy) : fine(detail);
@@ -331,6 +331,8 @@ export interface KeyCounts {
   unused: number;
   /** Of the first start, made more than a week ago. */
   first: number;
+  /** That were used in the last 30 days and end within 14. */
+  ending: number;
 }
 
 /** Judges keys that never expire. */
@@ -339,6 +341,14 @@ export function judgeEternalKeys({ working, eternal }: KeyCounts): Diagnosis {
   return eternal === 0
     ? fine(detail)
     : warning(detail, "Give keys an expiry, or set a rule that requires one (docs/keys.md)");
+}
+
+/** Judges keys in use that are about to end. */
+export function judgeEndingKeys({ working, ending }: KeyCounts): Diagnosis {
+  const detail = `${ending} of ${working} keys were used lately and end within 14 days`;
+  return ending === 0
+    ? fine(detail)
+    : warning(detail, "Rotate them, or make others, before what uses them is refused (docs/keys.md)");
 }
 
 /** Judges keys that nobody uses. */

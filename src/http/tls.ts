@@ -88,6 +88,21 @@ function identityOf(settings: TlsSettings, files: Files): Identity {
   return { ...files, endsAt: Date.parse(certificate.validTo) / 1000 };
 }
 
+const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/**
+ * Reads when the certificate of a server ends, and the first of those that vouch for clients, in Unix seconds.
+ * @throws CertificateError when the files cannot be used.
+ */
+export async function readCertificateEnds(
+  settings: TlsSettings,
+): Promise<{ cert: number; clientCa: number | undefined }> {
+  const { endsAt, clientCa } = identityOf(settings, await readFiles(settings));
+  const all = clientCa?.toString("latin1").match(certificatePattern) ?? [];
+  const ends = all.map((text) => Date.parse(new X509Certificate(text).validTo) / 1000);
+  return { cert: endsAt, clientCa: ends.length === 0 ? undefined : Math.min(...ends) };
+}
+
 /** The server's certificate: read at the start, and again whenever its files change. */
 export class Certificate {
   readonly #deps: Pick<Deps, "log" | "metrics">;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer as createHttpServer, request } from "node:http";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -15,7 +15,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { prepareDatabase } from "../../src/open-database.ts";
 import { uniqueName } from "../support/app.ts";
 import { createDatabase, dropDatabase, urlOf, withDatabase } from "../support/databases.ts";
-import { freePort, spawnWaybill, startServer, withDataDir } from "../support/server-process.ts";
+import { freePort, type Run, spawnWaybill, startServer, withDataDir } from "../support/server-process.ts";
 
 const fixture = (name: string): string => join(import.meta.dirname, "..", "support", "fixtures", name);
 
@@ -27,8 +27,8 @@ interface Examined {
   not_checked: string[];
 }
 
-async function examine(environment: Record<string, string>): Promise<Examined> {
-  const child = spawnWaybill(["doctor", "--json"], environment);
+async function examine(environment: Record<string, string>, run: Run = {}): Promise<Examined> {
+  const child = spawnWaybill(["doctor", "--json"], environment, run);
   const ended = new Promise<number>((done) => child.once("close", done));
   const [stdout, stderr] = await Promise.all([text(child.stdout!), text(child.stderr!)]);
   const code = await ended;
@@ -80,6 +80,8 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
     await rm(folder, { recursive: true });
   });
 
+  const query = (statement: string): Promise<unknown> => db.pool.query(statement);
+
   /** Done once, however often the test below is tried. */
   let planting: Promise<void> | undefined;
   async function plantFaults(): Promise<void> {
@@ -89,7 +91,6 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
     await writeFile(join(dataDir, "secret-key"), "k".repeat(43));
     await chmod(join(dataDir, "secret-key"), 0o644);
     await writeFile(join(dataDir, "initial-admin-key"), "of the first start", { mode: 0o600 });
-    const query = (statement: string): Promise<unknown> => db.pool.query(statement);
     await query(
       "insert into instance_settings (name, value) values ('secret_key_fingerprint', '0123456789abcdef'), ('quarantine', 'a backup')",
     );
@@ -115,7 +116,13 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
       insert into users (id, name, created_at) values ('00000000-0000-0000-0000-00000000000b', 'old', now());
       insert into api_keys (id, key_hash, user_id, description, created_at, created_by_name)
       values ('00000000-0000-0000-0000-00000000000c', 'x', '00000000-0000-0000-0000-00000000000b', 'Made at the first start',
-        now() - interval '100 days', 'first start')`);
+        now() - interval '100 days', 'first start');
+      insert into api_keys (id, key_hash, user_id, description, created_at, created_by_name, expires_at, last_used_at)
+      values ('00000000-0000-0000-0000-00000000000e', 'y', '00000000-0000-0000-0000-00000000000b', 'deploys',
+        now() - interval '80 days', 'old', now() + interval '13 days', now() - interval '1 day')`);
+    const life = join(dataDir, "wal-archive", "0123456789abcdef", "20261123T100000Z-0123abcd", "wal");
+    await mkdir(life, { recursive: true });
+    await writeFile(join(life, `${"0".repeat(24)}.gz`), "of the log");
     await query(`
       insert into backup_runs (id, kind, scheduled, started_at, ended_at, ok)
       select gen_random_uuid(), kind, true, now() - age, now() - age, true
@@ -163,6 +170,7 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
       WAYBILL_PUBLIC_URL: "https://waybill.example.org",
       WAYBILL_TLS_CERT: fixture("test-only-expired.cert.pem"),
       WAYBILL_TLS_KEY: fixture("test-only-trusted.key.pem"),
+      WAYBILL_TLS_CLIENT_CA: fixture("test-only-expired.cert.pem"),
       WAYBILL_SMTP_URL: `smtp://127.0.0.1:${closed}`,
       WAYBILL_MAIL_FROM: "waybill@example.org",
       WAYBILL_OIDC_ISSUER: `http://127.0.0.1:${closed}`,
@@ -180,6 +188,7 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
     expectFound(examined, "settings", "warning", /WAYBILL_DEV/, /Remove/);
     expectFound(examined, "port", "failing", /another program/, /PORT/);
     expectFound(examined, "certificate", "failing", /WAYBILL_TLS_CERT has expired/, /Renew/);
+    expectFound(examined, "client_authority", "failing", /WAYBILL_TLS_CLIENT_CA has expired/, /Renew/);
     expectFound(examined, "trusted_proxies", "warning", /not trusted/, /WAYBILL_TRUSTED_PROXIES/);
     expectFound(examined, "mail", "failing", /ECONNREFUSED/, /WAYBILL_SMTP_URL/);
     expectFound(examined, "sign_in", "failing", /ECONNREFUSED/, /WAYBILL_OIDC_ISSUER/);
@@ -193,8 +202,10 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
     expectFound(examined, "builds", "failing", /0000000a/, /compare/);
     expectFound(examined, "secret_key", "failing", /another key/, /WAYBILL_SECRET_KEY/);
     expectFound(examined, "first_key", "warning", /still works/, /revoke .*, and remove .*initial-admin-key/);
-    expectFound(examined, "eternal_keys", "warning", /1 of 1/, /expiry/);
-    expectFound(examined, "unused_keys", "warning", /1 of 1/, /Revoke/);
+    expectFound(examined, "eternal_keys", "warning", /1 of 2/, /expiry/);
+    expectFound(examined, "unused_keys", "warning", /1 of 2/, /Revoke/);
+    expectFound(examined, "ending_keys", "warning", /1 of 2/, /Rotate/);
+    expectFound(examined, "wal_left", "warning", /10 bytes of WAL wait/, /former settings/);
     expectFound(examined, "backup", "warning", /27 h/, /WAYBILL_BACKUP_TO/);
     expectFound(examined, "drill", "warning", /9 days/, /restore drill/);
     expectFound(examined, "log_level", "warning", /debug/, /info/);
@@ -217,8 +228,67 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
     expectFound(examined, "replica", "failing", /ECONNREFUSED/, /DATABASE_READ_URL/);
     expectFound(examined, "emergency_links", "warning", /1 link /, /ten minutes/);
     expectFound(examined, "audit_targets", "warning", /for 11 minutes/, /runbooks/);
-    expect(examined.findings.size).toBeGreaterThanOrEqual(45);
-    expect(examined.not_checked).toEqual(["public_url"]);
+    expect(examined.findings.size).toBeGreaterThanOrEqual(48);
+    expect(examined.not_checked).toEqual(["public_url", "sign_in_secret", "wal_folder"]);
+  });
+
+  it("finds faults of buckets, certificates and secrets that do not fit, and of the machine", async () => {
+    await (planting ??= plantFaults());
+    const asked: string[] = [];
+    await using provider = createHttpServer((question, answer) => {
+      const issuer = `http://localhost:${(provider.address() as AddressInfo).port}`;
+      asked.push(`${question.method} ${question.url}`);
+      const isToken = question.url === "/token";
+      answer
+        .writeHead(isToken ? 401 : 200, { "content-type": "application/json" })
+        .end(
+          JSON.stringify(
+            isToken
+              ? { error: "invalid_client", error_description: "The secret ended a week ago" }
+              : { issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` },
+          ),
+        );
+    }).listen(0, "localhost");
+    await once(provider, "listening");
+    // What does not outlast the machine.
+    const dataDir = await mkdtemp("/dev/shm/waybill-doctor-");
+    const closed = await freePort();
+    await query("select graphile_worker.add_job('backup', run_at => now() - interval '1 hour')");
+    const examined = await examine(
+      {
+        DATABASE_URL: urlOf(server, name),
+        WAYBILL_DATA_DIR: dataDir,
+        HOST: "0.0.0.0",
+        PORT: String(await freePort()),
+        WAYBILL_INSECURE_HTTP: "1",
+        WAYBILL_DATABASE_POOL: "200",
+        WAYBILL_BACKUP_TO: "s3://backups/waybill",
+        WAYBILL_BACKUP_S3_ENDPOINT: `http://127.0.0.1:${closed}`,
+        WAYBILL_BACKUP_S3_ACCESS_KEY: "access",
+        WAYBILL_BACKUP_S3_SECRET_KEY: "secret",
+        WAYBILL_OIDC_ISSUER: `http://localhost:${(provider.address() as AddressInfo).port}`,
+        WAYBILL_OIDC_CLIENT_ID: "waybill",
+        WAYBILL_OIDC_CLIENT_SECRET: "that ended",
+      },
+      { openFiles: 1_000 },
+    ).finally(() => rm(dataDir, { recursive: true }));
+    expectFound(examined, "plain_http", "warning", /plain HTTP beyond/, /WAYBILL_TLS_CERT/);
+    expectFound(examined, "descriptors", "warning", /1000 files/, /LimitNOFILE/);
+    expectFound(examined, "file_system", "warning", /tmpfs/, /disk or a volume/);
+    expectFound(examined, "backup_folder", "failing", /s3:.*ECONNREFUSED/, /WAYBILL_BACKUP_S3/);
+    expectFound(examined, "sign_in_secret", "failing", /refuses the secret of waybill/, /CLIENT_SECRET/);
+    expectFound(examined, "jobs", "warning", /1 due for ten minutes/, /admin jobs list/);
+    expectFound(examined, "connections", "failing", /up to 204/, /WAYBILL_DATABASE_POOL/);
+    expect(examined.findings.get("sign_in")).toMatchObject({ status: "ok" });
+    expect(asked).toContain("POST /token");
+
+    const misfit = await examine({
+      DATABASE_URL: `postgres://waybill@127.0.0.1:${closed}/waybill`,
+      WAYBILL_DATA_DIR: join(folder, "nothing"),
+      WAYBILL_TLS_CERT: fixture("test-only-trusted.cert.pem"),
+      WAYBILL_TLS_KEY: fixture("test-only-unknown.key.pem"),
+    });
+    expectFound(misfit, "certificate", "failing", /is not the key of/, /fit together/);
   });
 
   it("says in one finding that a database is away", async () => {

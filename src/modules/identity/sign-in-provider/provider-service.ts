@@ -114,6 +114,33 @@ async function withUserInfo(
   return { ...info, ...claims };
 }
 
+/** What a provider answers to a client that it does not know, or whose secret it does not take (RFC 6749 section 5.2). */
+const notTaken: ReadonlySet<unknown> = new Set(["invalid_client", "unauthorized_client"]);
+
+/**
+ * Finds out whether the provider takes the client's secret, by asking for a code that it never gave to be taken: who it is that asks is looked at first.
+ * @returns undefined where there is no secret. @throws AppError unavailable when the provider is away.
+ */
+export async function isSecretTaken(
+  settings: OidcSettings,
+  redirectUri: string,
+): Promise<boolean | undefined> {
+  if (settings.clientSecret === undefined) return undefined;
+  const configuration = configure(settings, await metadataSource(settings)());
+  try {
+    await oidc.genericGrantRequest(configuration, "authorization_code", {
+      code: "waybill-doctor",
+      redirect_uri: redirectUri,
+      code_verifier: oidc.randomPKCECodeVerifier(),
+    });
+    return true;
+  } catch (error) {
+    if (causedByAway(error)) throw away(error);
+    if (error instanceof oidc.WWWAuthenticateChallengeError) return false;
+    return !(error instanceof oidc.ResponseBodyError && notTaken.has(error.error));
+  }
+}
+
 /** Makes what speaks with the provider of these settings. */
 export function createSignInProvider(settings: OidcSettings): SignInProvider {
   const metadata = metadataSource(settings);

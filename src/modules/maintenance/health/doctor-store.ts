@@ -75,11 +75,15 @@ export async function readArchiverState(db: Executor): Promise<ArchiverState> {
   return { isOn: on, lastArchived: archived, lastFailed: failed };
 }
 
+const keyCounts = { working: integer, eternal: integer, unused: integer, ending: integer, first: integer };
+
 /** Counts keys that work by what is doubtful about them. @param firstKey how the key of the first start is described. */
 export function countDoubtfulKeys(db: Executor, now: Timestamp, firstKey: string): Promise<KeyCounts> {
-  return db.one(query("doctor-keys", { working: integer, eternal: integer, unused: integer, first: integer })`
+  return db.one(query("doctor-keys", keyCounts)`
     select count(*) as working, count(*) filter (where expires_at is null) as eternal,
       count(*) filter (where coalesce(last_used_at, created_at) < ${moment(now)} - interval '90 days') as unused,
+      count(*) filter (where expires_at < ${moment(now)} + interval '14 days'
+        and last_used_at > ${moment(now)} - interval '30 days') as ending,
       count(*) filter (where description = ${firstKey} and created_at < ${moment(now)} - interval '7 days') as first
     from api_keys where revoked_at is null and (expires_at is null or expires_at > ${moment(now)})`);
 }
