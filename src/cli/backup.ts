@@ -153,7 +153,9 @@ async function makeBackup(
       report: progress.report,
     };
     const made = await Promise.race([write(deps, sink, options), interrupted.promise]);
-    await sink.finish();
+    const finishing = sink.finish();
+    // A file is whole in a moment; whoever is at the other end of anything else may not answer.
+    await (file?.place.folder === undefined ? Promise.race([finishing, interrupted.promise]) : finishing);
     return made;
   } catch (error) {
     await sink.abandon();

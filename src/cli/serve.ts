@@ -75,6 +75,13 @@ async function begin(app: App): Promise<string> {
   return app.listen();
 }
 
+const lingerMs = 1_000;
+
+/** Ends the process although something waits for an answer still, such as a bucket's: all that has to be done has been done. */
+function endSoon(): void {
+  setTimeout(() => process.exit(), lingerMs).unref();
+}
+
 async function serve(): Promise<void> {
   const settings = new Settings();
   const { config } = settings;
@@ -106,6 +113,7 @@ async function serve(): Promise<void> {
     if (config.isNotifying) void notifyManager(log, "STOPPING=1");
   } finally {
     await app.stop();
+    endSoon();
   }
 }
 

@@ -134,9 +134,14 @@ const command =
 /**
  * Reads all files of the PostgreSQL at the other end while it runs, at most some megabytes ahead of the reader. The role has to be a
  * superuser, or one for replication.
- * @throws what connecting and reading fail with.
+ * @param signal has it end at once, also while PostgreSQL sends nothing.
+ * @throws what connecting and reading fail with; the reason of the signal.
  */
-export async function* readBaseBackup({ direct }: Pick<Database, "direct">): AsyncGenerator<BaseBackupPiece> {
+export async function* readBaseBackup(
+  { direct }: Pick<Database, "direct">,
+  signal?: AbortSignal,
+): AsyncGenerator<BaseBackupPiece> {
+  signal?.throwIfAborted();
   // Settings of our own sessions are left out with the rest.
   const {
     pipeline: _,
@@ -148,11 +153,17 @@ export async function* readBaseBackup({ direct }: Pick<Database, "direct">): Asy
   const query = new BaseBackupQuery(command);
   client.on("error", (error) => query.handleError(error));
   const { connection } = client as unknown as { connection: Wire };
+  const giveUp = (): void => {
+    query.handleError(signal?.reason as Error);
+    connection.stream.destroy();
+  };
+  signal?.addEventListener("abort", giveUp, { once: true });
   try {
     await client.connect();
     client.query(query as unknown as pg.Submittable);
     yield* query.pieces();
   } finally {
+    signal?.removeEventListener("abort", giveUp);
     connection.stream.destroy();
   }
 }

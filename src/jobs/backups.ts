@@ -1,4 +1,4 @@
-import type { TaskList } from "graphile-worker";
+import type { Task, TaskList } from "graphile-worker";
 
 import type { Deps } from "../modules/kernel/deps.ts";
 import type { Crew } from "./background.ts";
@@ -14,7 +14,7 @@ const withWarnings = 3;
 /** Does what a command does, in a process of its own. @throws Error with what the command says of its failure. */
 async function command(
   { log, version }: Pick<Deps, "log" | "version">,
-  args: string[],
+  args: readonly string[],
   signal: AbortSignal,
 ): Promise<void> {
   const { status, printed, told } = await runCommand([...args, "--json", "--scheduled"], version, signal);
@@ -25,14 +25,34 @@ async function command(
   else throw new Error(told.trim() || `waybill ${args[0]} ended without a word (${status})`);
 }
 
-function tasksOf(deps: Pick<Deps, "config" | "log" | "version">): TaskList {
+const tries = 3;
+
+/**
+ * Makes a task of a command. A server that stops does not wait for it: the command is told to give up, and the job is queued once more, with all
+ * its tries, for whoever works on jobs next.
+ */
+function taskOf(deps: TaskDeps, name: string, args: readonly string[]): Task {
+  return async (payload, { abortSignal, addJob }) => {
+    const stopping = deps.stopping.signal;
+    try {
+      await command(deps, args, AbortSignal.any([stopping, abortSignal]));
+    } catch (error) {
+      if (!stopping.aborted) throw error;
+      await addJob(name, payload, { jobKey: name, maxAttempts: tries });
+      deps.log.info({ command: args[0] }, "given up, because the server stops, and queued again");
+    }
+  };
+}
+
+type TaskDeps = Pick<Deps, "config" | "log" | "stopping" | "version">;
+
+function tasksOf(deps: TaskDeps): TaskList {
   const { to, keep } = deps.config.backups;
   if (to === undefined) return {};
   const rule = keep === undefined ? [] : ["--keep", keep.text];
   return {
-    [backupTask]: (_payload, { abortSignal }) =>
-      command(deps, ["backup", "--to", `${to}/`, ...rule], abortSignal),
-    [drillTask]: (_payload, { abortSignal }) => command(deps, ["restore", "drill"], abortSignal),
+    [backupTask]: taskOf(deps, backupTask, ["backup", "--to", `${to}/`, ...rule]),
+    [drillTask]: taskOf(deps, drillTask, ["restore", "drill"]),
   };
 }
 
@@ -43,7 +63,7 @@ function tasksOf(deps: Pick<Deps, "config" | "log" | "version">): TaskList {
 export function backupCrews(deps: Deps): Crew[] {
   const { to, at, drillAt } = deps.config.backups;
   if (to === undefined) return [];
-  const line = (time: string, task: string): string => `${time} ${task} ?fill=1d&max=3&jobKey=${task}`;
+  const line = (time: string, task: string): string => `${time} ${task} ?fill=1d&max=${tries}&jobKey=${task}`;
   const schedule = [line(at.text, backupTask), ...(drillAt ? [line(drillAt.text, drillTask)] : [])];
   return [{ tasks: tracedTasks(deps, tasksOf), concurrency: 1, schedule: schedule.join("\n"), apart: true }];
 }

@@ -20,7 +20,7 @@ export interface CommandOutcome {
 const keptCharacters = 8_000;
 
 /** How long a command may take to clean up when it is asked to end, in milliseconds. */
-const patienceMs = 10_000;
+const patienceMs = 5_000;
 
 /** What is done beside requests gets out of their way. */
 const niceness = 10;

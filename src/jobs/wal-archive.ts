@@ -21,6 +21,15 @@ export function walTasks(deps: Deps, program: string): TaskList {
           { jobKey: baseTask, jobKeyMode: "unsafe_dedupe", maxAttempts: 32_767, queueName: baseTask },
         );
       }),
-    [baseTask]: () => makeDueBase(deps, program),
+    [baseTask]: async () => {
+      const { signal } = deps.stopping;
+      try {
+        await makeDueBase(deps, program, signal);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        // Still due after the next start, and asked for within a minute.
+        deps.log.info("A physical backup was given up, because the server stops");
+      }
+    },
   };
 }

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
-import { chmod, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -124,6 +124,25 @@ function restoreAt(file: string, seconds: number) {
 }
 
 describe("an archive of the write-ahead log", { timeout: 240_000 }, () => {
+  it("keeps nothing of a physical backup that is given up, and PostgreSQL sends no more of it", async () => {
+    const ballast = join(folder, "data", "postgres", "ballast");
+    await writeFile(ballast, randomBytes(megabytes64));
+    const stopping = new AbortController();
+    const making = makeDueBase(deps, "1", stopping.signal);
+    making.catch(() => {});
+    const files = (): Promise<string[]> => readdir(archive.base);
+    await expect.poll(files, { timeout: 60_000, interval: 5 }).toEqual([expect.stringMatching(/\.partial$/)]);
+    const begun = performance.now();
+    stopping.abort(new Error("The server stops"));
+    await expect(making).rejects.toThrow("The server stops");
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(await files()).toEqual([]);
+    const senders = async (): Promise<number | null> =>
+      (await db.pool.query("select from pg_stat_replication")).rowCount;
+    await expect.poll(senders, { timeout: 30_000 }).toBe(0);
+    await rm(ballast);
+  });
+
   it("gets a physical backup when it has none, and one only", async () => {
     expect(await keep()).toBe(true);
     await makeDueBase(deps, "1");

@@ -2,6 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -13,6 +15,7 @@ import { findManagedPostgres } from "../../src/db/managed/index.ts";
 import { uniqueName } from "../support/app.ts";
 import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
 import { builtProgram } from "../support/program.ts";
+import { startS3Server } from "../support/s3-server.ts";
 import {
   initialAdminKey,
   type ServerProcess,
@@ -30,6 +33,39 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 type Environment = Record<string, string>;
+
+const credentials = { accessKey: "known", secretKey: "a secret", region: "us-east-1" };
+
+/** Stands before a bucket, and lets no part of an upload through until it is opened. */
+async function startGate(endpoint: string) {
+  let isOpen = false;
+  let held = 0;
+  const server = createServer((asked, answer) => {
+    if (!isOpen && asked.url?.includes("partNumber=") === true) {
+      held += 1;
+      return;
+    }
+    const { method, headers } = asked;
+    const passed = request(`${endpoint}${asked.url}`, { method, headers, agent: false }, (got) => {
+      answer.writeHead(got.statusCode!, got.headers);
+      got.pipe(answer);
+    });
+    passed.on("error", () => answer.destroy());
+    asked.pipe(passed);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** How many parts wait. */
+    held: () => held,
+    open: () => void (isOpen = true),
+    end: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
 
 /** The real command line in a process of its own, which is killed when it says something that fits. */
 async function waybill(
@@ -111,6 +147,50 @@ describe("a server that makes backups by itself", { timeout: 300_000 }, () => {
       await again.stop();
       for (const name of readdirSync(to)) expect(name).toMatch(/\.tar$/);
     });
+  });
+
+  it("ends within seconds while some are made, which are made up for then", async () => {
+    const bucket = await startS3Server(credentials);
+    const gate = await startGate(bucket.endpoint);
+    try {
+      await withUsedDataDir(async (dataDir) => {
+        const environment = {
+          WAYBILL_BACKUP_TO: `s3://${bucket.bucket}/nightly`,
+          WAYBILL_WAL_TO: `s3://${bucket.bucket}/wal`,
+          WAYBILL_BACKUP_S3_ENDPOINT: gate.url,
+          WAYBILL_BACKUP_S3_ACCESS_KEY: credentials.accessKey,
+          WAYBILL_BACKUP_S3_SECRET_KEY: credentials.secretKey,
+          WAYBILL_BACKUP_DRILL_AT: "off",
+        };
+        const server = await startServer(dataDir, environment);
+        const key = initialAdminKey(dataDir);
+        for (const task of ["backup", "make_physical_backup"]) await queue(dataDir, task);
+        // Each waits for the first part of its upload.
+        await expect.poll(() => gate.held(), waiting).toBe(2);
+        const begun = performance.now();
+        expect(await server.stop()).toBe(0);
+        expect(performance.now() - begun).toBeLessThan(12_000);
+        expect(server.output()).toContain("given up, because the server stops, and queued again");
+        expect(server.output()).toContain("A physical backup was given up");
+        expect(await bucket.uploads()).toEqual([]);
+
+        gate.open();
+        const again = await startServer(dataDir, environment);
+        await expect
+          .poll(async () => (await known(again, key)).runs[0], waiting)
+          .toMatchObject({ kind: "backup", state: "succeeded", scheduled: true });
+        const jobs = await waybill(["admin", "jobs", "list"], { WAYBILL_DATA_DIR: dataDir });
+        expect(jobs.stdout).not.toContain("backup");
+        await queue(dataDir, "make_physical_backup");
+        const bases = async (): Promise<string[]> =>
+          (await bucket.keys()).filter((name) => /^wal\/.*\/base\/.*\.tar$/.test(name));
+        await expect.poll(bases, waiting).toHaveLength(1);
+        expect(await again.stop()).toBe(0);
+      });
+    } finally {
+      await gate.end();
+      await bucket.stop();
+    }
   });
 
   it("says why it cannot", async () => {

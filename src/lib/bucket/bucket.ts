@@ -80,6 +80,8 @@ export interface Part {
   number: number;
   bytes: Buffer;
   sha256: string;
+  /** Has it sent no further. */
+  signal: AbortSignal;
 }
 
 /** What has been sent of an object. */
@@ -284,7 +286,7 @@ export class Bucket {
   }
 
   /** Sends a part. The service compares it with its digest, which is part of the signature. */
-  async sendPart(name: string, upload: string, { number, bytes, sha256 }: Part): Promise<SentPart> {
+  async sendPart(name: string, upload: string, { number, bytes, sha256, signal }: Part): Promise<SentPart> {
     const { UploadPartCommand } = await library();
     const command = new UploadPartCommand({
       ...this.#object(name),
@@ -295,7 +297,7 @@ export class Bucket {
     });
     signWithDigest(command, sha256);
     return this.#told(name, async () => {
-      const { ETag } = await (await this.#open()).send(command);
+      const { ETag } = await (await this.#open()).send(command, { abortSignal: signal });
       return { PartNumber: number, ETag };
     });
   }

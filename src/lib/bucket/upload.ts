@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 
+import { answerWithin } from "../answer-within.ts";
 import type { Bucket, SentPart } from "./bucket.ts";
 
 /** An object that is written piece by piece, and is there when it is finished. */
@@ -20,6 +21,9 @@ export function partBytesFor(expectedBytes: number): number {
   return Math.max(leastPartBytes, Math.ceil(expectedBytes / expectedParts / mega) * mega);
 }
 
+/** How long the part of an upload that is given up may take to arrive, in milliseconds. */
+const lastPartMs = 500;
+
 /** Gathers pieces into parts, one of which is on its way while the next one fills: two are in memory. */
 class PartedUpload implements Upload {
   readonly #bucket: Bucket;
@@ -32,6 +36,7 @@ class PartedUpload implements Upload {
   #bytes = 0;
   #number = 0;
   #onItsWay: Promise<void> = Promise.resolve();
+  readonly #givingUp = new AbortController();
   #isAbandoned = false;
   #hasAskedToComplete = false;
   #isComplete = false;
@@ -55,7 +60,7 @@ class PartedUpload implements Upload {
     this.#number += 1;
     const number = this.#number;
     this.#onItsWay = this.#bucket
-      .sendPart(this.#name, this.#upload, { number, bytes, sha256 })
+      .sendPart(this.#name, this.#upload, { number, bytes, sha256, signal: this.#givingUp.signal })
       .then((sent) => void this.#parts.push(sent));
     // Told by whoever waits for it next.
     this.#onItsWay.catch(() => {});
@@ -84,6 +89,12 @@ class PartedUpload implements Upload {
   async abandon(): Promise<void> {
     if (this.#isComplete) return;
     this.#isAbandoned = true;
+    // What is sent while an upload is aborted may stay there; what takes long is not waited for.
+    await answerWithin(
+      lastPartMs,
+      this.#onItsWay.catch(() => {}),
+      () => this.#givingUp.abort(),
+    );
     await this.#onItsWay.catch(() => {});
     await this.#bucket.abortUpload(this.#name, this.#upload).catch(() => {});
     // Whoever was not answered does not know what came of it.

@@ -69,9 +69,11 @@ export async function openEncryptedSink(
       await below.finish();
     },
     abandon: async () => {
+      // First: what is on its way may wait for somebody who does not answer.
+      const abandoned = below.abandon();
       await writer.abort().catch(() => {});
       await passing.catch(() => {});
-      await below.abandon();
+      await abandoned;
     },
     bytes: () => bytes,
     sha256: () => hash.copy().digest("hex"),

@@ -29,6 +29,8 @@ const compress = promisify(gzip);
 export interface PhysicalOptions extends BackupOptions {
   /** The life of the WAL archive that has what comes after it; undefined when none is kept. */
   life: string | undefined;
+  /** Has PostgreSQL send no more. */
+  signal?: AbortSignal;
 }
 
 /** Gathers what comes in pieces into parts, and writes each when it is full. */
@@ -73,7 +75,7 @@ async function writeCluster(
     undefined,
     undefined,
   ];
-  for await (const piece of readBaseBackup(deps.db))
+  for await (const piece of readBaseBackup(deps.db, options.signal))
     if (piece.kind === "start") start = piece;
     else if (piece.kind === "manifest") manifest.push(piece.bytes);
     else if (piece.kind === "end") end = piece.lsn;

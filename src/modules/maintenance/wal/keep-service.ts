@@ -4,8 +4,10 @@ import { join } from "node:path";
 
 import { switchArchivingOff, switchArchivingOn, type WalArchive } from "../../../db/managed/index.ts";
 import { backupName, backupNamePattern, encryptedSuffix } from "../../../domain/backups.ts";
+import { answerWithin } from "../../../lib/answer-within.ts";
 import { flush } from "../../../lib/flush.ts";
 import { present } from "../../../lib/present.ts";
+import { untilAborted } from "../../../lib/until-aborted.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Sink } from "../backups/archive-writer.ts";
 import { openEncryptedSink } from "../backups/encryption-service.ts";
@@ -139,10 +141,14 @@ export async function keepWalArchive(deps: KeepDeps, queueBase: () => Promise<vo
 /** Nobody else writes there for so long without a byte, in seconds. */
 const abandonedAfter = 3_600;
 
-/** Makes a physical backup, and says what became of it. */
+/** How long it may take to leave nothing behind, in milliseconds. */
+const abandonWithinMs = 3_000;
+
+/** Makes a physical backup, and says what became of it. @throws the reason of the signal. */
 async function makeBase(
   deps: KeepDeps,
   { archive, place, program, database_bytes }: BaseToMake,
+  signal: AbortSignal,
 ): Promise<{ name: string; made: MadeBackup }> {
   const id = randomUUID();
   const encryptTo = deps.config.wal?.encryptTo ?? [];
@@ -152,11 +158,16 @@ async function makeBase(
   const encrypted = encryptTo.length === 0 ? undefined : await openEncryptedSink(open, encryptTo);
   const sink = encrypted ?? (await open());
   try {
-    const made = await writePhysicalBackup(deps, sink, { id, program, evidence: "none", life: archive.life });
-    await sink.finish();
+    const made = await untilAborted(signal, async () => {
+      const options = { id, program, evidence: "none", life: archive.life, signal } as const;
+      const written = await writePhysicalBackup(deps, sink, options);
+      await sink.finish();
+      return written;
+    });
     return { name, made: { ...made, bytes: encrypted?.bytes() ?? made.bytes } };
   } catch (error) {
-    await sink.abandon();
+    // What is left where nobody answers is removed before the next one.
+    await answerWithin(abandonWithinMs, sink.abandon(), () => {});
     throw error;
   }
 }
@@ -171,9 +182,14 @@ interface BaseToMake {
 
 /**
  * Makes a physical backup in the archive if one is due, and then removes what no moment within reach needs any more.
- * @param program version of it.
+ * @param program version of it. @param signal has it give up at once, and leave nothing.
+ * @throws the reason of the signal; what making it fails with.
  */
-export async function makeDueBase(deps: KeepDeps, program: string): Promise<void> {
+export async function makeDueBase(
+  deps: KeepDeps,
+  program: string,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<void> {
   const state = await readWalState(deps);
   if (state === undefined || state.isOff) return;
   const { archive, database_bytes } = state;
@@ -193,7 +209,11 @@ export async function makeDueBase(deps: KeepDeps, program: string): Promise<void
       `There is no room for a physical backup in ${places.base.path}: ${free} bytes are free, and the database has ${database_bytes}`,
     );
   const sent_bytes = (await readSent(archive.root)).bytes;
-  const { name, made } = await makeBase(deps, { archive, place: places.base, program, database_bytes });
+  const { name, made } = await makeBase(
+    deps,
+    { archive, place: places.base, program, database_bytes },
+    signal,
+  );
   deps.log.info(
     { file: places.base.pathOf(name), bytes: made.bytes, seconds: Date.now() / 1000 - now },
     "Made a physical backup",
