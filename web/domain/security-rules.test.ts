@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { addressesOf, addressList, ruleDraft, rulesOfDraft } from "./security-rules.ts";
+import { addressesOf, addressList, differentRules, ruleDraft, rulesOfDraft } from "./security-rules.ts";
 
 const rules = {
   max_key_age_days: { personal: null, service: 90 },
@@ -15,6 +15,17 @@ it("reads from a form what was written into it", () => {
   expect(rulesOfDraft(ruleDraft(rules))).toEqual(rules);
   const none = { ...rules, allowed_addresses: null };
   expect(rulesOfDraft(ruleDraft(none))).toEqual(none);
+});
+
+it("tells in what rules differ, as the form calls it", () => {
+  expect(differentRules(rules, rules)).toEqual([]);
+  const now = { ...rules, max_key_age_days: { personal: 30, service: null }, allowed_addresses: null };
+  expect(differentRules(rules, { ...now, require_expiry: false })).toEqual([
+    { label: "Oldest service account key, in days", value: "no limit" },
+    { label: "Oldest personal key, in days", value: "30" },
+    { label: "Keys must have an end", value: "no" },
+    { label: "Addresses they come from", value: "from anywhere" },
+  ]);
 });
 
 it("takes addresses however they are separated", () => {

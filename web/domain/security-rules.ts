@@ -19,6 +19,34 @@ interface Rules {
   sso_only: boolean;
 }
 
+/** A rule that two sets of rules differ in, as the form calls it, and what one of them says. */
+export interface DifferentRule {
+  label: string;
+  value: string;
+}
+
+const daysWords = (days: number | null): string => (days === null ? "no limit" : String(days));
+const whether = (isSo: boolean): string => (isSo ? "yes" : "no");
+
+/** What rules are called in the form, with what they say. */
+const shown: readonly (readonly [label: string, value: (rules: Rules) => string])[] = [
+  ["Oldest service account key, in days", (rules) => daysWords(rules.max_key_age_days.service)],
+  ["Oldest personal key, in days", (rules) => daysWords(rules.max_key_age_days.personal)],
+  ["End keys not used for, in days", (rules) => daysWords(rules.unused_days)],
+  ["Tell owners before an end, in days", (rules) => String(rules.warn_days)],
+  ["Keys must have an end", (rules) => whether(rules.require_expiry)],
+  ["Addresses they come from", (rules) => rules.allowed_addresses?.join(", ") ?? "from anywhere"],
+  ["People sign in at the sign-in provider", (rules) => whether(rules.sso_only)],
+];
+
+/** Lists in what rules differ from those before, and what they say. */
+export function differentRules(before: Rules, now: Rules): DifferentRule[] {
+  return shown
+    .map(([label, value]) => ({ label, before: value(before), value: value(now) }))
+    .filter((each) => each.before !== each.value)
+    .map(({ label, value }) => ({ label, value }));
+}
+
 const daysText = (days: number | null): string => (days === null ? "" : String(days));
 const daysOf = (text: string): number | null => (text.trim() === "" ? null : Number(text));
 

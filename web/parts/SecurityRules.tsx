@@ -1,11 +1,19 @@
-import { useState } from "react";
+import { useEffect, useEffectEvent, useState } from "react";
 
 import type { Action } from "../api/action.ts";
 import { useProviderOnly } from "../api/account.ts";
 import type { AnswerOf, InputOf, WriteAddress } from "../api/contract.ts";
-import { addressesOf, type RuleDraft, ruleDraft, rulesOfDraft } from "../domain/security-rules.ts";
+import { ApiError } from "../api/errors.ts";
+import {
+  addressesOf,
+  differentRules,
+  type RuleDraft,
+  ruleDraft,
+  rulesOfDraft,
+} from "../domain/security-rules.ts";
+import { Button } from "../ui/Button.tsx";
 import { Check, Field } from "../ui/Field.tsx";
-import { Card, Quiet, Stack } from "../ui/Layout.tsx";
+import { Card, Quiet, Row, Stack } from "../ui/Layout.tsx";
 import { Note } from "../ui/Note.tsx";
 import { type Column, Table } from "../ui/Table.tsx";
 import { Time, useNow } from "../ui/Time.tsx";
@@ -149,32 +157,109 @@ function AccessRules({ draft, error, change }: PartProps) {
   );
 }
 
+/** What is sent: rules, and the version of those they are to take the place of. */
+type SentRules = ReturnType<typeof rulesOfDraft> & { version: string };
+
 interface RulesFormProps<A extends WriteAddress> {
   rules: Rules;
   words: RuleWords;
   /** Sets the rules. */
   save: Action<A>;
+  /** What was set here last. */
+  saved: Rules | undefined;
+  /** Reads the rules again. */
+  reread: () => void;
   /** Says what is sent for rules like these. */
-  inputOf: (rules: ReturnType<typeof rulesOfDraft>) => InputOf<A>;
+  inputOf: (rules: SentRules) => InputOf<A>;
   /** Why they cannot be set. */
   refused: string | undefined;
 }
 
-function RulesForm<A extends WriteAddress>({ rules, words, save, inputOf, refused }: RulesFormProps<A>) {
+interface ChangedProps {
+  before: Rules;
+  now: Rules;
+  take: () => void;
+  keep: () => void;
+}
+
+/** Says that somebody else was faster, what they have made of the rules, and asks which are to be. */
+function ChangedMeanwhile({ before, now, take, keep }: ChangedProps) {
+  return (
+    <Note kind="bad">
+      <p>Somebody else has changed these rules since you read them. By now:</p>
+      <ul className={styles["changed"]}>
+        {differentRules(before, now).map(({ label, value }) => (
+          <li key={label}>
+            {label}: <strong>{value}</strong>
+          </li>
+        ))}
+      </ul>
+      <Row>
+        <Button onClick={take}>Show theirs</Button>
+        <Button onClick={keep}>Keep mine, to be saved over theirs</Button>
+      </Row>
+    </Note>
+  );
+}
+
+/** What stands in the fields, and the rules that it was made of, which others may have changed since. */
+function useDraft(rules: Rules, saved: Rules | undefined, isSaving: boolean) {
   const [draft, setDraft] = useState(() => ruleDraft(rules));
+  const [read, setRead] = useState(rules);
+  const [known, setKnown] = useState(saved);
+  const take = (now: Rules): void => {
+    setRead(now);
+    setDraft(ruleDraft(now));
+  };
+  if (saved !== known) {
+    setKnown(saved);
+    if (saved !== undefined) setRead(saved);
+  }
+  const isOther = !isSaving && saved === known && rules.version !== read.version;
+  const isUntouched = JSON.stringify(draft) === JSON.stringify(ruleDraft(read));
+  // Nothing that was written here is lost.
+  if (isOther && isUntouched) take(rules);
+  return { draft, setDraft, read, setRead, take, isOther: isOther && !isUntouched };
+}
+
+const isOvertaken = (error: Error | null): boolean =>
+  error instanceof ApiError && error.reason === "changed_meanwhile";
+
+function RulesForm<A extends WriteAddress>(props: RulesFormProps<A>) {
+  const { rules, words, save, saved, reread, inputOf, refused } = props;
+  const { draft, setDraft, read, setRead, take, isOther } = useDraft(rules, saved, save.isPending);
+  const lookAgain = useEffectEvent(reread);
+  useEffect(() => {
+    if (isOvertaken(save.error)) lookAgain();
+  }, [save.error]);
   const change = (part: Partial<RuleDraft>): void => {
     save.reset();
     setDraft((before) => ({ ...before, ...part }));
   };
   const parts = { words, draft, error: save.error, change };
+  const input = inputOf({ ...rulesOfDraft(draft), version: read.version });
   return (
-    <WriteForm action={save} input={inputOf(rulesOfDraft(draft))} submit="Save" isPrimary refused={refused}>
+    <WriteForm action={save} input={input} submit="Save" isPrimary refused={refused}>
       <KeyRules {...parts} />
       <AccessRules {...parts} />
       <Note>
         Where ages or ends become stricter, keys that break the rule work for {graceDays} days more. Addresses
         and sign-in count at once.
       </Note>
+      {isOther ? (
+        <ChangedMeanwhile
+          before={read}
+          now={rules}
+          take={() => {
+            save.reset();
+            take(rules);
+          }}
+          keep={() => {
+            save.reset();
+            setRead(rules);
+          }}
+        />
+      ) : null}
     </WriteForm>
   );
 }

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { inaccessible } from "../../support/axe.ts";
 import { hasBrowser } from "../../support/browser.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
@@ -56,6 +57,52 @@ describe.skipIf(!hasBrowser)("rules for keys and addresses", { timeout: 120_000 
     );
     expect(complaints.filter((text) => !text.includes(" 400 "))).toEqual([]);
     await context.close();
+  });
+
+  it("are not saved over what somebody else has saved meanwhile, unless one says so", async () => {
+    const here = "overtaken";
+    await send("POST", "/organizations", { name: here });
+    const { page, complaints } = await site.open({ colorScheme: "dark" });
+    await page.goto(`/${here}/settings/security`);
+    const warn = page.getByLabel("Tell owners before an end, in days");
+    const unused = page.getByLabel("End keys not used for, in days");
+    const save = page.getByRole("button", { name: "Save" });
+    await unused.fill("30");
+    await send("PUT", `/organizations/${here}/security`, {
+      warn_days: 7,
+      allowed_addresses: ["0.0.0.0/0", "::/0"],
+    });
+    await save.click();
+    const told = page.getByRole("alert").filter({ hasText: "Somebody else has changed these rules since" });
+    await told.waitFor();
+    expect(await told.getByRole("listitem").allInnerTexts()).toEqual([
+      "Tell owners before an end, in days: 7",
+      "Addresses they come from: 0.0.0.0/0, ::/0",
+    ]);
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await inaccessible(page)).toEqual([]);
+    }
+    await told.getByRole("button", { name: "Show theirs" }).click();
+    await told.waitFor({ state: "detached" });
+    expect([await warn.inputValue(), await unused.inputValue()]).toEqual(["7", ""]);
+    await unused.fill("60");
+    await save.click();
+    await page.getByText("Saved").waitFor();
+    expect(await told.count()).toBe(0);
+
+    await warn.fill("21");
+    await send("PUT", `/organizations/${here}/security`, { unused_days: 45 });
+    await save.click();
+    await told.getByRole("button", { name: /^Keep mine/ }).click();
+    await told.waitFor({ state: "detached" });
+    expect([await warn.inputValue(), await unused.inputValue()]).toEqual(["21", "60"]);
+    await save.click();
+    await page.getByText("Saved").waitFor();
+    await page.reload();
+    await expect.poll(() => warn.inputValue()).toBe("21");
+    expect(await unused.inputValue()).toBe("60");
+    expect(complaints.filter((text) => !text.includes(" 409 "))).toEqual([]);
   });
 
   it("of the installation are set on a page of their own, which leads to no organization's", async () => {

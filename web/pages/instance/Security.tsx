@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 
 import { useAction } from "../../api/action.ts";
+import type { AnswerOf } from "../../api/contract.ts";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { SecurityRules } from "../../parts/SecurityRules.tsx";
 import { InstanceFrame } from "./InstanceFrame.tsx";
@@ -14,7 +16,8 @@ const words = {
 /** What the installation asks of all keys and of all who call, and which keys it ends soon. */
 export function Security() {
   const query = useQuery(instanceSecurityQuery);
-  const save = useAction("PUT /instance/security");
+  const [saved, setSaved] = useState<AnswerOf<"PUT /instance/security">>();
+  const save = useAction("PUT /instance/security", setSaved);
   return (
     <InstanceFrame
       about={
@@ -30,6 +33,8 @@ export function Security() {
             rules={rules}
             words={words}
             save={save}
+            saved={saved}
+            reread={() => void query.refetch()}
             inputOf={(body) => ({ body })}
             refused={undefined}
           />

@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
 
 import { useRefusal } from "../../api/account.ts";
 import { useAction } from "../../api/action.ts";
+import type { AnswerOf } from "../../api/contract.ts";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { SecurityRules } from "../../parts/SecurityRules.tsx";
 import { securityQuery } from "./queries.ts";
@@ -20,7 +22,8 @@ export function Security() {
   const { org } = route.useParams();
   const query = useQuery(securityQuery(org));
   const refused = useRefusal(org, "PUT /organizations/{org}/security");
-  const save = useAction("PUT /organizations/{org}/security");
+  const [saved, setSaved] = useState<AnswerOf<"PUT /organizations/{org}/security">>();
+  const save = useAction("PUT /organizations/{org}/security", setSaved);
   return (
     <>
       <SettingsHead org={org} />
@@ -31,6 +34,8 @@ export function Security() {
             rules={rules}
             words={words}
             save={save}
+            saved={saved}
+            reread={() => void query.refetch()}
             inputOf={(body) => ({ params: { org }, body })}
             refused={refused}
           />
