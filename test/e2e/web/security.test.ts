@@ -154,6 +154,61 @@ describe.skipIf(!hasBrowser)("rules for keys and addresses", { timeout: 120_000 
     await context.close();
   });
 
+  it("are kept by who rotates a key, who chooses when it ends", async () => {
+    const here = "rotating";
+    await send("POST", "/organizations", { name: here });
+    await send("POST", `/service-accounts/${here}`, { name: "pipeline", privilege: "member" });
+    await send("POST", `/service-accounts/${here}/pipeline/api-keys`, { description: "deploys" });
+    const { page, complaints } = await site.open({ colorScheme: "dark" });
+    const open = async (): Promise<void> => {
+      await page.goto(`/${here}/settings/service-accounts?open=pipeline`);
+      await page.getByRole("button", { name: "Rotate", exact: true }).click();
+    };
+    const dialog = page.getByRole("dialog");
+    const works = dialog.getByLabel("The key works");
+    const rotate = async (): Promise<void> => {
+      await dialog.getByRole("button", { name: "Rotate the key" }).click();
+      await page.getByLabel("API key", { exact: true }).waitFor();
+    };
+    const daysLeft = async (): Promise<number> => {
+      const answer = await fetch(`${site.url}/api/v2/service-accounts/${here}/pipeline/api-keys`, {
+        headers: { authorization: `Bearer ${site.key}` },
+      });
+      const [{ expires_at }] = (await answer.json()) as [{ expires_at: number }];
+      return expires_at === 0 ? 0 : Math.round((expires_at - Date.now() / 1000) / 86_400);
+    };
+    await open();
+    await expect.poll(() => works.inputValue()).toBe("kept");
+    await works.selectOption({ label: "a year" });
+    await works.selectOption("kept");
+    await rotate();
+    expect(await daysLeft()).toBe(0);
+    await send("PUT", `/organizations/${here}/security`, {
+      require_expiry: true,
+      max_key_age_days: { service: 45 },
+    });
+    await open();
+    await expect.poll(() => works.inputValue()).toBe("45");
+    expect(await works.locator("option").allInnerTexts()).toEqual([
+      "a week",
+      "30 days",
+      "45 days, the most that rules allow",
+    ]);
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await inaccessible(page)).toEqual([]);
+    }
+    await rotate();
+    expect(await daysLeft()).toBe(45);
+    await open();
+    await expect.poll(() => works.inputValue()).toBe("kept");
+    expect(await works.locator("option").first().innerText()).toMatch(/^until \d{4}-.*, as before$/);
+    await works.selectOption("30");
+    await rotate();
+    expect(await daysLeft()).toBe(30);
+    expect(complaints).toEqual([]);
+  });
+
   it("show at each key what it is for and when it ends", async () => {
     const { page, context } = await site.open();
     await page.goto(`/${org}/settings/service-accounts?open=pipeline`);

@@ -1,16 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
+import { useRefusal } from "../../api/account.ts";
 import { useAction } from "../../api/action.ts";
-import { ActionDialog } from "../../parts/ActionDialog.tsx";
+import { endChoices, type EndRules, type KeyEnd, sentEnd, usualEnd } from "../../domain/key-ends.ts";
+import { exactTime } from "../../domain/times.ts";
+import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
 import { type ApiKey, ApiKeys, MakeKey, NewKey } from "../../parts/ApiKeys.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
 import { ShownOnce } from "../../parts/ShownOnce.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Quiet } from "../../ui/Layout.tsx";
-import { Time } from "../../ui/Time.tsx";
-import { accountKeysQuery } from "./queries.ts";
+import { Time, useNow } from "../../ui/Time.tsx";
+import { accountKeysQuery, securityQuery } from "./queries.ts";
 import styles from "./Settings.module.css";
 
 interface OfAccount {
@@ -31,9 +34,26 @@ const graces = [
   [720, "30 days"],
 ] as const;
 
+/** Says what rules ask of the ends of keys, as far as the caller may know them. */
+function useEndRules(org: string): EndRules {
+  const isRefused = useRefusal(org, "GET /organizations/{org}/security") !== undefined;
+  const { data } = useQuery({ ...securityQuery(org), enabled: !isRefused });
+  return {
+    require_expiry: data?.require_expiry ?? false,
+    most_days: data?.max_key_age_days.service ?? null,
+  };
+}
+
 /** Gives a key another secret, and shows it. */
 function Rotate({ org, name, apiKey, onClose }: OfKey) {
   const [grace_period_hours, setGrace] = useState(24);
+  const [chosen, setEnd] = useState<KeyEnd>();
+  const rules = useEndRules(org);
+  const now = useNow();
+  const end = chosen ?? usualEnd(apiKey, rules);
+  const expires_at = sentEnd(end, rules, now);
+  const body = { grace_period_hours, ...(expires_at === undefined ? {} : { expires_at }) };
+  const choices = endChoices(apiKey, rules, (at) => exactTime(at).slice(0, 16));
   const rotate = useAction("POST /service-accounts/{org}/{name}/api-keys/{key_id}/rotate");
   if (rotate.data !== undefined)
     return (
@@ -48,7 +68,7 @@ function Rotate({ org, name, apiKey, onClose }: OfKey) {
       title={`Rotate “${apiKey.description}”`}
       submit="Rotate the key"
       action={rotate}
-      input={{ params: { org, name, key_id: apiKey.id }, body: { grace_period_hours } }}
+      input={{ params: { org, name, key_id: apiKey.id }, body }}
       onClose={onClose}
     >
       <Field label="The former secret works for another" hint="So that whoever uses it has time to change.">
@@ -60,6 +80,24 @@ function Rotate({ org, name, apiKey, onClose }: OfKey) {
           >
             {graces.map(([hours, words]) => (
               <option key={hours} value={hours}>
+                {words}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field label="The key works" wrong={wrongField(rotate.error, "expires_at")}>
+        {(tie) => (
+          <select
+            {...tie}
+            value={end}
+            onChange={({ target: { value } }) => {
+              rotate.reset();
+              setEnd(choices.find(([choice]) => String(choice) === value)?.[0]);
+            }}
+          >
+            {choices.map(([choice, words]) => (
+              <option key={choice} value={choice}>
                 {words}
               </option>
             ))}
