@@ -52,6 +52,7 @@ const shownLater = [
   "waybill_wal_archive_failing",
   "waybill_audit_export_lag_seconds",
   "waybill_tls_certificate_expiry_timestamp_seconds",
+  "waybill_tls_certificate_refused",
 ];
 
 /** Names of metrics in an expression; what Prometheus itself adds about what it scrapes is not among them. */
