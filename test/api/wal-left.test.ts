@@ -153,6 +153,22 @@ describe("WAL that waits for an archive that the settings do not name any more",
     expect(existsSync(first.wal!.folder)).toBe(false);
   });
 
+  it("is told of as well where it is of a life that ended, and does not get away", async () => {
+    const config = configOf(bucket("old"));
+    const path = await leave(config);
+    await mkdir(join(dataDir, "postgres"));
+    const now = { life: "20261123T110000Z-89abcdef", folder: config.wal!.folder };
+    await writeFile(join(dataDir, "postgres", "waybill-wal-archive"), JSON.stringify(now));
+    expect(sayLeftWal(await bring(config))).toBeUndefined();
+    const sixMinutesAgo = Date.now() / 1000 - 360;
+    await utimes(path, sixMinutesAgo, sixMinutesAgo);
+    expect(sayLeftWal(await bring(config))).toContain("from before a restore");
+    // Brought by whoever brings all else.
+    expect(await server.keys()).toEqual([]);
+    await writeFile(join(dataDir, "postgres", "waybill-wal-archive"), JSON.stringify({ ...now, life }));
+    expect(await listLeftWal(config)).toEqual([]);
+  });
+
   it("makes the check of the archive degraded", async () => {
     await leave(configOf(bucket("old")));
     const token = "a-token-for-the-scraper";

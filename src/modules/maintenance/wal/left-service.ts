@@ -6,6 +6,7 @@ import { z } from "zod";
 
 import { spoolsOf, standardKeepSeconds } from "../../../config-wal.ts";
 import type { Config } from "../../../config.ts";
+import { findWalArchive } from "../../../db/managed/index.ts";
 import { lifePattern } from "../../../domain/backup-format.ts";
 import { bytesInWords } from "../../../domain/health.ts";
 import { isLocationUrl } from "../../../lib/bucket/location.ts";
@@ -46,7 +47,7 @@ export async function noteDestination({ config, log }: LeftDeps): Promise<void> 
   );
 }
 
-/** What waits for an archive that the settings do not name any more. */
+/** What waits for an archive that the settings do not name any more, or is of a life that ended and does not get away. */
 export interface LeftWal {
   /** Where it waits. */
   folder: string;
@@ -58,6 +59,8 @@ export interface LeftWal {
   newest: number;
   /** Why it could not be brought; null while nobody tried. */
   problem: string | null;
+  /** For the archive that is in use: whoever brings all else goes on trying. */
+  isOwn: boolean;
   /** When it is removed, in Unix seconds: no moment of the window is restored with it then. */
   ends_at: number;
 }
@@ -70,9 +73,12 @@ async function listFolder(folder: string, wanted: (name: string) => boolean): Pr
   return names.filter(wanted).sort();
 }
 
-async function look(folder: string, keepSeconds: number): Promise<LeftWal> {
+const isLife = (name: string): boolean => lifePattern.test(name);
+
+/** Looks at what is in a folder of lives, or of some of them. */
+async function look(folder: string, lives: readonly string[], keepSeconds: number): Promise<LeftWal> {
   const left = { files: 0, bytes: 0, newest: 0, problem: null as string | null };
-  for (const life of await listFolder(folder, (name) => lifePattern.test(name))) {
+  for (const life of lives) {
     for (const { bytes, at } of await listWaiting({ wal: join(folder, life, "wal") })) {
       left.files += 1;
       left.bytes += bytes;
@@ -81,16 +87,33 @@ async function look(folder: string, keepSeconds: number): Promise<LeftWal> {
     left.problem ??= (await readSent(join(folder, life))).problem;
   }
   const destination = await readNote(join(folder, destinationFile), Destination.optional(), undefined);
-  return { folder, destination, ...left, ends_at: left.newest + keepSeconds };
+  return { folder, destination, ...left, isOwn: false, ends_at: left.newest + keepSeconds };
+}
+
+/** What is brought at all is brought by then, in seconds. */
+const soonBrought = 300;
+
+/** Lists what lives that ended have left of the archive in use, and does not get there. */
+async function listStuck({ dataDir, wal }: LeftConfig, keepSeconds: number): Promise<LeftWal[]> {
+  if (wal?.forwardTo === undefined) return [];
+  const current = (await findWalArchive(dataDir))?.life;
+  const stuck: LeftWal[] = [];
+  for (const life of await listFolder(wal.folder, (name) => isLife(name) && name !== current)) {
+    const left = await look(wal.folder, [life], keepSeconds);
+    if (left.files > 0 && left.newest < Date.now() / 1000 - soonBrought)
+      stuck.push({ ...left, folder: join(wal.folder, life), isOwn: true });
+  }
+  return stuck;
 }
 
 /** Lists what waits for archives that the settings do not name any more, those first that wait for longest. */
-export async function listLeftWal({ dataDir, wal }: LeftConfig): Promise<LeftWal[]> {
+export async function listLeftWal({ dataDir, wal, backups }: LeftConfig): Promise<LeftWal[]> {
   const spools = spoolsOf(dataDir);
   const names = await listFolder(spools, (name) => /^[0-9a-f]{16}$/.test(name));
   const others = names.map((name) => join(spools, name)).filter((folder) => folder !== wal?.folder);
-  const left: LeftWal[] = [];
-  for (const folder of others) left.push(await look(folder, wal?.keepSeconds ?? standardKeepSeconds));
+  const keepSeconds = wal?.keepSeconds ?? standardKeepSeconds;
+  const left = await listStuck({ dataDir, wal, backups }, keepSeconds);
+  for (const folder of others) left.push(await look(folder, await listFolder(folder, isLife), keepSeconds));
   return left.sort((one, other) => one.newest - other.newest);
 }
 
@@ -110,10 +133,11 @@ function reach(
 export function sayLeftWal(left: readonly LeftWal[]): string | undefined {
   const parts = left
     .filter(({ files }) => files > 0)
-    .map(({ folder, destination, bytes, problem, ends_at }) => {
+    .map(({ folder, destination, bytes, problem, isOwn, ends_at }) => {
       const why = problem === null ? "" : ` (${problem})`;
       const until = new Date(ends_at * 1000).toISOString().slice(0, 10);
-      return `${bytesInWords(bytes)} of WAL wait in ${folder} for ${destination?.to ?? "an archive"}, which WAYBILL_WAL_TO does not name any more${why}, until ${until}`;
+      const whose = isOwn ? "from before a restore" : "which WAYBILL_WAL_TO does not name any more";
+      return `${bytesInWords(bytes)} of WAL wait in ${folder} for ${destination?.to ?? "an archive"}, ${whose}${why}, until ${until}`;
     });
   return parts.length === 0 ? undefined : parts.join("; ");
 }
@@ -146,8 +170,8 @@ async function removeOutdated({ config, log }: LeftDeps, left: readonly LeftWal[
  */
 export async function bringLeftWal(deps: LeftDeps, signal: AbortSignal): Promise<LeftWal[]> {
   const { config, log } = deps;
-  for (const { folder, destination, files, bytes } of await listLeftWal(config)) {
-    const forwarding = reach(config, destination);
+  for (const { folder, destination, files, bytes, isOwn } of await listLeftWal(config)) {
+    const forwarding = isOwn ? undefined : reach(config, destination);
     if (files === 0 || forwarding === undefined || signal.aborted) continue;
     try {
       await sendWaiting(forwarding, folder, signal);
@@ -171,9 +195,10 @@ export function carryLeftWal(deps: LeftDeps): { stop(): Promise<void> } {
     for (let isTold = false; !signal.aborted;) {
       try {
         const left = await bringLeftWal(deps, signal);
-        if (left.length === 0) return;
-        if (!isTold) deps.log.warn({ folders: left.map(({ folder }) => folder) }, sayLeftWal(left));
-        isTold = true;
+        if (left.length === 0 && deps.config.wal?.forwardTo === undefined) return;
+        if (!isTold && left.length > 0)
+          deps.log.warn({ folders: left.map(({ folder }) => folder) }, sayLeftWal(left));
+        isTold = left.length > 0;
       } catch (err) {
         deps.log.warn({ err }, "It cannot be told what waits for former WAL archives");
       }
