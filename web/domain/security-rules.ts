@@ -20,7 +20,7 @@ interface Rules {
 }
 
 /** A rule that two sets of rules differ in, as the form calls it, and what one of them says. */
-export interface DifferentRule {
+interface DifferentRule {
   label: string;
   value: string;
 }

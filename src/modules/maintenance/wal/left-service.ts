@@ -48,7 +48,7 @@ export async function noteDestination({ config, log }: LeftDeps): Promise<void> 
 }
 
 /** What waits for an archive that the settings do not name any more, or is of a life that ended and does not get away. */
-export interface LeftWal {
+interface LeftWal {
   /** Where it waits. */
   folder: string;
   /** Undefined where it is not known. */
