@@ -7,6 +7,7 @@ import { forgetOldClusters } from "../db/managed/index.ts";
 import { findQuarantine, releaseQuarantine } from "../db/restore-state.ts";
 import { transaction } from "../db/transaction.ts";
 import { partitionedTables } from "../domain/partitions.ts";
+import { usualQuietDays } from "../modules/maintenance/partitions/removal-service.ts";
 import { appendInstanceEntry } from "../modules/kernel/audit/service.ts";
 import { type VerifyOptions, verifyEvidence } from "./admin-evidence.ts";
 import { distributeCommand } from "./admin-distribute.ts";
@@ -183,6 +184,10 @@ function partitionCommand(admin: Command): void {
     )
     .option("--abandon", "give up a copy that is under way")
     .option("--remove-before <month>", "remove all its rows from before a month, such as 2026-03")
+    .option(
+      "--quiet-days <days>",
+      `with it: a trail that was reported to within so many days may go on, and keeps its months; ${usualQuietDays} unless given`,
+    )
     .action((table: string, options: PartitionOptions) =>
       withRunningServer((deps) => partition(deps, table, options)),
     );

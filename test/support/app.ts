@@ -13,6 +13,7 @@ import { connect } from "../../src/db/connect.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { type Role, roles } from "../../src/domain/roles.ts";
 import { sha256 } from "../../src/lib/hash.ts";
+import { createIdSource } from "../../src/lib/ids.ts";
 import { createLogger } from "../../src/lib/log.ts";
 import { machineTime } from "../../src/lib/time-guard.ts";
 import { insertApiKey } from "../../src/modules/kernel/access/key-store.ts";
@@ -73,11 +74,12 @@ export function uniqueName(prefix: string): string {
  * The whole program in this process, on a database of its own cloned from the run's template. It does not listen:
  * requests are injected. Call `close` in `afterAll`. With `doubted` the clock that tests move is the machine's, of which the
  * program finds out for itself whether it is right. With `maintained` statements may be about all organizations at once. With
+ * `idsByClock` ids have the time of the clock that tests move, without, that of the machine. With
  * `beside` it is another server on the database of that one, with its clock: close it first.
  */
 export async function startTestApp(
   environment: Record<string, string> = {},
-  options: { doubted?: boolean; maintained?: boolean; beside?: TestApp } = {},
+  options: { doubted?: boolean; maintained?: boolean; beside?: TestApp; idsByClock?: boolean } = {},
 ): Promise<TestApp> {
   const postgres = inject("postgres");
   const { beside } = options;
@@ -112,6 +114,7 @@ export async function startTestApp(
     log,
     tracing,
     ...(options.doubted === true ? { timeSources } : { clock }),
+    ...(options.idsByClock === true ? { ids: createIdSource(() => Math.floor(clock.now() * 1000)) } : {}),
   });
   const app = await assembleApp(deps, () => db.close(), { log, distributed: inject("cluster") });
   await app.server.ready();

@@ -9,7 +9,7 @@ import { endpoints } from "../../src/contract/index.ts";
 import { startManagedPostgres } from "../../src/db/managed/index.ts";
 import { layoutOf } from "../../src/db/managed/layout.ts";
 import { distribute } from "../../src/db/citus/distribute.ts";
-import { connect } from "../../src/db/connect.ts";
+import { connect, type Database } from "../../src/db/connect.ts";
 import { withSchema } from "../../src/db/migrate.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import {
@@ -21,7 +21,7 @@ import {
   sealTemplate,
   withDatabase,
 } from "./databases.ts";
-
+import { divideTables } from "./divide.ts";
 import { offerFolder } from "./program.ts";
 import { offerSite } from "./web-site.ts";
 
@@ -33,6 +33,8 @@ declare module "vitest" {
     template: string;
     /** Whether that is a Citus cluster, over whose nodes the database is spread. */
     cluster: boolean;
+    /** Whether its tables of record are divided by months. */
+    divided: boolean;
     /** Where tests note the operations they reached. */
     coverageFile: string;
     /** Tells where the run's site with the web app is, and starts it. */
@@ -86,6 +88,19 @@ async function uncoveredOperations(notes: string): Promise<string[]> {
   return Object.keys(endpoints).filter((id) => !reached.has(id));
 }
 
+/** Fills the template with the schema, as the environment of the run wants it. */
+async function prepareTemplate(
+  db: Database,
+  { onCluster, divided }: { onCluster: boolean; divided: boolean },
+) {
+  await prepareDatabase(db, silentLog);
+  if (onCluster) await withSchema(db.pool, (client) => distribute(client, () => {}));
+  if (!divided) return;
+  if (onCluster) throw new Error("WAYBILL_TEST_DIVIDED: tables are not divided by months on Citus");
+  await divideTables(db);
+  console.log("Tables of record are divided by months in this run: WAYBILL_TEST_DIVIDED.");
+}
+
 /** One PostgreSQL for the run, or the one `TEST_DATABASE_URL` names; one migrated database that test files clone. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { connection, stop } = await startPostgres();
@@ -95,14 +110,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   if (onCluster) await joinNodes(connection, template);
   else console.log("The database is not distributed: TEST_DATABASE_URL names no Citus coordinator.");
   const db = connect({ connection: withDatabase(connection, template), max: 3 });
-  await prepareDatabase(db, silentLog);
-  if (onCluster) await withSchema(db.pool, (client) => distribute(client, () => {}));
+  const divided = process.env["WAYBILL_TEST_DIVIDED"] === "1";
+  await prepareTemplate(db, { onCluster, divided });
   await db.close();
   await sealTemplate(connection, template);
   const notes = await mkdtemp(join(tmpdir(), "waybill-coverage-"));
   project.provide("coverageFile", join(notes, "operations"));
   project.provide("postgres", connection);
   project.provide("cluster", onCluster);
+  project.provide("divided", divided);
   project.provide("template", template);
   const folder = offerFolder();
   project.onTestsRerun(folder.renew);

@@ -96,23 +96,36 @@ export async function setSequence(db: Executor, { sequence, value, called }: Seq
 
 const gap = { org_id: uuid, problem: text };
 
-/** Lists organizations whose audit log or builds are not numbered without gaps. Months may have been removed from the beginning. */
+/**
+ * Lists organizations whose audit log or builds are not numbered without gaps. Months may have been removed from the beginning:
+ * there, what was written at the turn of the month is left out, because numbers are given in the order of commits, which need not be
+ * that of moments.
+ */
 export function listGaps(db: Executor): Promise<RowOf<typeof gap>[]> {
   return db.all(query(gap)`
-    with logs as (
-      select org_id, count(*) as n, min(seq) as first, max(seq) as last,
+    with whole as (
+      select org_id, count(*) as n, min(seq) as first, max(seq) as last, min(occurred_at) as begun,
         bool_or(resource_type = 'partition') as is_shortened
       from audit_log group by org_id
+    ), logs as (
+      select w.org_id, w.first, w.last, w.is_shortened, coalesce(settled.n, w.n) as n,
+        case when settled.n is null then w.first else settled.first end as dense_from
+      from whole w left join lateral (
+        select count(*) as n, min(l.seq) as first from audit_log l
+        where l.org_id = w.org_id and l.seq >= (
+          select seq from audit_log where org_id = w.org_id and occurred_at >= w.begun + interval '1 hour'
+          order by occurred_at, seq limit 1)
+      ) settled on w.is_shortened and w.first > 1
     ), numbered as (
       select org_id, count(*) as n, max(number) as last from builds group by org_id
     )
     select c.org_id, case
       when coalesce(l.last, 0) <> c.audit_seq then 'the audit log does not end where it should'
-      when l.n <> l.last - l.first + 1 then 'entries of the audit log are missing'
+      when l.n <> l.last - l.dense_from + 1 then 'entries of the audit log are missing'
       when l.first > 1 and not l.is_shortened then 'the audit log does not begin with its first entry'
       else 'builds are missing' end as problem
     from org_counters c left join logs l using (org_id) left join numbered b using (org_id)
-    where coalesce(l.last, 0) <> c.audit_seq or l.n <> l.last - l.first + 1
+    where coalesce(l.last, 0) <> c.audit_seq or l.n <> l.last - l.dense_from + 1
       or (l.first > 1 and not l.is_shortened)
       or coalesce(b.last, 0) <> c.build_number or coalesce(b.n, 0) <> c.build_number
     order by c.org_id limit 100`);
@@ -120,8 +133,19 @@ export function listGaps(db: Executor): Promise<RowOf<typeof gap>[]> {
 
 const sampled = { org_id: uuid, trail_id: uuid };
 
-/** Picks trails at random. */
+/**
+ * Picks trails at random, none of which attestations were removed with their month: the verdict on such a one stays what it was.
+ * Whatever is removed was made before all that is left.
+ */
 export function sampleTrails(db: Executor, count: number): Promise<RowOf<typeof sampled>[]> {
   return db.all(query(sampled)`
-    select org_id, trail_id from trail_compliance order by random() limit ${count}`);
+    with shortened as materialized (
+      select o.org_id, (select id from attestations where org_id = o.org_id order by id limit 1) as first_left
+      from (select distinct org_id from audit_log where resource_type = 'partition') o
+    )
+    select c.org_id, c.trail_id from trail_compliance c left join shortened s on s.org_id = c.org_id
+    where s.org_id is null or not exists (
+      select from attestation_heads h where h.org_id = c.org_id and h.trail_id = c.trail_id
+        and (h.first_id < s.first_left or s.first_left is null))
+    order by random() limit ${count}`);
 }

@@ -1,62 +1,144 @@
 import type { Executor } from "../../../db/connect.ts";
-import { boolean, uuid } from "../../../db/row.ts";
-import { identifier, moment, query, sql, type Sql } from "../../../db/sql.ts";
+import { nullable, text, uuid } from "../../../db/row.ts";
+import { constant, identifier, moment, query, sql, type Sql } from "../../../db/sql.ts";
 import type { PartitionedTable } from "../../../domain/partitions.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 
-/** Conditions under which a row of a partition is still needed, by table, with what to say then. */
-const needs: Record<PartitionedTable, (rows: Sql, until: Sql) => { why: string; exists: Sql }[]> = {
-  attestations: (rows, until) => [
-    {
-      why: "an artifact that runs was attested",
-      exists: sql`select from running_artifacts r join ${rows} p
-        on p.org_id = r.org_id and p.artifact_fingerprint = r.fingerprint`,
-    },
-    {
-      why: "a trail that was reported to later has attestations",
-      exists: sql`select from ${rows} p join trails t on t.org_id = p.org_id and t.id = p.trail_id
-        where t.last_modified_at >= ${until}`,
-    },
-  ],
-  trail_events: (rows, until) => [
-    {
-      why: "a trail of an artifact that runs has events",
-      exists: sql`select from running_artifacts r
-        join snapshot_artifacts s on s.org_id = r.org_id and s.environment_id = r.environment_id and s.id = r.id
-        join ${rows} p on p.org_id = s.org_id and p.trail_id = any(s.provenance)`,
-    },
-    {
-      why: "a trail that was reported to later has events",
-      exists: sql`select from ${rows} p join trails t on t.org_id = p.org_id and t.id = p.trail_id
-        where t.last_modified_at >= ${until}`,
-    },
-  ],
-  audit_log: (rows) => [
-    {
-      why: "an environment was last judged before entries",
-      exists: sql`select from environment_reports e
-        join running_artifacts r on r.org_id = e.org_id and r.environment_id = e.environment_id
-        join ${rows} p on p.org_id = e.org_id and p.seq > e.seen_seq`,
-    },
-  ],
-};
-
-/** Finds why rows of a month are still needed; undefined when they are not. Reads the partition, and stops nobody. */
-export async function findNeed(
-  db: Executor,
-  table: PartitionedTable,
-  { partition, until }: { partition: string; until: Timestamp },
-): Promise<string | undefined> {
-  for (const { why, exists } of needs[table](identifier(partition), moment(until))) {
-    const { needed } = await db.one(query({ needed: boolean })`select exists (${exists}) as needed`);
-    if (needed) return why;
-  }
-  return undefined;
+/** Where entries of audit logs are sent. */
+interface Target {
+  id: string;
+  name: string;
 }
 
-/** Lists the organizations that have rows in a partition. Reads all of it. */
+/** What decides on whether rows are needed, beside the rows. */
+export interface NeedOptions {
+  /** A trail that was reported to since then may go on. */
+  quietSince: Timestamp;
+  /** What gets all audit logs. */
+  targets: readonly Target[];
+  /** How many of those that need rows are named. */
+  most: number;
+}
+
+/** Why rows of a month are needed. */
+export interface Need {
+  why: "runs" | "goes on" | "not sent";
+  /** Those that need them, at most one more than asked for: `organization/environment`, `organization/flow/trail`, or a target. */
+  names: string[];
+}
+
+interface Asked extends NeedOptions {
+  rows: Sql;
+}
+
+/** Writes a list of environments by `held`, a list of `org_id` and `environment_id`. Nothing runs in archived ones. */
+function environmentsOf(held: Sql, { most }: Asked): Sql {
+  return sql`
+    select distinct o.name || '/' || e.name as name from (${held}) held
+    join environments e on e.org_id = held.org_id and e.id = held.environment_id and e.archived_at is null
+    join organizations o on o.id = held.org_id
+    order by 1 limit ${constant(most + 1)}`;
+}
+
+/** Writes a list of trails that may go on and have rows. */
+function trailsThatGoOn({ rows, quietSince, most }: Asked): Sql {
+  return sql`
+    select o.name || '/' || f.name || '/' || t.name as name from trails t
+    join flows f on f.org_id = t.org_id and f.id = t.flow_id
+    join organizations o on o.id = t.org_id
+    where t.last_modified_at >= ${moment(quietSince)}
+      and exists (select from ${rows} p where p.org_id = t.org_id and p.trail_id = t.id)
+    order by 1 limit ${constant(most + 1)}`;
+}
+
+/**
+ * Writes a list of environments in which something runs that has attestations: of itself, or on the trail by which a flow judges
+ * it, which is that of its latest report there (`knownArtifacts` of snapshots).
+ */
+function runsWithAttestations(asked: Asked): Sql {
+  const { rows } = asked;
+  return environmentsOf(
+    sql`
+      select r.org_id, r.environment_id from running_artifacts r
+      where r.fingerprint <> ''
+        and exists (select from ${rows} p where p.org_id = r.org_id and p.artifact_fingerprint = r.fingerprint)
+      union
+      select r.org_id, r.environment_id from running_artifacts r
+      cross join lateral (
+        select distinct on (a.flow_id) a.trail_id
+        from (select * from artifacts where org_id = r.org_id and fingerprint = r.fingerprint offset 0) a
+        order by a.flow_id, a.id desc) known
+      where r.fingerprint <> ''
+        and exists (select from ${rows} p where p.org_id = r.org_id and p.trail_id = known.trail_id)`,
+    asked,
+  );
+}
+
+/** Writes a list of environments in which something runs whose trails have events. */
+function runsWithEvents(asked: Asked): Sql {
+  return environmentsOf(
+    sql`
+      select r.org_id, r.environment_id from running_artifacts r
+      join snapshot_artifacts s on s.org_id = r.org_id and s.environment_id = r.environment_id and s.id = r.id
+      where exists (select from ${asked.rows} p where p.org_id = s.org_id and p.trail_id = any(s.provenance))`,
+    asked,
+  );
+}
+
+/** Writes the table `owners` of those who have rows: each costs a look at the index of the key, whatever number of rows it has. */
+function ownersOf(rows: Sql): Sql {
+  return sql`recursive owners (id) as (
+      (select org_id from ${rows} order by org_id limit 1)
+      union all
+      select (select p.org_id from ${rows} p where p.org_id > o.id order by p.org_id limit 1)
+      from owners o where o.id is not null)`;
+}
+
+/** Writes a list of the targets that have not got all entries. */
+function targetsBehind({ rows, targets, most }: Asked): Sql {
+  return sql`
+    with ${ownersOf(rows)}
+    select target.name
+    from unnest(${targets.map(({ id }) => id)}::text[], ${targets.map(({ name }) => name)}::text[]) as target (id, name)
+    where exists (
+      select from owners o left join audit_cursors c on c.target = target.id and c.org_id = o.id
+      where o.id is not null
+        and exists (select from ${rows} p where p.org_id = o.id and p.seq > coalesce(c.seq, 0)))
+    order by 1 limit ${constant(most + 1)}`;
+}
+
+/** Who may need rows of a table. */
+const needs: Record<PartitionedTable, readonly { why: Need["why"]; names: (asked: Asked) => Sql }[]> = {
+  attestations: [
+    { why: "runs", names: runsWithAttestations },
+    { why: "goes on", names: trailsThatGoOn },
+  ],
+  trail_events: [
+    { why: "runs", names: runsWithEvents },
+    { why: "goes on", names: trailsThatGoOn },
+  ],
+  audit_log: [{ why: "not sent", names: targetsBehind }],
+};
+
+/** Lists why rows of a partition are still needed, nothing when they are not. Reads the partition, and stops nobody. */
+export async function listNeeds(
+  db: Executor,
+  table: PartitionedTable,
+  partition: string,
+  options: NeedOptions,
+): Promise<Need[]> {
+  const asked = { ...options, rows: identifier(partition) };
+  const found: Need[] = [];
+  for (const { why, names } of needs[table]) {
+    const rows = await db.all(query({ name: text })`${names(asked)}`);
+    if (rows.length > 0) found.push({ why, names: rows.map(({ name }) => name) });
+  }
+  return found;
+}
+
+/** Lists the organizations, or the log of the instance, that have rows in a partition. */
 export async function listOwners(db: Executor, partition: string): Promise<string[]> {
-  const rows = await db.all(query({ id: uuid })`
-    select distinct org_id as id from ${identifier(partition)} order by 1`);
-  return rows.map(({ id }) => id);
+  const rows = await db.all(query({ id: nullable(uuid) })`
+    with ${ownersOf(identifier(partition))} select id from owners where id is not null`);
+  return rows.flatMap(({ id }) => id ?? []);
 }

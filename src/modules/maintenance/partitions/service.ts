@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Executor, Tx } from "../../../db/connect.ts";
-import { sqlState, sqlStateOf } from "../../../db/sqlstate.ts";
+import type { Executor } from "../../../db/connect.ts";
 import { transaction } from "../../../db/transaction.ts";
 import { invalid } from "../../../domain/errors.ts";
 import {
   addMonths,
-  beginningOf,
   defaultPartitionOf,
   type Month,
   monthOf,
@@ -19,9 +17,7 @@ import {
   partitionedTables,
   writeMonth,
 } from "../../../domain/partitions.ts";
-import type { Actor } from "../../../domain/principal.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { recorded } from "../../kernel/audit/service.ts";
 import { findTableKind, listPartitions } from "./catalog-store.ts";
 import {
   copyNextRows,
@@ -31,11 +27,10 @@ import {
   findExtremes,
   hasSameRows,
   insertCopy,
-  liftTimeLimit,
   listCopies,
   updateSwitched,
 } from "./copy-store.ts";
-import { findNeed, listOwners } from "./removal-store.ts";
+import { unhurried, whenFree } from "./patience-service.ts";
 import {
   addPartitions,
   analyzeTable,
@@ -43,9 +38,7 @@ import {
   createCopyTrigger,
   dropCopy,
   dropFormer,
-  dropPartition,
   hasSameColumns,
-  limitWaiting,
   switchTables,
 } from "./shape-store.ts";
 
@@ -53,33 +46,6 @@ type PartitionDeps = Pick<Deps, "db" | "clock">;
 
 /** How many rows are copied in one transaction. */
 const batch = 2_000;
-
-/** How often a lock is tried that others must not wait for. */
-const attempts = 30;
-
-/** Runs a transaction whose locks give up soon, again and again while the table is busy. */
-async function whenFree(deps: PartitionDeps, work: (tx: Tx) => Promise<void>): Promise<void> {
-  for (let attempt = 1; ; attempt += 1)
-    try {
-      return await transaction(deps.db, async (tx) => {
-        await limitWaiting(tx);
-        await work(tx);
-      });
-    } catch (error) {
-      const isBusy =
-        sqlStateOf(error instanceof Error ? (error.cause ?? error) : error) === sqlState.lockNotAvailable;
-      if (!isBusy || attempt === attempts) throw error;
-      await sleep(1000);
-    }
-}
-
-/** Runs statements that read or change whole tables, for as long as that takes. */
-function unhurried<T>(deps: Pick<Deps, "db">, work: (tx: Tx) => Promise<T>): Promise<T> {
-  return transaction(deps.db, async (tx) => {
-    await liftTimeLimit(tx);
-    return work(tx);
-  });
-}
 
 /** Tells whether a table is partitioned. */
 export async function isPartitioned({ db }: Pick<Deps, "db">, table: PartitionedTable): Promise<boolean> {
@@ -226,40 +192,4 @@ export async function keepPartitionsAhead(deps: PartitionDeps): Promise<void> {
     });
     await unhurried(deps, (tx) => analyzeTable(tx, table));
   }
-}
-
-/**
- * Removes all rows of a partitioned table from before a month. Each month goes in one short lock, whatever is in it.
- * @returns the months removed.
- * @throws AppError validation, before anything is removed, when something refers to rows of such a month that still runs or
- * was reported to later.
- */
-export async function removeBefore(
-  deps: PartitionDeps,
-  actor: Actor,
-  table: PartitionedTable,
-  until: Month,
-): Promise<Month[]> {
-  if (!(await isPartitioned(deps, table))) throw invalid(`Table ${table} is not partitioned`);
-  if (monthsBetween(until, monthOf(deps.clock.now())) < 0)
-    throw invalid(`${writeMonth(until)} is in the future`);
-  const partitions = (await listPartitions(deps.db, table)).flatMap((name) => {
-    const month = monthOfPartition(table, name);
-    return month !== undefined && monthsBetween(month, until) > 0 ? [{ name, month }] : [];
-  });
-  for (const { name, month } of partitions) {
-    const why = await unhurried(deps, (tx) =>
-      findNeed(tx, table, { partition: name, until: beginningOf(until) }),
-    );
-    if (why !== undefined) throw invalid(`${writeMonth(month)} of ${table} is still needed: ${why} then`);
-  }
-  for (const { name, month } of partitions) {
-    // Before it: who holds the log's counter must not wait for a table.
-    for (const id of await unhurried(deps, (tx) => listOwners(tx, name)))
-      await recorded(deps, { org: { id }, actor }, async (_tx, record) =>
-        record("partition", `${table} ${writeMonth(month)}`),
-      );
-    await whenFree(deps, (tx) => dropPartition(tx, table, name));
-  }
-  return partitions.map(({ month }) => month);
 }

@@ -45,12 +45,13 @@ function trailsOf(orgId: string): Sql {
  * Writes SQL for whether flows may know something else of what runs in the environment `e` since its last report. Who
  * changes what flows know appends to the audit log in the same transaction, and its numbers are in the order of commits:
  * what has happened since are the entries after `r.seen_seq`. They are followed to the trails they are about, whose
- * verdicts they have written again, and on to the artifacts there.
+ * verdicts they have written again, and on to the artifacts there. Where entries after it were removed, nobody knows any more what
+ * they were about, and all that runs is looked at.
  */
 export function hasNews(orgId: string): Sql {
   return sql`(
     with entries as materialized (
-      select l.resource_type, l.resource from audit_log l
+      select l.seq, l.resource_type, l.resource from audit_log l
       where l.org_id = ${orgId}::uuid and l.seq > r.seen_seq order by l.seq limit ${constant(few.entries + 1)}
     ), touched as materialized (
       select t.trail_id from entries n left join lateral (${trailsOf(orgId)}) t on true
@@ -62,6 +63,8 @@ export function hasNews(orgId: string): Sql {
       limit ${constant(few.artifacts + 1)}
     )
     select (select count(*) > ${constant(few.entries)} from entries)
+      -- Numbers are given without gaps: where some are missing, months of the log were removed.
+      or (select coalesce(max(seq) - r.seen_seq > count(*), false) from entries)
       or (select coalesce(bool_or(trail_id is null), false) or count(*) > ${constant(few.trails)} from touched)
       or (select count(*) > ${constant(few.artifacts)} from named)
       or exists (
