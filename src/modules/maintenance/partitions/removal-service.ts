@@ -22,7 +22,7 @@ type RemovalDeps = Pick<Deps, "db" | "clock" | "config">;
 export const usualQuietDays = 30;
 
 /** What is removed. */
-export interface Removal {
+interface Removal {
   /** Everything from before this month. */
   until: Month;
   /** Days for which nothing was reported to a trail that is over. */
