@@ -101,44 +101,6 @@ describe("rules of an organization", () => {
     expect([answer.status, Object.keys(answer.json.errors)]).toEqual([400, [location]]);
   });
 
-  it("are not replaced by who has read others, and tell them so", async () => {
-    const here = await app.org();
-    const path = rulesOf(here);
-    const read = (await here.admin.get(path)).json;
-    const { version } = read;
-    const first = await put(here.admin, path, { unused_days: 90, version });
-    expect(first.status).toBe(200);
-    expect(first.json.version).not.toBe(version);
-    const second = await put(here.admin, path, { require_expiry: true, version });
-    expect([second.status, second.json]).toEqual([
-      409,
-      {
-        message: "Somebody else has changed these rules meanwhile: read them again",
-        reason: "changed_meanwhile",
-      },
-    ]);
-    expect((await here.admin.get(path)).json).toMatchObject({ unused_days: 90, require_expiry: false });
-    expect((await put(here.admin, path, { require_expiry: true, version: first.json.version })).status).toBe(
-      200,
-    );
-    // Changed and changed back they are what was read. Who sends no version replaces whatever is there.
-    expect((await put(here.admin, path, {})).json.version).toBe(version);
-    expect((await put(here.admin, path, { warn_days: 3, version })).status).toBe(200);
-    expect((await put(here.admin, path, { version: "v".repeat(65) })).status).toBe(400);
-    expect(await logOf(here.admin, here.name, "settings_changed")).toHaveLength(4);
-  });
-
-  it("are kept from one of two who save at once", async () => {
-    const here = await app.org();
-    const path = rulesOf(here);
-    const { version } = (await here.admin.get(path)).json;
-    const days = [30, 60, 90, 120];
-    const answers = await Promise.all(
-      days.map((unused_days) => put(here.admin, path, { unused_days, version })),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
-  });
-
   it("refuse more than 256 networks", async () => {
     const many = Array.from({ length: 257 }, (_each, index) => `10.0.${index % 256}.0/24`);
     expect((await put(org.admin, rulesOf(org), { allowed_addresses: many })).status).toBe(400);
@@ -417,15 +379,5 @@ describe("people who come by the sign-in provider", () => {
     } finally {
       await plain.close();
     }
-  });
-});
-
-describe("rules of the installation", () => {
-  it("are not replaced by who has read others, either", async () => {
-    const path = "/instance/security";
-    const { version } = (await root.client.get(path)).json;
-    expect((await put(root.client, path, { warn_days: 20, version })).status).toBe(200);
-    expect((await put(root.client, path, { warn_days: 21, version })).status).toBe(409);
-    expect((await put(root.client, path, {})).json.version).toBe(version);
   });
 });
