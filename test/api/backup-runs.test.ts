@@ -111,7 +111,8 @@ describe("what is known of backups", () => {
     const connection = await openDedicated(app.deps.db);
     cut = connection.cut;
     const { rows } = await app.deps.db.pool.query<{ pid: number }>(
-      "select pid from pg_locks where locktype = 'advisory' and objsubid = 1 and pid <> pg_backend_pid()",
+      `select pid from pg_locks where locktype = 'advisory' and objsubid = 1 and pid <> pg_backend_pid()
+         and database = (select oid from pg_database where datname = current_database())`,
     );
     for (const { pid } of rows)
       await app.deps.db.pool.query("select pg_terminate_backend($1::integer)", [pid]);
