@@ -2,10 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { type Config, loadSecretKey } from "../config.ts";
+import { isDistributed } from "../db/citus/distribute.ts";
 import type { Database } from "../db/connect.ts";
 import { findQuarantine } from "../db/restore-state.ts";
 import { findSecretKey } from "../db/secret-key.ts";
 import {
+  type Diagnosis,
   judgeArchiver,
   judgeBackupAge,
   judgeConnections,
@@ -55,6 +57,15 @@ const besidePool = 4;
 export function ownSecrets(config: Config): SecretBox | undefined {
   if (config.secretKey === undefined && !existsSync(join(config.dataDir, "secret-key"))) return undefined;
   return createSecretBox(loadSecretKey(config));
+}
+
+/** Looks how long ago the last success of a kind was. @returns undefined on Citus, whose nodes are backed up by other means. */
+async function lookAtRuns(
+  db: Database,
+  kind: "backup" | "restore_drill",
+  judge: (age: number | undefined) => Diagnosis,
+): Promise<Diagnosis | undefined> {
+  return (await isDistributed(db.pool)) ? undefined : judge(await ageOf(db, kind));
 }
 
 /** How many seconds ago the last success of a kind was; undefined without any. */
@@ -177,7 +188,7 @@ export function databaseChecks(db: Database, config: Config): DoctorCheck[] {
     ...upkeepChecks(db, config),
     ...serverChecks(db, config),
     ...keyChecks(db, config),
-    { group: "backups", name: "backup", look: async () => judgeBackupAge(await ageOf(db, "backup")) },
-    { group: "backups", name: "drill", look: async () => judgeDrillAge(await ageOf(db, "restore_drill")) },
+    { group: "backups", name: "backup", look: () => lookAtRuns(db, "backup", judgeBackupAge) },
+    { group: "backups", name: "drill", look: () => lookAtRuns(db, "restore_drill", judgeDrillAge) },
   ];
 }

@@ -1,5 +1,5 @@
 import type { Executor } from "../../../db/connect.ts";
-import { boolean, float, integer, nullable, text } from "../../../db/row.ts";
+import { boolean, float, integer, nullable, text, uuid } from "../../../db/row.ts";
 import { constant, identifier, moment, query, sql } from "../../../db/sql.ts";
 import type { ArchiverState, ConnectionUse, KeyCounts, TableState } from "../../../domain/doctor.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
@@ -30,9 +30,18 @@ const broken = { org: text };
 
 /** Where organizations count something without gaps: its table, its number there, and the latest one at the organization. */
 const counted = {
-  audit_log: { number: sql`l.seq`, latest: sql`audit_seq` },
-  builds: { number: sql`l.number`, latest: sql`build_number` },
+  audit_log: { number: sql`l.seq`, latest: sql`c.audit_seq` },
+  builds: { number: sql`l.number`, latest: sql`c.build_number` },
 } as const;
+
+/** Lists the organizations that have the most of a table. */
+async function listLargest(db: Executor, table: keyof typeof counted): Promise<string[]> {
+  const { latest } = counted[table];
+  const rows = await db.all(query(`doctor-largest-${table}`, { id: uuid })`
+    select c.org_id as id from org_counters c where ${latest} > 0
+    order by ${latest} desc limit ${constant(looked.organizations)}`);
+  return rows.map(({ id }) => id);
+}
 
 /**
  * Lists organizations in which the latest numbers of a table have gaps, or do not end with the counter. Of a log that is divided
@@ -40,21 +49,23 @@ const counted = {
  */
 export async function listGapsAtEnd(db: Executor, table: keyof typeof counted): Promise<string[]> {
   const { number, latest } = counted[table];
+  // By a statement before: Citus looks at rows beside others of their organization, but not beside the result of a limit.
+  const largest = await listLargest(db, table);
+  if (largest.length === 0) return [];
   const rows = await db.all(query(`doctor-gaps-${table}`, broken)`
-    select c.org_id::text as org
-    from (select org_id, ${latest} as latest from org_counters where ${latest} > 0
-      order by ${latest} desc limit ${constant(looked.organizations)}) c
+    select c.org_id::text as org from org_counters c
     cross join lateral (select count(*) as found, min(${number}) as least, max(${number}) as most from ${identifier(table)} l
-      where l.org_id = c.org_id and ${number} > c.latest - ${constant(looked.numbers)}) f
-    where ${isBroken(table)} order by 1`);
+      where l.org_id = c.org_id and ${number} > ${latest} - ${constant(looked.numbers)}) f
+    where c.org_id = any(${largest}::uuid[]) and ${isBroken(table)} order by 1`);
   return rows.map(({ org }) => org);
 }
 
 /** Writes whether the numbers `f` do not fit the counter `c`. */
 function isBroken(table: keyof typeof counted) {
+  const { latest } = counted[table];
   const isDivided = sql`exists (select from pg_class where oid = ${table}::regclass and relkind = 'p')`;
-  return sql`case when ${isDivided} then coalesce(f.most <> c.latest or f.found <> f.most - f.least + 1, false)
-    else f.most is distinct from c.latest or f.found <> least(c.latest, ${constant(looked.numbers)}) end`;
+  return sql`case when ${isDivided} then coalesce(f.most <> ${latest} or f.found <> f.most - f.least + 1, false)
+    else f.most is distinct from ${latest} or f.found <> least(${latest}, ${constant(looked.numbers)}) end`;
 }
 
 /** Reads how many connections ordinary users may have, and how many there are. */
