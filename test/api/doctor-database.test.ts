@@ -2,9 +2,12 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { makeCheck } from "../../src/cli/doctor-checks.ts";
 import { databaseChecks } from "../../src/cli/doctor-database.ts";
+import { examine } from "../../src/cli/doctor.ts";
+import { isDistributed } from "../../src/db/citus/distribute.ts";
 import { listGapsAtEnd } from "../../src/modules/maintenance/health/doctor-store.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { buildWeb } from "../support/builds-of-web.ts";
+import { urlOf } from "../support/databases.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -30,6 +33,16 @@ describe("what the doctor looks at in the database", () => {
     );
   });
 
+  // Elsewhere they are looked at, which is tried with the command.
+  it.runIf(inject("cluster"))("are no plans on Citus", async () => {
+    const { config, db } = app.deps;
+    const databaseUrl = urlOf(inject("postgres"), app.database);
+    expect(await isDistributed(db.pool)).toBe(true);
+    const { findings, not_checked } = await examine({ ...config, databaseUrl }, { plans: true });
+    expect(findings.filter(({ group }) => group === "plans")).toEqual([]);
+    expect(not_checked).toContain("plans");
+  });
+
   it.each([
     ["audit_log", "audit_seq"],
     ["builds", "build_number"],
@@ -37,7 +50,7 @@ describe("what the doctor looks at in the database", () => {
     const orgs = await Promise.all([app.org(), app.org(), app.org()]);
     for (const org of orgs) await buildWeb(org, "1");
     expect(await listGapsAtEnd(app.deps.db, table)).toEqual([]);
-    const { id } = orgs[1]!;
+    const { id } = orgs[1];
     const { pool } = app.deps.db;
     await pool.query(`update org_counters set ${counter} = ${counter} + 1 where org_id = $1`, [id]);
     expect(await listGapsAtEnd(app.deps.db, table)).toEqual([id]);

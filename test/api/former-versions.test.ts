@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 
+import { splitStatements } from "../../src/db/sql-statements.ts";
 import { printFlows } from "../../src/domain/snapshot/print.ts";
 import type { SnapshotFlow } from "../../src/domain/snapshot/provenance.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -55,7 +56,10 @@ async function makeFormer(environment: string): Promise<void> {
   );
   expect(documents.rows.every(({ doc }) => doc.includes("\u0004"))).toBe(true);
   const client = await pool.connect();
-  await client.query("set session_replication_role = replica");
+  await client.query("begin");
+  // On Citus the rows are on a worker, which is told of settings of a transaction; elsewhere it means nothing.
+  await client.query("set local citus.propagate_set_commands = 'local'");
+  await client.query("set local session_replication_role = replica");
   await client.query(
     `update snapshot_artifacts a
     set running = o.running, flows = d.flows, findings = f.findings, digest = o.digest, facts = o.facts, follows = o.follows,
@@ -84,7 +88,9 @@ async function makeFormer(environment: string): Promise<void> {
     new URL("../../migrations/0072-flows-beside-documents.sql", import.meta.url),
     "utf8",
   );
-  await client.query(migration.slice(migration.indexOf("drop index")));
+  await client.query("commit");
+  for (const statement of splitStatements(migration.slice(migration.indexOf("drop index"))))
+    await client.query(statement);
   client.release(true);
 }
 

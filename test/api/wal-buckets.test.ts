@@ -289,7 +289,8 @@ describe.each(cases)("an archive %s", { timeout: 240_000 }, (_, { isEncrypted, i
     expect(await readWalState(depsOf())).toMatchObject({ isFailing: false });
 
     const places = rootOf(config).below(archive.life);
-    const before = (await places.below("wal").list()).files.length;
+    const listLog = async () => (await places.below("wal").list()).files.map(({ name }) => name);
+    const before = await listLog();
     const countBases = async (): Promise<number> => {
       const { backups, encrypted } = await listBackups(places.below("base"));
       return backups.length + encrypted.length;
@@ -302,7 +303,9 @@ describe.each(cases)("an archive %s", { timeout: 240_000 }, (_, { isEncrypted, i
     config = { ...config, wal: { ...config.wal!, keepSeconds: 86_400 } };
     await makeDueBase(depsOf(), "1");
     expect(await countBases()).toBe(2);
-    expect((await places.below("wal").list()).files.length).toBeLessThan(before);
+    // More of the log may have come meanwhile.
+    const left = await listLog();
+    expect(before.filter((name) => !left.includes(name))).not.toEqual([]);
   });
 
   it("knows a physical backup again whose maker ended before it was noted", async () => {
