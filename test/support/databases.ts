@@ -98,9 +98,15 @@ export async function giveDatabase(connection: Connection, name: string, owner: 
 }
 
 export async function dropDatabase(connection: Connection, name: string): Promise<void> {
-  const drop = (): Promise<void> => runOnAll(connection, `drop database if exists "${name}" with (force)`);
   // Nodes of a cluster connect to each other of themselves, also while one is being removed.
-  await ((await isCluster(connection)) ? drop().catch(drop) : drop());
+  const attempts = (await isCluster(connection)) ? 10 : 1;
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      await runOnAll(connection, `drop database if exists "${name}" with (force)`);
+      return;
+    } catch (error) {
+      if (attempt === attempts) throw error;
+    }
 }
 
 /** Makes a new database one of the cluster. */
