@@ -271,7 +271,7 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
         WAYBILL_OIDC_CLIENT_SECRET: "that ended",
       },
       { openFiles: 1_000 },
-    ).finally(() => rm(dataDir, { recursive: true }));
+    ).finally(() => void rm(dataDir, { recursive: true }));
     expectFound(examined, "plain_http", "warning", /plain HTTP beyond/, /WAYBILL_TLS_CERT/);
     expectFound(examined, "descriptors", "warning", /1000 files/, /LimitNOFILE/);
     expectFound(examined, "file_system", "warning", /tmpfs/, /disk or a volume/);

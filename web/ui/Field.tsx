@@ -6,7 +6,7 @@ import { Icon } from "./Icon.tsx";
 /** The class of controls that stand without a field around them. */
 export const controlClass = styles["input"] ?? "";
 
-interface FieldProps {
+export interface FieldProps {
   label: string;
   hint?: ReactNode;
   /** What is wrong with it. */

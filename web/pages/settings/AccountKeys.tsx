@@ -10,7 +10,7 @@ import { type ApiKey, ApiKeys, MakeKey, NewKey } from "../../parts/ApiKeys.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
 import { ShownOnce } from "../../parts/ShownOnce.tsx";
 import { Button } from "../../ui/Button.tsx";
-import { Field } from "../../ui/Field.tsx";
+import { Field, type FieldProps } from "../../ui/Field.tsx";
 import { Quiet } from "../../ui/Layout.tsx";
 import { Time, useNow } from "../../ui/Time.tsx";
 import { accountKeysQuery, securityQuery } from "./queries.ts";
@@ -44,9 +44,40 @@ function useEndRules(org: string): EndRules {
   };
 }
 
+interface ChoiceProps<Value> extends Omit<FieldProps, "children"> {
+  /** Each with the words that say it. */
+  choices: readonly (readonly [Value, string])[];
+  chosen: Value;
+  onChoose: (value: Value) => void;
+}
+
+/** Asks for one of some values. */
+function Choice<Value extends string | number>({ choices, chosen, onChoose, ...field }: ChoiceProps<Value>) {
+  return (
+    <Field {...field}>
+      {(tie) => (
+        <select
+          {...tie}
+          value={chosen}
+          onChange={({ target }) => {
+            const found = choices.find(([value]) => String(value) === target.value);
+            if (found !== undefined) onChoose(found[0]);
+          }}
+        >
+          {choices.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
 /** Gives a key another secret, and shows it. */
 function Rotate({ org, name, apiKey, onClose }: OfKey) {
-  const [grace_period_hours, setGrace] = useState(24);
+  const [grace_period_hours, setGrace] = useState<number>(24);
   const [chosen, setEnd] = useState<KeyEnd>();
   const rules = useEndRules(org);
   const now = useNow();
@@ -71,39 +102,23 @@ function Rotate({ org, name, apiKey, onClose }: OfKey) {
       input={{ params: { org, name, key_id: apiKey.id }, body }}
       onClose={onClose}
     >
-      <Field label="The former secret works for another" hint="So that whoever uses it has time to change.">
-        {(tie) => (
-          <select
-            {...tie}
-            value={grace_period_hours}
-            onChange={(event) => setGrace(Number(event.target.value))}
-          >
-            {graces.map(([hours, words]) => (
-              <option key={hours} value={hours}>
-                {words}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label="The key works" wrong={wrongField(rotate.error, "expires_at")}>
-        {(tie) => (
-          <select
-            {...tie}
-            value={end}
-            onChange={({ target: { value } }) => {
-              rotate.reset();
-              setEnd(choices.find(([choice]) => String(choice) === value)?.[0]);
-            }}
-          >
-            {choices.map(([choice, words]) => (
-              <option key={choice} value={choice}>
-                {words}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <Choice
+        label="The former secret works for another"
+        hint="So that whoever uses it has time to change."
+        choices={graces}
+        chosen={grace_period_hours}
+        onChoose={setGrace}
+      />
+      <Choice
+        label="The key works"
+        wrong={wrongField(rotate.error, "expires_at")}
+        choices={choices}
+        chosen={end}
+        onChoose={(choice) => {
+          rotate.reset();
+          setEnd(choice);
+        }}
+      />
     </ActionDialog>
   );
 }
