@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 import { root, sourceDate } from "./stage.mjs";
@@ -12,6 +22,14 @@ function put(from, to, mode = 0o644) {
   mkdirSync(dirname(to), { recursive: true });
   cpSync(from, to);
   chmodSync(to, mode);
+}
+
+/** Adds up in KiB what a tree takes, as `dpkg-gencontrol` does. File systems differ in what they say of folders. */
+function installedSize(tree) {
+  const sizes = readdirSync(tree, { recursive: true, withFileTypes: true }).map((one) =>
+    one.isFile() ? Math.ceil(statSync(join(one.parentPath, one.name)).size / 1024) : 1,
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /**
@@ -31,13 +49,13 @@ export function makeDeb(staged, output, { version, platform }) {
   put(part("sysusers.conf"), join(tree, "usr/lib/sysusers.d/waybill.conf"));
   put(part("waybill.env"), join(tree, "etc/waybill/waybill.env"), 0o640);
 
-  const size = execFileSync("du", ["-sk", "--apparent-size", tree], { encoding: "utf8" }).split("\t")[0];
+  const size = installedSize(tree);
   for (const script of ["postinst", "prerm", "postrm"])
     put(part(script), join(tree, "DEBIAN", script), 0o755);
   const control = readFileSync(part("control"), "utf8")
     .replace("@VERSION@", version)
     .replace("@ARCHITECTURE@", architecture)
-    .replace("@SIZE@", size);
+    .replace("@SIZE@", String(size));
   writeFileSync(join(tree, "DEBIAN", "control"), control);
   writeFileSync(join(tree, "DEBIAN", "conffiles"), "/etc/waybill/waybill.env\n");
   // Whatever the umask of who builds is.
