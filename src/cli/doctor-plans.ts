@@ -5,7 +5,12 @@ import { sqlStateOf } from "../db/sqlstate.ts";
 import { growingTables } from "../domain/migration-effects.ts";
 import { outlineOf, type PlanStep, type StatementPlan, wholeReads } from "../domain/plans.ts";
 import { findCaller } from "../modules/kernel/access/store.ts";
-import { findSample, listTableRows, type Sample } from "../modules/maintenance/health/sample-store.ts";
+import {
+  findSample,
+  listStatementHistories,
+  listTableRows,
+  type Sample,
+} from "../modules/maintenance/health/sample-store.ts";
 import { findTrailAttestations } from "../modules/process/attestations/read-store.ts";
 import { listArtifactNames } from "../modules/process/attestations/store.ts";
 import { listBuilds } from "../modules/process/builds/store.ts";
@@ -130,15 +135,18 @@ interface PlanFinding {
   plan: StatementPlan | string;
 }
 
+/** A plan, and what PostgreSQL counts its statement under. */
+type KnownPlan = Omit<StatementPlan, "history"> & { queryId: string | undefined };
+
 async function planOf(
   db: Database,
   { name, ask }: { name: string; ask: (db: Tx) => Promise<unknown> },
   tables: ReadonlyMap<string, number>,
-): Promise<StatementPlan | string> {
+): Promise<KnownPlan | string> {
   const sent = await captureStatement(name, ask);
   if (sent === undefined) throw new Error(`No statement is run under the name ${name}`);
   try {
-    const { Plan: plan, ...times } = await explain(db, sent, patienceMs);
+    const { Plan: plan, queryId, ...times } = await explain(db, sent, patienceMs);
     const step = plan as PlanStep;
     return {
       name,
@@ -147,6 +155,7 @@ async function planOf(
       rows: Math.round((step["Actual Rows"] ?? 0) * (step["Actual Loops"] ?? 0)),
       whole: wholeReads(step, tables),
       outline: outlineOf(step),
+      queryId,
     };
   } catch (error) {
     const state = sqlStateOf(error);
@@ -157,6 +166,20 @@ async function planOf(
   }
 }
 
+/** Adds what was counted of statements before they were looked at. */
+async function withHistories(
+  db: Database,
+  found: readonly { name: string; plan: KnownPlan | string }[],
+): Promise<PlanFinding[]> {
+  const ids = found.flatMap(({ plan }) => (typeof plan === "string" ? [] : (plan.queryId ?? [])));
+  const histories = await listStatementHistories(db, ids);
+  return found.map(({ name, plan }) => {
+    if (typeof plan === "string") return { name, plan };
+    const { queryId, ...known } = plan;
+    return { name, plan: { ...known, history: histories.get(queryId ?? "") } };
+  });
+}
+
 /**
  * Runs the statements that are run most, each once with values that the database has, in transactions that write nothing and are
  * rolled back.
@@ -165,12 +188,12 @@ async function planOf(
 export async function lookAtPlans(db: Database): Promise<{ plans: PlanFinding[]; missing: string[] }> {
   const sample = await findSample(db);
   const tables = await listTableRows(db, growingTables);
-  const plans: PlanFinding[] = [];
+  const plans: { name: string; plan: KnownPlan | string }[] = [];
   const missing: string[] = [];
   for (const { name, ask } of hotStatements) {
     const run = sample && ask(sample);
     if (run === undefined) missing.push(name);
     else plans.push({ name, plan: await planOf(db, { name, ask: run }, tables) });
   }
-  return { plans, missing };
+  return { plans: await withHistories(db, plans), missing };
 }

@@ -25,7 +25,18 @@ interface Explained {
   Plan: object;
   "Planning Time": number;
   "Execution Time": number;
+  /** By which `pg_stat_statements` knows it, as digits; undefined where PostgreSQL computes none. */
+  queryId: string | undefined;
 }
+
+/** Reads what was explained. The identifier has more digits than a number holds. */
+function readExplained(text: string): Explained {
+  const [explained] = JSON.parse(text) as [Omit<Explained, "queryId">];
+  return { ...explained, queryId: /^\s*"Query Identifier": (-?\d+)/m.exec(text)?.[1] };
+}
+
+/** Takes a column as the text that it came in. */
+const asText = { getTypeParser: () => String };
 
 /**
  * Runs a statement once in a transaction that can write nothing and is rolled back, by the plan that prepared statements get for all
@@ -40,12 +51,13 @@ export async function explain(db: Database, { text, values }: Sent, ms: number):
       set local plan_cache_mode = force_generic_plan`);
     await client.query(`prepare waybill_explained as ${text}`);
     const given = values.length === 0 ? "" : `(${values.map(literalOf).join(", ")})`;
-    const { rows } = await client.query<{ "QUERY PLAN": [Explained] }>(
-      `explain (analyze, format json) execute waybill_explained${given}`,
-    );
+    const { rows } = await client.query<{ "QUERY PLAN": string }>({
+      text: `explain (analyze, verbose, format json) execute waybill_explained${given}`,
+      types: asText,
+    });
     const [row] = rows;
     if (row === undefined) throw new Error("PostgreSQL explains nothing");
-    return row["QUERY PLAN"][0];
+    return readExplained(row["QUERY PLAN"]);
   } finally {
     // A statement that was prepared outlives the transaction.
     await client.query("rollback").catch(() => {});

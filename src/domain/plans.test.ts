@@ -68,11 +68,18 @@ describe("judgePlan", () => {
     rows: 1,
     whole: [],
     outline: outlineOf(below()),
+    history: undefined,
   };
 
   it("is content with what reads little", () => {
     expect(judgePlan(plan)).toEqual({ status: "ok", detail: "1.3 ms, 1 row", remedy: null });
     expect(judgePlan({ ...plan, ms: 12.6, rows: 20 }).detail).toBe("13 ms, 20 rows");
+    expect(judgePlan({ ...plan, history: { calls: 12_345, mean_ms: 0.31 } }).detail).toBe(
+      "1.3 ms, 1 row; run 12,345 times before, 0.3 ms on average",
+    );
+    expect(judgePlan({ ...plan, history: { calls: 1, mean_ms: 20.2 } }).detail).toBe(
+      "1.3 ms, 1 row; run once before, 20 ms on average",
+    );
   });
 
   it("warns of what reads all of a table, and of what could not be run", () => {

@@ -25,6 +25,13 @@ interface PlanOutline {
   steps: PlanOutline[];
 }
 
+/** What a statement has taken since PostgreSQL counts. */
+export interface StatementHistory {
+  calls: number;
+  /** Milliseconds of running it once, on average. */
+  mean_ms: number;
+}
+
 /** What a statement took. */
 export interface StatementPlan {
   name: string;
@@ -36,6 +43,8 @@ export interface StatementPlan {
   /** Growing tables, and partitions of such, that it read from end to end. */
   whole: string[];
   outline: PlanOutline;
+  /** undefined where `pg_stat_statements` is not loaded, or has not seen it. */
+  history: StatementHistory | undefined;
 }
 
 /** Leaves of a plan what says how it works: types of steps, names of tables and indexes, numbers. */
@@ -82,6 +91,12 @@ export function wholeReads(step: PlanStep, tables: ReadonlyMap<string, number>):
 
 const milliseconds = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 
+function historyInWords(history: StatementHistory | undefined): string {
+  if (history === undefined) return "";
+  const times = history.calls === 1 ? "once" : `${history.calls.toLocaleString("en")} times`;
+  return `; run ${times} before, ${milliseconds(history.mean_ms)} on average`;
+}
+
 /** Judges a statement by its plan, or by why there is none. */
 export function judgePlan(found: StatementPlan | string): Diagnosis {
   if (typeof found === "string")
@@ -89,7 +104,8 @@ export function judgePlan(found: StatementPlan | string): Diagnosis {
       found,
       "See whether the database is busy, and look again; then ask for help with a support bundle",
     );
-  const detail = `${milliseconds(found.ms)}, ${found.rows} row${found.rows === 1 ? "" : "s"}`;
+  const answered = `${found.rows} row${found.rows === 1 ? "" : "s"}`;
+  const detail = `${milliseconds(found.ms)}, ${answered}${historyInWords(found.history)}`;
   return found.whole.length === 0
     ? fine(detail)
     : warning(

@@ -1,6 +1,7 @@
 import type { Executor } from "../../../db/connect.ts";
-import { bytes, integer, json, nullable, type RowOf, text, uuid } from "../../../db/row.ts";
+import { boolean, bytes, float, integer, json, nullable, type RowOf, text, uuid } from "../../../db/row.ts";
 import { query } from "../../../db/sql.ts";
+import type { StatementHistory } from "../../../domain/plans.ts";
 
 const sample = {
   org_id: uuid,
@@ -55,4 +56,24 @@ export async function listTableRows(db: Executor, tables: readonly string[]): Pr
     where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
       and coalesce(root.relname, c.relname) = any(${tables}::text[])`);
   return new Map(rows.map(({ name, count }) => [name, count]));
+}
+
+/**
+ * Lists what PostgreSQL has counted of statements of this database, by their identifiers as digits: none where `pg_stat_statements` is not loaded
+ * and installed in the database.
+ */
+export async function listStatementHistories(
+  db: Executor,
+  ids: readonly string[],
+): Promise<Map<string, StatementHistory>> {
+  const { counts } = await db.one(query({ counts: boolean })`
+    select to_regclass('pg_stat_statements') is not null
+      and current_setting('shared_preload_libraries') like '%pg_stat_statements%' as counts`);
+  if (!counts || ids.length === 0) return new Map();
+  const rows = await db.all(query({ id: text, calls: integer, mean_ms: float })`
+    select s.queryid::text as id, sum(s.calls)::bigint as calls, sum(s.total_exec_time) / greatest(sum(s.calls), 1) as mean_ms
+    from pg_stat_statements s
+    where s.dbid = (select d.oid from pg_database d where d.datname = current_database()) and s.queryid::text = any(${ids}::text[])
+    group by s.queryid`);
+  return new Map(rows.map(({ id, calls, mean_ms }) => [id, { calls, mean_ms }]));
 }
