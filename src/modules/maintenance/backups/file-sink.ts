@@ -10,6 +10,12 @@ import type { Sink } from "./archive-writer.ts";
 /** What names of files end with that are being written, or were when somebody was interrupted. */
 export const partialSuffix = ".partial";
 
+/**
+ * So many bytes are brought to the disk at a time: all at once at the end, they would keep those waiting who have what they report brought
+ * there meanwhile.
+ */
+const flushedBytes = 8_000_000;
+
 async function writeAll(file: FileHandle, piece: Buffer): Promise<void> {
   for (let done = 0; done < piece.length;) done += (await file.write(piece, done)).bytesWritten;
 }
@@ -21,8 +27,15 @@ async function writeAll(file: FileHandle, piece: Buffer): Promise<void> {
 export async function openFileSink(path: string): Promise<Sink> {
   const partial = `${path}.${process.pid}${partialSuffix}`;
   const file = await open(partial, "w", 0o600);
+  let unflushed = 0;
   return {
-    write: (piece) => writeAll(file, piece),
+    write: async (piece) => {
+      await writeAll(file, piece);
+      unflushed += piece.length;
+      if (unflushed < flushedBytes) return;
+      unflushed = 0;
+      await file.datasync();
+    },
     finish: async () => {
       await file.sync();
       await file.close();
