@@ -53,7 +53,7 @@ const kills = Number(process.env["WAYBILL_TEST_BACKUP_KILLS"] ?? 3);
 const written = Number(process.env["WAYBILL_TEST_WRITTEN_BACKUPS"] ?? 1);
 
 /** Enough to keep the server busy, or for something to arrive. */
-const reporters = written > 1 ? 32 : 2;
+const reporters = written > 1 ? 64 : 2;
 
 /** How many attestations a backup has. */
 async function attestationsIn(file: string): Promise<number> {
