@@ -68,7 +68,8 @@ export async function listStatementHistories(
 ): Promise<Map<string, StatementHistory>> {
   const { counts } = await db.one(query({ counts: boolean })`
     select to_regclass('pg_stat_statements') is not null
-      and current_setting('shared_preload_libraries') like '%pg_stat_statements%' as counts`);
+      -- Of the library, which is there when that is loaded; what is loaded, not everybody may read.
+      and current_setting('pg_stat_statements.max', true) is not null as counts`);
   if (!counts || ids.length === 0) return new Map();
   const rows = await db.all(query({ id: text, calls: integer, mean_ms: float })`
     select s.queryid::text as id, sum(s.calls)::bigint as calls, sum(s.total_exec_time) / greatest(sum(s.calls), 1) as mean_ms
