@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
 import { generateIdentity, identityToRecipient } from "age-encryption";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 
 import { connect, type Database } from "../../src/db/connect.ts";
 import type { DoctorFinding } from "../../src/cli/doctor-checks.ts";
@@ -252,6 +252,7 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
     await once(provider, "listening");
     // What does not outlast the machine.
     const dataDir = await mkdtemp("/dev/shm/waybill-doctor-");
+    onTestFinished(() => rm(dataDir, { recursive: true }));
     const closed = await freePort();
     await query("select graphile_worker.add_job('backup', run_at => now() - interval '1 hour')");
     const examined = await examine(
@@ -271,7 +272,7 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
         WAYBILL_OIDC_CLIENT_SECRET: "that ended",
       },
       { openFiles: 1_000 },
-    ).finally(() => void rm(dataDir, { recursive: true }));
+    );
     expectFound(examined, "plain_http", "warning", /plain HTTP beyond/, /WAYBILL_TLS_CERT/);
     expectFound(examined, "descriptors", "warning", /1000 files/, /LimitNOFILE/);
     expectFound(examined, "file_system", "warning", /tmpfs/, /disk or a volume/);
