@@ -20,7 +20,7 @@ interface Options {
   rounds: number;
   rate: number;
   seconds: number;
-  nice: number;
+  byClock: boolean;
 }
 
 /** What `waybill backup --json` and `waybill restore --json` say. */
@@ -64,12 +64,19 @@ async function waybill(
 const rateOf = ({ table_bytes, seconds }: Pick<Ran, "table_bytes" | "seconds">): number =>
   table_bytes / megabyte / seconds;
 
-/** Makes backups one after the other. */
-async function makeBackups(dataDir: string, folder: string, count: number, niceness = 0): Promise<Ran[]> {
+/** What the server gives the backups that it makes by the clock. */
+const nicenessByClock = 10;
+
+/** Makes backups one after the other, as somebody by hand or as the server by the clock. */
+async function makeBackups(
+  dataDir: string,
+  folder: string,
+  { count, byClock }: { count: number; byClock: boolean },
+): Promise<Ran[]> {
   const made: Ran[] = [];
   for (let number = 0; number < count; number += 1) {
-    const args = ["backup", "--to", `${folder}/`];
-    made.push(await waybill(args, dataDir, { WAYBILL_DATA_DIR: dataDir }, niceness));
+    const args = ["backup", "--to", `${folder}/`, ...(byClock ? ["--scheduled"] : [])];
+    made.push(await waybill(args, dataDir, { WAYBILL_DATA_DIR: dataDir }, byClock ? nicenessByClock : 0));
     if (number < count - 1) await rm(made.at(-1)?.file ?? "", { force: true });
   }
   return made;
@@ -106,7 +113,7 @@ const line = (what: string, { rate, p50, p99, failed }: Noticed): string =>
 async function measureWriters(
   server: { url: string; key: string; dataDir: string },
   folder: string,
-  { rate, seconds, rounds, nice }: Options,
+  { rate, seconds, rounds, byClock }: Options,
 ): Promise<{ verdicts: Verdict[]; remarks: string[] }> {
   const mostSeconds = 600;
   await report(server, { rate, seconds: 5 });
@@ -117,7 +124,9 @@ async function measureWriters(
     const alone = await report(server, { rate, seconds });
     const stopping = new AbortController();
     const reporting = report(server, { rate, seconds: mostSeconds, stop: stopping.signal });
-    const [made] = await makeBackups(server.dataDir, folder, 1, nice).finally(() => stopping.abort());
+    const [made] = await makeBackups(server.dataDir, folder, { count: 1, byClock }).finally(() =>
+      stopping.abort(),
+    );
     const during = await reporting;
     await rm(made?.file ?? "", { force: true });
     ratios.push(during.p99 / alone.p99);
@@ -153,7 +162,7 @@ async function bench(options: Options): Promise<void> {
     const server = await startServer(dataDir);
     try {
       console.log("Making backups");
-      const alone = await makeBackups(dataDir, backups, options.rounds);
+      const alone = await makeBackups(dataDir, backups, { count: options.rounds, byClock: false });
       const last = alone.at(-1);
       if (last === undefined) throw new Error("There is no backup");
       const speed = median(alone.map(rateOf));
@@ -212,10 +221,6 @@ export function backupCommand(): Command {
     .addOption(
       new Option("--seconds <n>", "how long to report before each").argParser(whole(5, 600)).default(20),
     )
-    .addOption(
-      new Option("--nice <n>", "priority of backups while others report; 10 is that of those by the clock")
-        .argParser(whole(0, 19))
-        .default(0),
-    )
+    .option("--by-clock", "make those while others report as the server does by the clock", false)
     .action((options: Options) => bench(options));
 }

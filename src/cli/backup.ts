@@ -136,7 +136,14 @@ async function makeBackup(
     evidence,
     format,
     secretKey,
-  }: { sink: Sink; evidence: EvidenceChoice; format: Format; secretKey?: string },
+    unhurried,
+  }: {
+    sink: Sink;
+    evidence: EvidenceChoice;
+    format: Format;
+    secretKey?: string;
+    unhurried: boolean;
+  },
 ): Promise<MadeBackup> {
   const progress = showBytes("backup");
   const interrupted = interruption("Interrupted: there is no backup");
@@ -148,6 +155,7 @@ async function makeBackup(
       program: programVersion(),
       evidence,
       format,
+      unhurried,
       ...(earlier && { earlier }),
       ...(secretKey !== undefined && { secretKey }),
       report: progress.report,
@@ -219,6 +227,7 @@ function recordBackup(
         sink,
         evidence,
         format,
+        unhurried: scheduled,
         ...(secretKey !== undefined && { secretKey }),
       });
       const made = { ...written, bytes: encrypted?.bytes() ?? written.bytes };

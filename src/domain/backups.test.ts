@@ -1,13 +1,27 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { backupName, backupNamePattern, chooseOutdated, type DatedBackup, parseKeep } from "./backups.ts";
+import {
+  backupName,
+  backupNamePattern,
+  chooseOutdated,
+  type DatedBackup,
+  parseKeep,
+  shareOfTime,
+} from "./backups.ts";
 
 it("reads rules of what to keep", () => {
   expect(parseKeep("7d,4w,12m")).toEqual({ days: 7, weeks: 4, months: 12 });
   expect(parseKeep("3w")).toEqual({ days: 0, weeks: 3, months: 0 });
   for (const wrong of ["", "7", "d", "7d,7d", "0d", "7y", "-1d", "7d,"])
     expect(parseKeep(wrong)).toBeUndefined();
+});
+
+it("works for a quarter of the time, and for more where that would take longer than four hours", () => {
+  expect(shareOfTime(0)).toBe(0.25);
+  expect(shareOfTime(180e9)).toBe(0.25);
+  expect(shareOfTime(360e9)).toBe(0.5);
+  expect(shareOfTime(1e12)).toBe(1);
 });
 
 const day = 86_400;

@@ -20,6 +20,21 @@ export function parseKeep(text: string): KeepRule | undefined {
   return rule.days + rule.weeks + rule.months > 0 ? rule : undefined;
 }
 
+/** What a backup that does not rest gets through in a second, in bytes of tables; more on most machines. */
+const bytesEachSecond = 50_000_000;
+/** In what time a backup by the clock is to be done, even if others notice it then. */
+const wantedSeconds = 4 * 3600;
+const leastShare = 0.25;
+
+/**
+ * Says for how much of the time a backup by the clock works: a quarter, or what it needs to be done in four hours.
+ * @param bytes of the tables.
+ * @returns at most 1.
+ */
+export function shareOfTime(bytes: number): number {
+  return Math.min(1, Math.max(leastShare, bytes / bytesEachSecond / wantedSeconds));
+}
+
 /** A backup as the choice of what to keep sees it. */
 export interface DatedBackup {
   id: string;

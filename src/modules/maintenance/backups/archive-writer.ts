@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { ConcurrencyLimit } from "../../../lib/concurrency-limit.ts";
+import { type Pause, withoutRest } from "../../../lib/pace.ts";
 import { tarEnd, type TarEntry, tarFile } from "../../../lib/tar.ts";
 
 /** Where the bytes of a backup go. */
@@ -24,8 +25,12 @@ export interface ArchiveWriter {
   written(): number;
 }
 
-/** Begins an archive. @param modifiedAt what all files say of their time, in Unix seconds. */
-export function writeArchive(sink: Sink, modifiedAt: number): ArchiveWriter {
+/**
+ * Begins an archive.
+ * @param modifiedAt what all files say of their time, in Unix seconds.
+ * @param pause called after each piece that was written.
+ */
+export function writeArchive(sink: Sink, modifiedAt: number, pause: Pause = withoutRest): ArchiveWriter {
   const hash = createHash("sha256");
   const oneByOne = new ConcurrencyLimit(1);
   const modified_at = Math.floor(modifiedAt);
@@ -35,6 +40,7 @@ export function writeArchive(sink: Sink, modifiedAt: number): ArchiveWriter {
     hash.update(piece);
     written += piece.length;
     await sink.write(piece);
+    await pause();
   };
   const writeFile = async (entry: TarEntry): Promise<void> => {
     for await (const piece of tarFile(entry)) await write(piece);

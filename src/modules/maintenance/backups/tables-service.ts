@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { promisify } from "node:util";
-import { constants, gzip } from "node:zlib";
+import { once } from "node:events";
+import { constants, createGzip } from "node:zlib";
 
 import type { Dedicated } from "../../../db/dedicated.ts";
+import type { Pause } from "../../../lib/pace.ts";
 import type { ArchiveWriter } from "./archive-writer.ts";
 import { copyOutOf } from "./catalog-store.ts";
 import {
@@ -13,7 +14,23 @@ import {
   tableKey,
 } from "../../../domain/backup-format.ts";
 
-const compress = promisify(gzip);
+/** So many bytes are compressed between two pauses. */
+const pieceBytes = 128 * 1024;
+
+/** Compresses a part on another thread, piece by piece. */
+async function compress(part: Buffer, pause: Pause): Promise<Buffer> {
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  const compressed: Buffer[] = [];
+  gzip.on("data", (piece: Buffer) => compressed.push(piece));
+  const ended = once(gzip, "end");
+  for (let at = 0; at < part.length; at += pieceBytes) {
+    await new Promise<void>((done) => gzip.write(part.subarray(at, at + pieceBytes), () => done()));
+    await pause();
+  }
+  gzip.end();
+  await ended;
+  return Buffer.concat(compressed);
+}
 
 /** Gathers the pieces of a stream into parts of at least `partBytes`, and says which is the last. */
 async function* inParts(source: AsyncIterable<Buffer>): AsyncGenerator<{ part: Buffer; isLast: boolean }> {
@@ -31,14 +48,15 @@ async function* inParts(source: AsyncIterable<Buffer>): AsyncGenerator<{ part: B
 }
 
 /**
- * Writes all rows of a table into an archive. @param advance told how many bytes of it were read.
+ * Writes all rows of a table into an archive.
+ * @param step called between the pieces: with how many bytes of the table were read, and to rest.
  * @returns what a manifest says of it.
  */
 export async function writeTable(
   connection: Dedicated,
   archive: ArchiveWriter,
   table: BackupTable,
-  advance: (bytes: number) => void,
+  step: { advance(bytes: number): void; pause: Pause },
 ): Promise<TableLine> {
   const key = tableKey(table);
   const hash = createHash("sha256");
@@ -48,13 +66,14 @@ export async function writeTable(
     for await (const piece of rows as AsyncIterable<Buffer>) {
       hash.update(piece);
       bytes += piece.length;
-      advance(piece.length);
+      step.advance(piece.length);
       yield piece;
+      await step.pause();
     }
   }
   for await (const { part, isLast } of inParts(counted())) {
     number += 1;
-    await archive.add(partPath(key, number, isLast), await compress(part, { level: constants.Z_BEST_SPEED }));
+    await archive.add(partPath(key, number, isLast), await compress(part, step.pause));
   }
   return { kind: "table", table: key, rows: rows.rowCount, bytes, sha256: hash.digest("hex") };
 }

@@ -2,9 +2,11 @@ import { isDistributed } from "../../../db/citus/distribute.ts";
 import { type Dedicated, openDedicated } from "../../../db/dedicated.ts";
 import type { Executor } from "../../../db/executor.ts";
 import { isDatabaseFull } from "../../../db/sqlstate.ts";
+import { shareOfTime } from "../../../domain/backups.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { eachInParallel } from "../../../lib/parallel.ts";
+import { keepPace, type Pause, withoutRest } from "../../../lib/pace.ts";
 import { present } from "../../../lib/present.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { keepContents } from "../../process/evidence/verify-service.ts";
@@ -50,8 +52,8 @@ export interface BackupOptions {
   secretKey?: string;
   /** Contents that earlier backups have, and which: ids by digest. For the choice `new`. */
   earlier?: ReadonlyMap<string, string>;
-  /** Tables that are read at the same time; 2 when left out. */
-  connections?: number;
+  /** Whether it leaves others most of the time, and takes longer for that: nobody waits for a backup by the clock. */
+  unhurried?: boolean;
   /** Told how much of the tables was read, and about how much there is, in bytes. */
   report?(done: number, total: number): void;
 }
@@ -129,21 +131,27 @@ export async function writeHead(
     await archive.add(secretKeyPath, Buffer.from(`${options.secretKey}\n`));
 }
 
+/** Tables that are read at the same time by a backup that somebody waits for. */
+const connections = 2;
+
+const sizeOf = ({ tables }: Look): number => tables.reduce((sum, { size }) => sum + size, 0);
+
 /** Writes all tables, with several connections where these can share the look. @returns their lines for the manifest. */
 async function writeTables(
   deps: BackupDeps,
   archive: ArchiveWriter,
   look: Look,
-  options: BackupOptions,
+  { unhurried = false, report, pause }: BackupOptions & { pause: Pause },
 ): Promise<ManifestLine[]> {
-  const total = look.tables.reduce((sum, { size }) => sum + size, 0);
+  const total = sizeOf(look);
   const lines: ManifestLine[] = [];
   let done = 0;
   const write = async (connection: Dedicated, table: CatalogTable): Promise<void> => {
-    const line = await writeTable(connection, archive, table, (bytes) => {
+    const advance = (bytes: number): void => {
       done += bytes;
-      options.report?.(Math.min(done, total), total);
-    });
+      report?.(Math.min(done, total), total);
+    };
+    const line = await writeTable(connection, archive, table, { advance, pause });
     lines.push(line);
   };
   const { snapshot } = look;
@@ -153,7 +161,7 @@ async function writeTables(
   }
   const idle: Dedicated[] = [];
   try {
-    await eachInParallel(look.tables, options.connections ?? 2, async (table) => {
+    await eachInParallel(look.tables, unhurried ? 1 : connections, async (table) => {
       const connection = idle.pop() ?? (await openDedicated(deps.db));
       try {
         await joinSnapshot(connection, snapshot);
@@ -202,7 +210,8 @@ async function writeAll(
   await keepContents(connection);
   const look = await lookAt(connection);
   const facts = await readFacts(connection);
-  const archive = writeArchive(sink, facts.now);
+  const pause = options.unhurried === true ? keepPace(shareOfTime(sizeOf(look))) : withoutRest;
+  const archive = writeArchive(sink, facts.now, pause);
   const tables = look.tables.map(({ schema, name, columns, partitioned }) => ({
     schema,
     name,
@@ -210,7 +219,7 @@ async function writeAll(
     partitioned,
   }));
   await writeHead(connection, archive, { facts, options, own: { tables } });
-  const lines = await writeTables(deps, archive, look, options);
+  const lines = await writeTables(deps, archive, look, { ...options, pause });
   for (const sequence of await listSequences(connection)) lines.push({ kind: "sequence", ...sequence });
   const snapshot = connection;
   return finishArchive({ ...deps, snapshot }, archive, { lines, options, made_at: facts.now });
