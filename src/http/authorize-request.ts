@@ -10,7 +10,7 @@ import {
   unauthenticated,
 } from "../modules/kernel/access/service.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
-import { keptByProgram } from "../modules/kernel/shared.ts";
+import { keptByProgram } from "../modules/kernel/program-deps.ts";
 import { isFromThisMachine } from "./client-address.ts";
 import { createGuessLimit } from "./guess-limit.ts";
 import { mayUseKeys } from "./tls.ts";

@@ -2,7 +2,7 @@ import { StatementTrace, traceDatabase } from "../../db/statement-trace.ts";
 import { traceEvidence } from "../../evidence/traced.ts";
 import type { Span } from "../../lib/tracing/tracing.ts";
 import type { Deps } from "./deps.ts";
-import { sharedDeps } from "./shared.ts";
+import { sharedDeps } from "./program-deps.ts";
 
 /** Gives what a piece of work goes on with: its statements, and what it asks of a bucket, are noted for it. */
 export function tracedDeps(deps: Deps, trace: StatementTrace): Deps {

@@ -9,7 +9,7 @@ import type { Timestamp } from "../../../lib/clock.ts";
 import { equalInConstantTime, sha256 } from "../../../lib/hash.ts";
 import { plainAddress } from "../../../lib/network-list.ts";
 import type { Deps } from "../deps.ts";
-import { sharedDeps } from "../shared.ts";
+import { sharedDeps } from "../program-deps.ts";
 import { isProviderRequired } from "./rules-service.ts";
 import { type CallerRow, type Credential, findCaller, findRole, lookupIn } from "./store.ts";
 

@@ -9,7 +9,7 @@ import { attachmentDisposition } from "../../../domain/evidence-file.ts";
 import type { Actor } from "../../../domain/principal.ts";
 import { FailureLimit } from "../../../lib/failure-limit.ts";
 import type { Deps } from "../deps.ts";
-import { keptByProgram } from "../shared.ts";
+import { keptByProgram } from "../program-deps.ts";
 import { appendRecord, recordInstanceEntry } from "./service.ts";
 import { type AuditRow, countAuditEntries, listAuditEntriesAfter } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import type { Deps } from "../../kernel/deps.ts";
-import { keptByProgram } from "../../kernel/shared.ts";
+import { keptByProgram } from "../../kernel/program-deps.ts";
 
 /** How long a target is left alone after it did not answer, in seconds. */
 const pauseSeconds = 15;

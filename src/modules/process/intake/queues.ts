@@ -8,7 +8,7 @@ import type { Span } from "../../../lib/tracing/tracing.ts";
 import { zip } from "../../../lib/zip.ts";
 import { recordedTogether } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { keptByProgram, sharedDeps } from "../../kernel/shared.ts";
+import { keptByProgram, sharedDeps } from "../../kernel/program-deps.ts";
 import { tracedTogether } from "../../kernel/traced-deps.ts";
 
 /** Reports written in one transaction at most: enough to spread its cost, few enough to keep it short. */

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { StatementTrace } from "../../db/statement-trace.ts";
 import type { Deps } from "./deps.ts";
-import { keptByProgram, sharedDeps } from "./shared.ts";
+import { keptByProgram, sharedDeps } from "./program-deps.ts";
 
 const program = (): Deps => ({ request: undefined }) as Deps;
 
