@@ -9,12 +9,12 @@ const workMs = 10;
 const realTime = {
   /** In milliseconds. */
   now: () => performance.now(),
-  rest: async (ms: number): Promise<void> => sleep(ms),
+  rest: (ms: number): Promise<void> => sleep(ms),
 };
 
 /**
  * Makes a pause that lets work go on for some milliseconds, and then rests for so long that it takes only a share of the time.
- * @param share of the time that is worked, above 0 and at most 1.
+ * @param share of the time that is worked, above 0 and at most 1; with 1 it never rests.
  */
 export function keepPace(share: number, { now, rest } = realTime): Pause {
   let since = now();
@@ -25,6 +25,3 @@ export function keepPace(share: number, { now, rest } = realTime): Pause {
     since = now();
   };
 }
-
-/** Never rests. */
-export const withoutRest: Pause = () => Promise.resolve();

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { ConcurrencyLimit } from "../../../lib/concurrency-limit.ts";
-import { type Pause, withoutRest } from "../../../lib/pace.ts";
+import { keepPace, type Pause } from "../../../lib/pace.ts";
 import { tarEnd, type TarEntry, tarFile } from "../../../lib/tar.ts";
 
 /** Where the bytes of a backup go. */
@@ -30,7 +30,7 @@ export interface ArchiveWriter {
  * @param modifiedAt what all files say of their time, in Unix seconds.
  * @param pause called after each piece that was written.
  */
-export function writeArchive(sink: Sink, modifiedAt: number, pause: Pause = withoutRest): ArchiveWriter {
+export function writeArchive(sink: Sink, modifiedAt: number, pause: Pause = keepPace(1)): ArchiveWriter {
   const hash = createHash("sha256");
   const oneByOne = new ConcurrencyLimit(1);
   const modified_at = Math.floor(modifiedAt);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
+import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
 
 import type { Dedicated } from "../../../db/dedicated.ts";
@@ -17,20 +18,21 @@ import {
 /** So many bytes are compressed between two pauses. */
 const pieceBytes = 128 * 1024;
 
-/** Compresses a part on another thread, piece by piece. */
-async function compress(part: Buffer, pause: Pause): Promise<Buffer> {
-  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
-  const compressed: Buffer[] = [];
-  gzip.on("data", (piece: Buffer) => compressed.push(piece));
-  const ended = once(gzip, "end");
+async function* inPieces(part: Buffer, pause: Pause): AsyncGenerator<Buffer> {
   for (let at = 0; at < part.length; at += pieceBytes) {
-    await new Promise<void>((done) => gzip.write(part.subarray(at, at + pieceBytes), () => done()));
+    yield part.subarray(at, at + pieceBytes);
     await pause();
   }
-  gzip.end();
-  await ended;
-  return Buffer.concat(compressed);
 }
+
+/** Compresses a part on another thread, piece by piece. */
+const compress = (part: Buffer, pause: Pause): Promise<Buffer> =>
+  // What a piece becomes fits into one chunk: with smaller ones each piece takes several calls of the thread.
+  pipeline(
+    inPieces(part, pause),
+    createGzip({ level: constants.Z_BEST_SPEED, chunkSize: pieceBytes }),
+    buffer,
+  );
 
 /** Gathers the pieces of a stream into parts of at least `partBytes`, and says which is the last. */
 async function* inParts(source: AsyncIterable<Buffer>): AsyncGenerator<{ part: Buffer; isLast: boolean }> {

@@ -6,7 +6,7 @@ import { shareOfTime } from "../../../domain/backups.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { eachInParallel } from "../../../lib/parallel.ts";
-import { keepPace, type Pause, withoutRest } from "../../../lib/pace.ts";
+import { keepPace, type Pause } from "../../../lib/pace.ts";
 import { present } from "../../../lib/present.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { keepContents } from "../../process/evidence/verify-service.ts";
@@ -52,7 +52,7 @@ export interface BackupOptions {
   secretKey?: string;
   /** Contents that earlier backups have, and which: ids by digest. For the choice `new`. */
   earlier?: ReadonlyMap<string, string>;
-  /** Whether it leaves others most of the time, and takes longer for that: nobody waits for a backup by the clock. */
+  /** Whether a portable one leaves others most of the time, and takes longer for that: nobody waits for a backup by the clock. */
   unhurried?: boolean;
   /** Told how much of the tables was read, and about how much there is, in bytes. */
   report?(done: number, total: number): void;
@@ -210,7 +210,7 @@ async function writeAll(
   await keepContents(connection);
   const look = await lookAt(connection);
   const facts = await readFacts(connection);
-  const pause = options.unhurried === true ? keepPace(shareOfTime(sizeOf(look))) : withoutRest;
+  const pause = keepPace(options.unhurried === true ? shareOfTime(sizeOf(look)) : 1);
   const archive = writeArchive(sink, facts.now, pause);
   const tables = look.tables.map(({ schema, name, columns, partitioned }) => ({
     schema,
