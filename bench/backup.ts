@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 
 import { Command, Option } from "commander";
 
+import { niceness } from "../src/jobs/run-command.ts";
 import { cpuOfNode, cpuOfPostgres, startNode, startServer } from "./processes.ts";
 import { asText } from "./report.ts";
 import { prepareMultiple, whole } from "./scale/command.ts";
@@ -64,9 +65,6 @@ async function waybill(
 const rateOf = ({ table_bytes, seconds }: Pick<Ran, "table_bytes" | "seconds">): number =>
   table_bytes / megabyte / seconds;
 
-/** What the server gives the backups that it makes by the clock. */
-const nicenessByClock = 10;
-
 /** Makes backups one after the other, as somebody by hand or as the server by the clock. */
 async function makeBackups(
   dataDir: string,
@@ -76,7 +74,7 @@ async function makeBackups(
   const made: Ran[] = [];
   for (let number = 0; number < count; number += 1) {
     const args = ["backup", "--to", `${folder}/`, ...(byClock ? ["--scheduled"] : [])];
-    made.push(await waybill(args, dataDir, { WAYBILL_DATA_DIR: dataDir }, byClock ? nicenessByClock : 0));
+    made.push(await waybill(args, dataDir, { WAYBILL_DATA_DIR: dataDir }, byClock ? niceness : 0));
     if (number < count - 1) await rm(made.at(-1)?.file ?? "", { force: true });
   }
   return made;

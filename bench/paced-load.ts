@@ -38,7 +38,8 @@ function sendPaced(job: PacedJob, stop: AbortSignal): Promise<PacedResult> {
           underWay -= 1;
           idle.push(line);
         });
-      const line = idle.pop();
+      // In turns: a connection that is idle for long is closed by the server.
+      const line = idle.shift();
       underWay += 1;
       if (line === undefined) openLine(target, { onOpen: ask, onBroken: reject });
       else ask(line);

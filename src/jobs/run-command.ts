@@ -23,7 +23,7 @@ const keptCharacters = 8_000;
 const patienceMs = 5_000;
 
 /** What is done beside requests gets out of their way. */
-const niceness = 10;
+export const niceness = 10;
 
 function entry(): string[] {
   if (extname(import.meta.filename) !== ".ts") return [join(packageRoot, "dist", "main.js")];
