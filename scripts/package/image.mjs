@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { root, sourceDate } from "./stage.mjs";
+import { packEqually } from "./tarball.mjs";
 
 /** The last stage of the Containerfile, with the program from beside it instead of from an earlier stage. */
 function lastStage() {
@@ -14,6 +16,24 @@ function lastStage() {
 }
 
 /**
+ * Packs an image without what tells only in which container it was made, which is another one each time.
+ * @param archive of it, as `docker save` writes one.
+ * @returns the file.
+ */
+function packImage(archive, folder, file) {
+  mkdirSync(folder);
+  execFileSync("tar", ["xf", archive, "-C", folder]);
+  const [image] = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
+  const { container: _, ...about } = JSON.parse(readFileSync(join(folder, image.Config), "utf8"));
+  for (const name of ["config", "container_config"]) if (about[name] !== undefined) about[name].Hostname = "";
+  const text = JSON.stringify(about);
+  const config = `${createHash("sha256").update(text).digest("hex")}.json`;
+  writeFileSync(join(folder, config), text);
+  writeFileSync(join(folder, "manifest.json"), JSON.stringify([{ ...image, Config: config }]));
+  return packEqually(folder, file, ["manifest.json", config, ...image.Layers]);
+}
+
+/**
  * Makes a container image as an archive that `docker load` and `podman load` take, without a daemon, by `buildah`.
  * @param baseImage what it stands on, as `FROM` takes it: `debian:bookworm-slim`, `oci-archive:debian.tar`. The folder is used up.
  */
@@ -22,8 +42,7 @@ export function makeImage(staged, output, { version, platform, baseImage }) {
   mkdirSync(context);
   renameSync(staged, join(context, "waybill"));
   writeFileSync(join(context, "Containerfile"), lastStage());
-  const archive = join(output, `waybill-${version}-${platform}-image.tar`);
-  rmSync(archive, { force: true });
+  const archive = `${staged}-image.tar`;
   const storage = ["--root", `${staged}-storage`, "--runroot", `${staged}-run`, "--storage-driver", "vfs"];
   const buildah = (...args) =>
     execFileSync("buildah", [...storage, ...args], { stdio: ["ignore", "ignore", "inherit"] });
@@ -35,6 +54,9 @@ export function makeImage(staged, output, { version, platform, baseImage }) {
   } finally {
     buildah("rmi", "--all", "--force");
   }
-  execFileSync("gzip", ["-n", "-6", "--force", archive]);
-  return `${archive}.gz`;
+  return packImage(
+    archive,
+    `${staged}-image-files`,
+    join(output, `waybill-${version}-${platform}-image.tar.gz`),
+  );
 }

@@ -3,13 +3,17 @@ import { join } from "node:path";
 
 import { sourceDate } from "./stage.mjs";
 
-/** Packs a folder under the name `waybill`, equal for equal content. @returns the file. */
-export function packEqually(folder, file) {
+/**
+ * Packs a folder, equal for equal content.
+ * @param names what of it; all of it otherwise, under the name `waybill`.
+ * @returns the file.
+ */
+export function packEqually(folder, file, names = ["."]) {
   const equal = ["--sort=name", `--mtime=@${sourceDate()}`, "--owner=0", "--group=0", "--numeric-owner"];
   const named = ["--format=gnu", "--mode=u+rwX,go+rX-w", "--transform=s,^\\.,waybill,"];
-  execFileSync("sh", ["-c", 'tar -cf - "$@" . | gzip -n -6 > "$OUTPUT"', "tar", ...equal, ...named], {
+  const options = ["--use-compress-program=gzip -n -6", ...equal, ...named];
+  execFileSync("tar", ["-cf", file, ...options, "--", ...names], {
     cwd: folder,
-    env: { ...process.env, OUTPUT: file },
     stdio: ["ignore", "inherit", "inherit"],
   });
   return file;

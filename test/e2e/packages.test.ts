@@ -250,7 +250,7 @@ describe.skipIf(!isLinux)("packages", () => {
         other,
         join(folder, "again"),
         ["tarball", "chart", ...(canMakeDebs ? ["deb"] : [])],
-        "077",
+        { umask: "077" },
       );
       const files = [tarball, chart, ...(canMakeDebs ? [deb] : [])];
       for (const file of files)

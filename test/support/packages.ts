@@ -21,6 +21,7 @@ const sources = [
   "deploy",
   "README.md",
   "CHANGELOG.md",
+  "Containerfile",
 ];
 
 /** Copies what packages are made of into a new folder, and builds the program there, whatever has been built here. */
@@ -47,19 +48,25 @@ export async function closeSource(source: string): Promise<void> {
   await execute("chmod", ["-R", "go-rwx", ...own]);
 }
 
-/**
- * Makes packages of a copy of the source, into a folder.
- * @param umask what whoever makes them takes from new files.
- */
+interface Making {
+  /** What whoever makes them takes from new files. */
+  umask?: string;
+  /** What an image stands on. */
+  baseImage?: string;
+}
+
+/** Makes packages of a copy of the source, into a folder. */
 export async function makePackages(
   source: string,
   output: string,
   kinds: readonly string[],
-  umask = "022",
+  { umask = "022", baseImage }: Making = {},
 ): Promise<void> {
   const only = kinds.flatMap((kind) => ["--only", kind]);
+  const base = baseImage === undefined ? [] : ["--base-image", baseImage];
   const main = join(source, "scripts/package/main.mjs");
-  const command = [process.execPath, main, "--any-node", "--node", carriedNode, "--output", output, ...only];
+  const options = ["--any-node", "--node", carriedNode, "--output", output, ...only, ...base];
+  const command = [process.execPath, main, ...options];
   await execute("sh", ["-c", 'umask "$0"; exec "$@"', umask, ...command], {
     env: { ...process.env, SOURCE_DATE_EPOCH: "1700000000" },
   });
