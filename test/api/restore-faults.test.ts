@@ -16,7 +16,13 @@ import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import { attestPassed } from "../support/attestations.ts";
 import { keepEvidence } from "../support/evidence.ts";
-import { forge, makeBackup, type RestoreTarget, restoreTarget } from "../support/restoring.ts";
+import {
+  besideDivision,
+  forge,
+  makeBackup,
+  type RestoreTarget,
+  restoreTarget,
+} from "../support/restoring.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -66,7 +72,7 @@ function compared(): Promise<ComparedAnswers> {
 describe.skipIf(inject("cluster"))("without a fault", { timeout: 60_000 }, () => {
   it("a restore has nothing to say, and answers are equal", async () => {
     const { warnings } = await target.restore(await backup());
-    expect(warnings).toEqual([]);
+    expect(besideDivision(warnings)).toEqual([]);
     const { compared: count, differences } = await compared();
     expect(differences).toEqual([]);
     expect(count).toBeGreaterThanOrEqual(5);
@@ -153,7 +159,7 @@ describe.skipIf(inject("cluster"))("a backup whose digests were made to fit", { 
 
   it("is taken for what it is when nothing was changed", async () => {
     const same = await forge(await backup(), join(folder, "same.tar"), {});
-    expect((await target.restore(same)).warnings).toEqual([]);
+    expect(besideDivision((await target.restore(same)).warnings)).toEqual([]);
     expect((await compared()).differences).toEqual([]);
   });
 });
