@@ -165,6 +165,8 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
       options.log,
       backupBeforeRewriting(config, db, options.log),
     );
+    if (replica !== undefined && distributed)
+      throw new ConfigError(["DATABASE_READ_URL must not be set on Citus: its log lacks what workers write"]);
     await replica?.requireKin().catch((err: unknown) => {
       if (err instanceof ForeignReplicaError) throw err;
       options.log.warn({ err }, "the replica is away, all reads go to the primary");

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
+import { createApp } from "../../src/app.ts";
 import { partition } from "../../src/cli/admin-partitions.ts";
 import { repairTimesCommand } from "../../src/cli/admin-time.ts";
+import { readConfig } from "../../src/config.ts";
 import { distribute, distributeNew, isDistributed } from "../../src/db/citus/distribute.ts";
 import { placements } from "../../src/db/citus/placement.ts";
 import { withSchema } from "../../src/db/migrate.ts";
+import { createLogger } from "../../src/lib/log.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { urlOf } from "../support/databases.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -67,6 +71,14 @@ describe.runIf(inject("cluster"))("a distributed database", () => {
     expect((await found()).get("snapshot_decisions")).toBe("organization");
     const kept = await rowsOf("select decisions from snapshot_decisions where org_id = $1", [org.id]);
     expect(kept).toEqual([{ decisions: "text" }]);
+  });
+
+  it("refuses a read replica", async () => {
+    const url = urlOf(inject("postgres"), app.database);
+    const config = readConfig({ DATABASE_URL: url, DATABASE_READ_URL: url, WAYBILL_WEB: "0" });
+    await expect(createApp(config, { log: createLogger("silent"), clock: app.clock })).rejects.toThrow(
+      "DATABASE_READ_URL must not be set on Citus",
+    );
   });
 
   it("refuses to repair times", async () => {
