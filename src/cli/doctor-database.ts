@@ -50,8 +50,8 @@ import type { DoctorCheck } from "./doctor-checks.ts";
 import { serverChecks } from "./doctor-server.ts";
 import { initialKeyFile } from "./first-start.ts";
 
-/** Connections of a server beside its pool: for listening, jobs and locks. */
-const besidePool = 4;
+/** Connections of a server beside its pool: one by which others see that it is there, and one that owns its PostgreSQL or follows a lost one. */
+const besidePool = 2;
 
 /** Gives what this installation seals with; undefined when no key was made yet. Makes none. */
 export function ownSecrets(config: Config): SecretBox | undefined {

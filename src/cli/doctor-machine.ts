@@ -4,12 +4,14 @@ import { dirname, join } from "node:path";
 import { getHeapStatistics } from "node:v8";
 
 import type { Config } from "../config.ts";
+import { compareMajors } from "../db/managed/index.ts";
 import {
   type Diagnosis,
   type Exposure,
   fileSystemOf,
   judgeDataDirectory,
   judgeDescriptors,
+  judgeEngine,
   judgeFileSystem,
   judgeNode,
   judgePlainHttp,
@@ -85,9 +87,14 @@ function lookAtMemory(): Diagnosis {
   return judgeMemory(getHeapStatistics().heap_size_limit, Math.min(limit, totalmem()));
 }
 
-function programChecks({ logLevel }: Config, exposure: Exposure): DoctorCheck[] {
+function programChecks({ logLevel, databaseUrl, dataDir }: Config, exposure: Exposure): DoctorCheck[] {
   return [
     { group: "program", name: "node", look: () => judgeNode(process.versions.node, Date.now() / 1000) },
+    {
+      group: "program",
+      name: "engine",
+      look: async () => (databaseUrl === undefined ? judgeEngine(await compareMajors(dataDir)) : undefined),
+    },
     { group: "program", name: "settings", look: () => judgeSettings(exposure) },
     { group: "program", name: "log_level", look: () => judgeLogLevel(logLevel) },
   ];
