@@ -1,8 +1,17 @@
 import { expect, it } from "vitest";
 
-import { endChoices, type EndRules, type RotatedKey, sentEnd, usualEnd } from "./key-ends.ts";
+import {
+  endChoices,
+  type EndRules,
+  newEndChoices,
+  noEndRules,
+  type RotatedKey,
+  sentEnd,
+  usualEnd,
+  usualNewEnd,
+} from "./key-ends.ts";
 
-const none: EndRules = { require_expiry: false, most_days: null };
+const none = noEndRules;
 const eternal: RotatedKey = { expires_at: 0 };
 const ending: RotatedKey = { expires_at: 1_000_000 };
 const choices = (key: RotatedKey, rules: EndRules) => endChoices(key, rules, String).map(([end]) => end);
@@ -42,8 +51,21 @@ it("offers first what the key has, unless rules end it for having no end", () =>
 });
 
 it("sends the end in seconds, a little sooner than the last that is allowed", () => {
-  expect(sentEnd("kept", none, 10.5)).toBeUndefined();
   expect(sentEnd(0, none, 10.5)).toBe(0);
   expect(sentEnd(30, none, 10.5)).toBe(10 + 30 * 86_400);
   expect(sentEnd(30, { require_expiry: true, most_days: 30 }, 10.5)).toBe(10 + 30 * 86_400 - 300);
+});
+
+it("offers new keys the ends that rules allow, and first the usual one or the latest", () => {
+  const offered = (rules: EndRules) => [newEndChoices(rules).map(([days]) => days), usualNewEnd(rules)];
+  expect(newEndChoices(none).at(-1)).toEqual([0, "for ever"]);
+  expect(offered(none)).toEqual([[7, 30, 90, 365, 0], 90]);
+  expect(offered({ require_expiry: true, most_days: null })).toEqual([[7, 30, 90, 365], 90]);
+  expect(offered({ require_expiry: true, most_days: 45 })).toEqual([[7, 30, 45], 45]);
+  expect(offered({ require_expiry: true, most_days: 120 })).toEqual([[7, 30, 90, 120], 90]);
+  // Without an end of its own it ends when rules say so.
+  expect(newEndChoices({ require_expiry: false, most_days: 3 })).toEqual([
+    [0, "for the 3 days that rules allow"],
+  ]);
+  expect(offered({ require_expiry: false, most_days: 45 })).toEqual([[7, 30, 0], 0]);
 });

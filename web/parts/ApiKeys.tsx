@@ -2,9 +2,10 @@ import { useState } from "react";
 
 import type { Action } from "../api/action.ts";
 import type { AnswerOf, InputOf, WriteAddress } from "../api/contract.ts";
+import { type EndRules, newEndChoices, noEndRules, sentEnd, usualNewEnd } from "../domain/key-ends.ts";
 import { type Role, roles } from "../domain/roles.ts";
 import { addressesOf, addressList } from "../domain/security-rules.ts";
-import { Field } from "../ui/Field.tsx";
+import { ChoiceField, Field } from "../ui/Field.tsx";
 import { Quiet } from "../ui/Layout.tsx";
 import { type Column, Table } from "../ui/Table.tsx";
 import { Time, useNow } from "../ui/Time.tsx";
@@ -18,15 +19,8 @@ export function NewKey({ value, onClose }: { value: string; onClose: () => void 
   return <ShownOnce title="Your new key" label="API key" value={value} onClose={onClose} />;
 }
 
-/** How long keys may be made for, in days; 0 for ever. */
-const lifetimes = [
-  [30, "30 days"],
-  [90, "90 days"],
-  [365, "a year"],
-  [0, "for ever"],
-] as const;
-
-interface NewKeyInput {
+/** What is sent of a new key. */
+export interface NewKeyInput {
   description: string;
   expires_at: number;
   role?: Role;
@@ -35,6 +29,8 @@ interface NewKeyInput {
 
 interface MakeKeyProps<A extends WriteAddress> {
   action: Action<A>;
+  /** What rules ask of its end, as far as they are known. */
+  rules?: EndRules;
   /** Says what is sent for a key like this. */
   inputOf: (key: NewKeyInput) => InputOf<A>;
   onClose: () => void;
@@ -60,30 +56,24 @@ interface LimitFieldsProps {
   change: (limits: GivenLimits) => void;
 }
 
+const asItsOwner = "owner";
+const roleChoices = [
+  [asItsOwner, "as much as its owner"],
+  ...roles.map((role) => [role, `at most ${role}`] as const),
+] as const;
+
 /** Asks for what a key is to be less than its owner. */
 function LimitFields({ error, given, change }: LimitFieldsProps) {
   return (
     <>
-      <Field
+      <ChoiceField
         label="It may"
         hint="Never more than its owner, whatever is chosen."
         wrong={wrongField(error, "role")}
-      >
-        {(tie) => (
-          <select
-            {...tie}
-            value={given.role ?? ""}
-            onChange={({ target }) => change({ ...given, role: roles.find((role) => role === target.value) })}
-          >
-            <option value="">as much as its owner</option>
-            {roles.map((role) => (
-              <option key={role} value={role}>
-                at most {role}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+        choices={roleChoices}
+        chosen={given.role ?? asItsOwner}
+        onChoose={(chosen) => change({ ...given, role: chosen === asItsOwner ? undefined : chosen })}
+      />
       <Field
         label="It works from"
         hint="Networks or addresses, as 10.0.0.0/8; empty for everywhere."
@@ -104,12 +94,18 @@ function LimitFields({ error, given, change }: LimitFieldsProps) {
 }
 
 /** Asks what a new key is for, and for how long. */
-export function MakeKey<A extends WriteAddress>({ action, inputOf, onClose }: MakeKeyProps<A>) {
+export function MakeKey<A extends WriteAddress>({
+  action,
+  rules = noEndRules,
+  inputOf,
+  onClose,
+}: MakeKeyProps<A>) {
   const [description, setDescription] = useState("");
-  const [days, setDays] = useState(90);
+  const [chosen, setEnd] = useState<number>();
   const [limits, setLimits] = useState<GivenLimits>({ role: undefined, addresses: "" });
   const now = useNow();
-  const expires_at = days === 0 ? 0 : Math.floor(now) + days * 86_400;
+  const end = chosen ?? usualNewEnd(rules);
+  const expires_at = sentEnd(end, rules, now);
   return (
     <ActionDialog
       title="New API key"
@@ -128,17 +124,13 @@ export function MakeKey<A extends WriteAddress>({ action, inputOf, onClose }: Ma
           />
         )}
       </Field>
-      <Field label="It works" wrong={wrongField(action.error, "expires_at")}>
-        {(tie) => (
-          <select {...tie} value={days} onChange={(event) => setDays(Number(event.target.value))}>
-            {lifetimes.map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <ChoiceField
+        label="It works"
+        wrong={wrongField(action.error, "expires_at")}
+        choices={newEndChoices(rules)}
+        chosen={end}
+        onChoose={setEnd}
+      />
       <LimitFields error={action.error} given={limits} change={setLimits} />
     </ActionDialog>
   );

@@ -126,6 +126,42 @@ export function Choice<Value extends string>({ label, all, value, choices, onCho
   );
 }
 
+interface ChoiceFieldProps<Value> extends Omit<FieldProps, "children"> {
+  /** Each with the words that say it. */
+  choices: readonly (readonly [Value, string])[];
+  chosen: Value;
+  onChoose: (value: Value) => void;
+}
+
+/** Asks for one of some values, in a form. */
+export function ChoiceField<Value extends string | number>({
+  choices,
+  chosen,
+  onChoose,
+  ...field
+}: ChoiceFieldProps<Value>) {
+  return (
+    <Field {...field}>
+      {(tie) => (
+        <select
+          {...tie}
+          value={chosen}
+          onChange={({ target }) => {
+            const found = choices.find(([value]) => String(value) === target.value);
+            if (found !== undefined) onChoose(found[0]);
+          }}
+        >
+          {choices.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
+
 /** A switch with its words beside it. */
 export function Check({ children, ...rest }: Omit<ComponentProps<"input">, "type">) {
   return (

@@ -4,7 +4,7 @@ import { flowIs, flowTagged, nameBegins, type PolicyRule, withRule } from "../..
 import { Button } from "../../ui/Button.tsx";
 import { CodeBlock } from "../../ui/Copy.tsx";
 import { Dialog, Foot } from "../../ui/Dialog.tsx";
-import { Check, Field } from "../../ui/Field.tsx";
+import { Check, ChoiceField, Field } from "../../ui/Field.tsx";
 import { Note } from "../../ui/Note.tsx";
 import { TextDiff } from "../../ui/TextDiff.tsx";
 
@@ -102,39 +102,6 @@ function TextField({
   );
 }
 
-function pick<Value extends string>(
-  choices: readonly (readonly [Value, string])[],
-  value: string,
-): Value | undefined {
-  return choices.find(([choice]) => choice === value)?.[0];
-}
-
-function Select<Value extends string>({
-  label,
-  value,
-  choices,
-  onChange,
-}: {
-  label: string;
-  value: Value;
-  choices: readonly (readonly [Value, string])[];
-  onChange: (value: Value | undefined) => void;
-}) {
-  return (
-    <Field label={label}>
-      {(tie) => (
-        <select {...tie} value={value} onChange={(event) => onChange(pick(choices, event.target.value))}>
-          {choices.map(([choice, words]) => (
-            <option key={choice} value={choice}>
-              {words}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
-}
-
 function EvidenceFields({ filled, change }: { filled: Filled; change: Change }) {
   if (filled.kind === "decision")
     return (
@@ -147,12 +114,7 @@ function EvidenceFields({ filled, change }: { filled: Filled; change: Change }) 
     );
   return (
     <>
-      <Select
-        label="Type"
-        value={filled.type}
-        choices={types}
-        onChange={(type) => change({ type: type ?? "*" })}
-      />
+      <ChoiceField label="Type" choices={types} chosen={filled.type} onChoose={(type) => change({ type })} />
       {filled.type === "custom" ? (
         <TextField label="Name of the type" value={filled.custom} onChange={(custom) => change({ custom })} />
       ) : null}
@@ -177,11 +139,11 @@ function Conditions({ filled, change }: { filled: Filled; change: Change }) {
   ] as const;
   return (
     <>
-      <Select
+      <ChoiceField
         label={isException ? "Exception" : "Where it applies"}
-        value={filled.where}
         choices={choices}
-        onChange={(where) => change({ where: where ?? "all" })}
+        chosen={filled.where}
+        onChoose={(where) => change({ where })}
       />
       {filled.where === "all" ? null : (
         <TextField
@@ -221,11 +183,11 @@ export function RuleForm({
   return (
     <Dialog title="Add a rule" onClose={onClose} isWide>
       <form onSubmit={send} style={{ display: "grid", gap: 14 }}>
-        <Select
+        <ChoiceField
           label="What is asked"
-          value={filled.kind}
           choices={kinds}
-          onChange={(kind) => change({ kind: kind ?? "provenance" })}
+          chosen={filled.kind}
+          onChoose={(kind) => change({ kind })}
         />
         {isEvidence ? <EvidenceFields filled={filled} change={change} /> : null}
         <Conditions filled={filled} change={change} />

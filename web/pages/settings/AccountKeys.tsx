@@ -6,11 +6,11 @@ import { useAction } from "../../api/action.ts";
 import { endChoices, type EndRules, type KeyEnd, sentEnd, usualEnd } from "../../domain/key-ends.ts";
 import { exactTime } from "../../domain/times.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
-import { type ApiKey, ApiKeys, MakeKey, NewKey } from "../../parts/ApiKeys.tsx";
+import { type ApiKey, ApiKeys, MakeKey, NewKey, type NewKeyInput } from "../../parts/ApiKeys.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
 import { ShownOnce } from "../../parts/ShownOnce.tsx";
 import { Button } from "../../ui/Button.tsx";
-import { Field, type FieldProps } from "../../ui/Field.tsx";
+import { ChoiceField } from "../../ui/Field.tsx";
 import { Quiet } from "../../ui/Layout.tsx";
 import { Time, useNow } from "../../ui/Time.tsx";
 import { accountKeysQuery, securityQuery } from "./queries.ts";
@@ -44,37 +44,6 @@ function useEndRules(org: string): EndRules {
   };
 }
 
-interface ChoiceProps<Value> extends Omit<FieldProps, "children"> {
-  /** Each with the words that say it. */
-  choices: readonly (readonly [Value, string])[];
-  chosen: Value;
-  onChoose: (value: Value) => void;
-}
-
-/** Asks for one of some values. */
-function Choice<Value extends string | number>({ choices, chosen, onChoose, ...field }: ChoiceProps<Value>) {
-  return (
-    <Field {...field}>
-      {(tie) => (
-        <select
-          {...tie}
-          value={chosen}
-          onChange={({ target }) => {
-            const found = choices.find(([value]) => String(value) === target.value);
-            if (found !== undefined) onChoose(found[0]);
-          }}
-        >
-          {choices.map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  );
-}
-
 /** Gives a key another secret, and shows it. */
 function Rotate({ org, name, apiKey, onClose }: OfKey) {
   const [grace_period_hours, setGrace] = useState<number>(24);
@@ -82,8 +51,10 @@ function Rotate({ org, name, apiKey, onClose }: OfKey) {
   const rules = useEndRules(org);
   const now = useNow();
   const end = chosen ?? usualEnd(apiKey, rules);
-  const expires_at = sentEnd(end, rules, now);
-  const body = { grace_period_hours, ...(expires_at === undefined ? {} : { expires_at }) };
+  const body = {
+    grace_period_hours,
+    ...(end === "kept" ? {} : { expires_at: sentEnd(end, rules, now) }),
+  };
   const choices = endChoices(apiKey, rules, (at) => exactTime(at).slice(0, 16));
   const rotate = useAction("POST /service-accounts/{org}/{name}/api-keys/{key_id}/rotate");
   if (rotate.data !== undefined)
@@ -102,14 +73,14 @@ function Rotate({ org, name, apiKey, onClose }: OfKey) {
       input={{ params: { org, name, key_id: apiKey.id }, body }}
       onClose={onClose}
     >
-      <Choice
+      <ChoiceField
         label="The former secret works for another"
         hint="So that whoever uses it has time to change."
         choices={graces}
         chosen={grace_period_hours}
         onChoose={setGrace}
       />
-      <Choice
+      <ChoiceField
         label="The key works"
         wrong={wrongField(rotate.error, "expires_at")}
         choices={choices}
@@ -142,8 +113,10 @@ function Revoke({ org, name, apiKey, onClose }: OfKey) {
 
 function NewAccountKey({ org, name, onClose }: OfAccount & { onClose: () => void }) {
   const make = useAction("POST /service-accounts/{org}/{name}/api-keys");
+  const rules = useEndRules(org);
   if (make.data !== undefined) return <NewKey value={make.data.key} onClose={onClose} />;
-  return <MakeKey action={make} inputOf={(body) => ({ params: { org, name }, body })} onClose={onClose} />;
+  const inputOf = (body: NewKeyInput) => ({ params: { org, name }, body });
+  return <MakeKey action={make} rules={rules} inputOf={inputOf} onClose={onClose} />;
 }
 
 type Asked = { what: "make" } | { what: "rotate" | "revoke"; apiKey: ApiKey };
