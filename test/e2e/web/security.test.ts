@@ -206,6 +206,13 @@ describe.skipIf(!hasBrowser)("rules for keys and addresses", { timeout: 120_000 
     await works.selectOption("30");
     await rotate();
     expect(await daysLeft()).toBe(30);
+    // A new key is offered what rules allow, too.
+    await page.goto(`/${here}/settings/service-accounts?open=pipeline`);
+    await page.getByRole("button", { name: "New key" }).click();
+    await expect.poll(() => dialog.getByLabel("It works", { exact: true }).inputValue()).toBe("45");
+    await dialog.getByLabel("What it is for").fill("releases");
+    await dialog.getByRole("button", { name: "Make the key" }).click();
+    await page.getByLabel("API key", { exact: true }).waitFor();
     expect(complaints).toEqual([]);
   });
 
