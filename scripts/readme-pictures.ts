@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { openBrowser } from "../test/support/browser.ts";
+import { offerFolder } from "../test/support/program.ts";
 import { startSite } from "../test/support/web-site.ts";
 
 const folder = join(import.meta.dirname, "..", "docs", "pictures");
@@ -14,6 +15,7 @@ const sights = [
 ] as const;
 
 mkdirSync(folder, { recursive: true });
+const built = offerFolder();
 const { site, end } = await startSite();
 const browser = await openBrowser();
 for (const colorScheme of ["light", "dark"] as const) {
@@ -36,3 +38,4 @@ for (const colorScheme of ["light", "dark"] as const) {
 }
 await browser.close();
 await end();
+built.remove();
