@@ -17,6 +17,7 @@ import { listRunning, listVersions } from "../../src/modules/runtime/snapshots/r
 import { sha256 } from "../../src/lib/hash.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { withDatabase } from "../support/databases.ts";
+import { keptPlans } from "../support/kept-plans.ts";
 
 let app: TestApp;
 let db: Database;
@@ -38,33 +39,13 @@ async function runsByKeptPlans(): Promise<Map<string, number>> {
   return new Map(rows.map(({ name, generic_plans }) => [name, generic_plans]));
 }
 
-/** Makes plans that do not look at values, as kept ones are, of the named statements that `run` sends. @returns them by name, as texts. */
-async function keptPlans(run: () => Promise<unknown>): Promise<Map<string, string>> {
-  const { pool } = db;
-  await run();
-  await pool.query("set plan_cache_mode = force_generic_plan");
-  const { rows } = await pool.query<{ name: string; parameters: number }>(
-    "select name, cardinality(parameter_types) as parameters from pg_prepared_statements",
-  );
-  const plans = new Map<string, string>();
-  for (const { name, parameters } of rows) {
-    const values = Array.from({ length: parameters }, () => "null").join(", ");
-    const plan = await pool.query<{ "QUERY PLAN": string }>(
-      `explain execute "${name}"${values === "" ? "" : ` (${values})`}`,
-    );
-    plans.set(name, plan.rows.map((row) => row["QUERY PLAN"]).join("\n"));
-  }
-  await pool.query("reset plan_cache_mode");
-  return plans;
-}
-
 describe("what is run in a database that nothing is known of yet", () => {
   // Citus keeps its own plans, on workers those of shards; a month's indexes have names of their own.
   it.skipIf(inject("cluster") || inject("divided"))(
     "finds each trail by its name, and what was reported on it by the trail",
     async () => {
       const org = await app.org();
-      const plans = await keptPlans(() =>
+      const plans = await keptPlans(db, () =>
         findReported(db, org.id, [{ flow_name: "flow", name: "trail" }], []),
       );
       const plan = plans.get("find-reported") ?? "";

@@ -1,8 +1,15 @@
+import { randomUUID } from "node:crypto";
+
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
-import { startTestApp, type TestApp } from "../support/app.ts";
+import { connect, type Database } from "../../src/db/connect.ts";
+import { transaction } from "../../src/db/transaction.ts";
+import { upsertTrails } from "../../src/modules/process/trails/store.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { attestPassed } from "../support/attestations.ts";
+import { withDatabase } from "../support/databases.ts";
 import { putFlow } from "../support/flows.ts";
+import { keptPlans } from "../support/kept-plans.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -40,5 +47,79 @@ describe("trails that are reported to", () => {
     await report("second");
     await report("third");
     expect(await pages()).toEqual(before);
+  });
+});
+
+// Plans of Citus are of shards, on workers.
+describe.skipIf(inject("cluster"))("one of many trails", () => {
+  const many = 10_000;
+  let db: Database;
+  let org: TestOrg;
+  let flow: string;
+  beforeAll(async () => {
+    db = connect({ connection: withDatabase(inject("postgres"), app.database), max: 1 });
+    org = await app.org();
+    expect((await putFlow(org.admin, org.name, { name: "busy" })).status).toBe(201);
+    await db.pool.query(
+      `insert into trails (org_id, id, flow_id, name, template, template_id, created_at, created_by_name, last_modified_at)
+       select f.org_id, gen_random_uuid(), f.id, 'trail-' || n, f.template, f.template_id, now(), 'test', now()
+       from flows f, generate_series(1, ${many}) n where f.org_id = $1`,
+      [org.id],
+    );
+    await db.pool.query("analyze trails");
+    flow = (await db.pool.query<{ id: string }>("select id from flows where org_id = $1", [org.id])).rows[0]!
+      .id;
+  });
+  afterAll(() => db.close());
+
+  it("is looked up by its key when attestations move it on", async () => {
+    const { rows } = await db.pool.query<{ id: string; version: string }>(
+      "select id, xmin::text as version from trails where org_id = $1 and name = 'trail-77'",
+      [org.id],
+    );
+    const moved = {
+      ...rows[0],
+      flow_id: flow,
+      flow_name: "busy",
+      name: "trail-77",
+      last_modified_at: 1e9,
+      repo_ids: [],
+    };
+    const client = await db.pool.connect();
+    try {
+      // Planned without a look at values from the sixth time on.
+      for (let round = 0; round < 8; round += 1) {
+        await client.query("begin");
+        const said = await client.query<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>(
+          `explain (analyze, buffers, format json) select move_trails('${org.id}', '${JSON.stringify([moved])}')`,
+        );
+        await client.query("rollback");
+        const { Plan } = said.rows[0]!["QUERY PLAN"][0];
+        // Any of the indexes of all of them has more.
+        if (round > 0) expect(Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!).toBeLessThan(40);
+      }
+    } finally {
+      client.release();
+    }
+  });
+
+  it("is looked up by its key when artifacts move it on", async () => {
+    const trail = {
+      id: randomUUID(),
+      event_id: randomUUID(),
+      flow_id: flow,
+      name: "trail-78",
+      description: "",
+      git_commit_info: null,
+      repo_ids: [],
+      created_at: 1e9,
+      last_modified_at: 1e9,
+      created_by_name: "test",
+      creating_user_id: randomUUID(),
+    };
+    const plans = await keptPlans(db, () => transaction(db, (tx) => upsertTrails(tx, org.id, [trail])));
+    const plan = plans.get("upsert-trails") ?? "";
+    expect(plan).toMatch(/Update on trails .*\n(?:.*\n){1,8}.*Index Scan using trails_pkey on trails/);
+    expect(plan).not.toMatch(/using trails_(?!pkey|name)\w+/);
   });
 });

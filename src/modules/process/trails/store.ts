@@ -184,8 +184,8 @@ export function upsertTrails(
           select added.id from unnest(l.repo_ids) with ordinality as added (id, position)
           where added.id <> all (t.repo_ids) order by added.position)
       from locked l
-      -- The array says what the join says; with it the rows are looked up, however little is known about the table.
-      where t.org_id = ${org}::uuid and t.id = l.id and t.id = any (array(select id from locked))
+      -- Every moment is between these. A range is taken for narrow, so that each row is looked up by its key (migration 0103).
+      where t.org_id = ${org}::uuid and t.id = l.id and l.at between '-infinity' and 'infinity'
       returning t.id, t.flow_id, t.name
     ), begun as (
       insert into trails as t (org_id, id, flow_id, name, description, git_commit_info, template, template_id, repo_ids, created_at,
