@@ -59,7 +59,7 @@ describe.skipIf(inject("cluster"))("one of many trails", () => {
   beforeAll(async () => {
     db = connect({ connection: withDatabase(inject("postgres"), app.database), max: 1 });
     org = await app.org();
-    expect((await putFlow(org.admin, org.name, { name: "busy" })).status).toBe(201);
+    await putFlow(org.admin, org.name, { name: "busy" });
     await db.pool.query(
       `insert into trails (org_id, id, flow_id, name, template, template_id, created_at, created_by_name, last_modified_at)
        select f.org_id, gen_random_uuid(), f.id, 'trail-' || n, f.template, f.template_id, now(), 'test', now()
@@ -85,22 +85,21 @@ describe.skipIf(inject("cluster"))("one of many trails", () => {
       last_modified_at: 1e9,
       repo_ids: [],
     };
+    const pages: number[] = [];
     const client = await db.pool.connect();
-    try {
-      // Planned without a look at values from the sixth time on.
-      for (let round = 0; round < 8; round += 1) {
-        await client.query("begin");
-        const said = await client.query<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>(
-          `explain (analyze, buffers, format json) select move_trails('${org.id}', '${JSON.stringify([moved])}')`,
-        );
-        await client.query("rollback");
-        const { Plan } = said.rows[0]!["QUERY PLAN"][0];
-        // Any of the indexes of all of them has more.
-        if (round > 0) expect(Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!).toBeLessThan(40);
-      }
-    } finally {
-      client.release();
+    // Planned without a look at values from the sixth time on.
+    for (let round = 0; round < 8; round += 1) {
+      await client.query("begin");
+      const said = await client.query<{ "QUERY PLAN": [{ Plan: Record<string, number> }] }>(
+        `explain (analyze, buffers, format json) select move_trails('${org.id}', '${JSON.stringify([moved])}')`,
+      );
+      await client.query("rollback");
+      const { Plan } = said.rows[0]!["QUERY PLAN"][0];
+      pages.push(Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!);
     }
+    client.release();
+    // The first time it looks at the catalog, too. Any index with all of them has more.
+    expect(Math.max(...pages.slice(1))).toBeLessThan(40);
   });
 
   it("is looked up by its key when artifacts move it on", async () => {
