@@ -44,8 +44,13 @@ async function download(client: Client, path: string): Promise<Unpacked> {
   expect(answer.statusCode).toBe(200);
   const tar = spawn("tar", ["-x", "-C", out, "-f", "-"], { stdio: ["pipe", "ignore", "pipe"] });
   const ended = once(tar, "exit");
-  await pipeline(answer, tar.stdin);
-  expect((await ended)[0]).toBe(0);
+  try {
+    await pipeline(answer, tar.stdin);
+  } finally {
+    // It may still write what came before the answer broke off.
+    await ended;
+  }
+  expect(tar.exitCode).toBe(0);
   const { "content-disposition": disposition, "content-type": type } = answer.headers;
   return { root: join(out, readdirSync(out)[0]!), disposition, type };
 }
