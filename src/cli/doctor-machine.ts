@@ -11,7 +11,6 @@ import {
   fileSystemOf,
   judgeDataDirectory,
   judgeDescriptors,
-  judgeEngine,
   judgeFileSystem,
   judgeNode,
   judgePlainHttp,
@@ -20,7 +19,7 @@ import {
   type Rights,
   withRemedy,
 } from "../domain/doctor.ts";
-import { judgeLogLevel, judgeMemory } from "../domain/doctor-upkeep.ts";
+import { judgeEngine, judgeLogLevel, judgeMemory } from "../domain/doctor-upkeep.ts";
 import { createEvidenceStore } from "../evidence/create.ts";
 import { silentLog } from "../lib/log.ts";
 import { isLoopbackHost } from "../lib/network.ts";

@@ -9,6 +9,7 @@ import {
   judgeBreakGlass,
   judgeCollation,
   judgeDurability,
+  judgeEngine,
   judgeLogLevel,
   judgeMemory,
   judgeOpenTransactions,
@@ -23,6 +24,8 @@ const mebibyte = 2 ** 20;
 const folder = { path: "/backups", problem: undefined, beside: [], setting: "WAYBILL_BACKUP_TO" };
 
 const well: Well[] = [
+  ["engine", judgeEngine({ cluster: "18", engine: "18" })],
+  ["engine before the first start", judgeEngine({ cluster: undefined, engine: "18" })],
   ["level", judgeLogLevel("info")],
   ["memory", judgeMemory(256 * mebibyte, 1_000 * mebibyte)],
   ["folder", judgeBackupFolder(folder)],
@@ -45,6 +48,8 @@ const well: Well[] = [
 ];
 
 const faults: Fault[] = [
+  ["no engine", judgeEngine({ cluster: "18", engine: undefined }), "failing", /not installed/],
+  ["other engine", judgeEngine({ cluster: "17", engine: "18" }), "failing", /18 cannot .* 17 made/],
   ["debug", judgeLogLevel("debug"), "warning", /debug/],
   ["trace", judgeLogLevel("trace"), "warning", /trace/],
   ["small heap", judgeMemory(256 * mebibyte - 1, 2_000 * mebibyte), "warning", /for Node/],

@@ -14,7 +14,6 @@ import {
   judgeDescriptors,
   judgeDrillAge,
   judgeEndingKeys,
-  judgeEngine,
   judgeEternalKeys,
   judgeFileSystem,
   judgeFirstKey,
@@ -49,8 +48,6 @@ const day = 86_400;
 
 const well: Well[] = [
   ["node", judgeNode("22.11.0", in2026)],
-  ["engine", judgeEngine({ cluster: "18", engine: "18" })],
-  ["engine before the first start", judgeEngine({ cluster: undefined, engine: "18" })],
   ["data directory", judgeDataDirectory(folder, 7)],
   ["data directory that PostgreSQL's user passes", judgeDataDirectory({ ...folder, mode: 0o40711 }, 7)],
   ["data directory where there are no users", judgeDataDirectory(folder, undefined)],
@@ -87,8 +84,6 @@ const faults: Fault[] = [
   ["old node", judgeNode("20.18.3", in2026), "failing", /20\.19/],
   ["ended node", judgeNode("20.19.0", in2026), "warning", /no security fixes/],
   ["odd node", judgeNode("23.1.0", in2026), "warning", /no long-term support/],
-  ["no engine", judgeEngine({ cluster: "18", engine: undefined }), "failing", /not installed/],
-  ["other engine", judgeEngine({ cluster: "17", engine: "18" }), "failing", /18 cannot .* 17 made/],
   ["owner", judgeDataDirectory(folder, 8), "warning", /user 7.*user 8/],
   ["group writes", judgeDataDirectory({ ...folder, mode: 0o40770 }, 7), "failing", /0770/],
   ["others read", judgeDataDirectory({ ...folder, mode: 0o40755 }, 7), "warning", /0755/],

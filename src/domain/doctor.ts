@@ -59,28 +59,6 @@ export function judgeNode(version: string, now: number): Diagnosis {
   return fine(`Node.js ${version}`);
 }
 
-/** Judges the PostgreSQL that Waybill brings along by the major version of what it has to read; undefined for what is not there. */
-export function judgeEngine({
-  cluster,
-  engine,
-}: {
-  cluster: string | undefined;
-  engine: string | undefined;
-}): Diagnosis {
-  if (engine === undefined)
-    return failing(
-      "the PostgreSQL that Waybill brings along is not installed",
-      "Install Waybill with its optional packages, or set DATABASE_URL",
-    );
-  if (cluster === undefined) return fine(`PostgreSQL ${engine}; there is no database before the first start`);
-  if (cluster !== engine)
-    return failing(
-      `PostgreSQL ${engine} cannot read the database, which PostgreSQL ${cluster} made`,
-      "Run `waybill upgrade --check`, which says whether the next start can move it and what that needs",
-    );
-  return fine(`PostgreSQL ${engine}, as the database`);
-}
-
 /** Owner and rights of a file or folder. */
 export interface Rights {
   path: string;

@@ -96,6 +96,14 @@ export function SearchField({ label, value, onSearch, onType }: SearchFieldProps
   );
 }
 
+function optionsOf(choices: readonly (readonly [string | number, string])[]) {
+  return choices.map(([value, words]) => (
+    <option key={value} value={value}>
+      {words}
+    </option>
+  ));
+}
+
 interface ChoiceProps<Value extends string> {
   label: string;
   /** What no choice means; all of them unless said otherwise. */
@@ -117,11 +125,7 @@ export function Choice<Value extends string>({ label, all, value, choices, onCho
       onChange={(event) => onChoose(choices.find(([choice]) => choice === event.target.value)?.[0])}
     >
       <option value="">{all ?? `${label}: all`}</option>
-      {choices.map(([choice, words]) => (
-        <option key={choice} value={choice}>
-          {words}
-        </option>
-      ))}
+      {optionsOf(choices)}
     </select>
   );
 }
@@ -151,11 +155,7 @@ export function ChoiceField<Value extends string | number>({
             if (found !== undefined) onChoose(found[0]);
           }}
         >
-          {choices.map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
+          {optionsOf(choices)}
         </select>
       )}
     </Field>
