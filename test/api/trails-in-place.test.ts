@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { connect, type Database } from "../../src/db/connect.ts";
 import { transaction } from "../../src/db/transaction.ts";
+import { listTrails } from "../../src/modules/process/trails/list-store.ts";
 import { upsertTrails } from "../../src/modules/process/trails/store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { attestPassed } from "../support/attestations.ts";
@@ -52,7 +53,7 @@ describe("trails that are reported to", () => {
 
 // Plans of Citus are of shards, on workers.
 describe.skipIf(inject("cluster"))("one of many trails", () => {
-  const many = 10_000;
+  const many = 30_000;
   let db: Database;
   let org: TestOrg;
   let flow: string;
@@ -120,5 +121,21 @@ describe.skipIf(inject("cluster"))("one of many trails", () => {
     const plan = plans.get("upsert-trails") ?? "";
     expect(plan).toMatch(/Update on trails .*\n(?:.*\n){1,8}.*Index Scan using trails_pkey on trails/);
     expect(plan).not.toMatch(/using trails_(?!pkey|name)\w+/);
+  });
+
+  it("is not among those that are read for the newest of the organization", async () => {
+    const entriesRead = async (): Promise<number> => {
+      await db.pool.query("select pg_stat_force_next_flush()");
+      const { rows } = await db.pool.query<{ entries: number }>(
+        "select sum(idx_tup_read)::integer as entries from pg_stat_user_indexes where relname = 'trails'",
+      );
+      return rows[0]!.entries;
+    };
+    const all = { flow_id: undefined, tag: undefined, fingerprint: undefined };
+    const before = await entriesRead();
+    await listTrails(db, org.id, all, { limit: 50, offset: 100 });
+    const read = (await entriesRead()) - before;
+    expect(read).toBeGreaterThanOrEqual(50);
+    expect(read).toBeLessThan(500);
   });
 });

@@ -143,6 +143,22 @@ function conditions(orgId: string, filter: TrailFilter): Sql {
   );
 }
 
+/** Trails up to which a page is read in the order of an index, one row after the other. */
+const nearTrails = 1_000;
+
+/**
+ * Lists the ids of a page of trails. For the first pages of all trails it asks for a column that no index has, and hides how many are wanted: the
+ * planner, which takes the trails of an organization for a two-hundredth of all, would read all of them off another index and sort them. Far pages
+ * cost less that way.
+ */
+function idsOfPage(orgId: string, filter: TrailFilter, { limit, offset }: PageSlice): Sql {
+  const matching = sql`from trails t where ${conditions(orgId, filter)} order by t.created_at desc, t.id desc`;
+  const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined);
+  return isFiltered || offset + limit > nearTrails
+    ? sql`select t.id ${matching} limit ${limit}::bigint offset ${offset}::bigint`
+    : sql`select t.id, t.template_id ${matching} limit (select ${limit}::bigint) offset (select ${offset}::bigint)`;
+}
+
 /** Lists trails that match every filter, newest first, from an offset on. */
 export function listTrails(
   db: Executor,
@@ -152,10 +168,7 @@ export function listTrails(
 ): Promise<ReadTrailRow[]> {
   return db.all(query(readTrail)`
     -- The page comes first, by an index in its order: who joined before would read and sort all trails.
-    with page as materialized (
-      select t.id from trails t where ${conditions(orgId, filter)}
-      order by t.created_at desc, t.id desc
-      limit ${page.limit}::bigint offset ${page.offset}::bigint)
+    with page as materialized (${idsOfPage(orgId, filter, page)})
     select trail.* from ${trailsOf(orgId)} order by created_at desc, id desc`);
 }
 
