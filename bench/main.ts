@@ -56,7 +56,7 @@ const onServer = ["memory", ...scenarios.map(({ name }) => name)];
 const names = ["start", ...onServer, "web", ...partNames, "servers", "traces"];
 
 const serversLegend =
-  "servers: many of them on one PostgreSQL, 64 connections in all. By the model each has a processor of its own, and PostgreSQL sixteen.";
+  "servers: many of them on one PostgreSQL, with 64 connections in all or to each. By the model each has a processor of its own, and PostgreSQL sixteen.";
 
 const tracesLegend =
   "traces: processor time of Node for a request that is found each time, in turn, round by round; the middle one, and the middle difference.";

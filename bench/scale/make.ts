@@ -20,6 +20,8 @@ const settings = {
   max_wal_senders: "0",
   max_wal_size: "16GB",
   checkpoint_timeout: "30min",
+  // Room that is asked for beforehand is not compressed by file systems that do that.
+  file_extend_method: "write_zeros",
   shared_buffers: "512MB",
   maintenance_work_mem: "1GB",
   max_parallel_maintenance_workers: "0",

@@ -16,11 +16,27 @@ const environmentsEach = 50;
 /** Processors that the model gives PostgreSQL, beside one for each server. */
 const postgresProcessors = 16;
 
-type Kind = "reads" | "writes";
+const kinds = ["reads", "writes"] as const;
+type Kind = (typeof kinds)[number];
+
+/** How callers come: as many whatever the number of servers, or as many for each server. */
+const spreads = ["in all", "each"] as const;
+type Spread = (typeof spreads)[number];
+
+/** Connections to one server; with more servers, in all or to each. */
+const connections = 64;
+
+/** What is measured in one go. */
+interface Subject {
+  kind: Kind;
+  spread: Spread;
+  servers: readonly Server[];
+}
 
 /** What a request took with so many servers. */
 interface ServersFigure {
   kind: Kind;
+  spread: Spread;
   servers: number;
   /** Answers a second, of all servers together. */
   rate: number;
@@ -54,13 +70,14 @@ async function fill(server: Server): Promise<void> {
   }
 }
 
-/** Loads every server with its share of the organizations, with as many connections in all whatever the number of servers. */
-function jobsFor(kind: Kind, servers: readonly Server[], key: string, seconds: number): LoadJob[] {
+/** Loads every server with its share of the organizations. */
+function jobsFor({ kind, spread, servers }: Subject, key: string, seconds: number): LoadJob[] {
   const writers = 8;
+  const ofAll = spread === "in all" ? connections : connections * servers.length;
   return Array.from({ length: writers }, (_, at) => {
     const { url } = servers[at % servers.length]!;
     const own = organizations.filter((_org, nth) => nth % writers === at);
-    const job = { key, seconds, connections: 8 };
+    const job = { key, seconds, connections: ofAll / writers };
     if (kind === "reads") {
       const paths = own.map((org) => `/api/v2/environments/${org}?per_page=50`);
       return { ...job, url: url + paths[0]!, paths };
@@ -70,11 +87,8 @@ function jobsFor(kind: Kind, servers: readonly Server[], key: string, seconds: n
   });
 }
 
-async function measureOnce(
-  kind: Kind,
-  servers: readonly Server[],
-  { seconds }: Options,
-): Promise<ServersFigure> {
+async function measureOnce(subject: Subject, { seconds }: Options): Promise<ServersFigure> {
+  const { kind, spread, servers } = subject;
   const [first] = servers;
   if (first === undefined) throw new Error("There is no server");
   const used = async (): Promise<{ node: number; postgres: number }> => {
@@ -85,7 +99,7 @@ async function measureOnce(
     };
   };
   const before = await used();
-  const results = await Promise.all(jobsFor(kind, servers, first.key, seconds).map(runLoad));
+  const results = await Promise.all(jobsFor(subject, first.key, seconds).map(runLoad));
   const after = await used();
   const answered = results.reduce((sum, result) => sum + result.answered, 0);
   const failed = results.reduce((sum, result) => sum + result.failed, 0);
@@ -94,6 +108,7 @@ async function measureOnce(
   const postgres = ((after.postgres - before.postgres) * 1e6) / answered;
   return {
     kind,
+    spread,
     servers: servers.length,
     rate: results.reduce((sum, { throughput }) => sum + throughput, 0),
     node,
@@ -121,30 +136,43 @@ export async function measureServers(
   const url = `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
   while (servers.length < Math.max(...counts))
     servers.push(await startServer(dataDir, { env: { ...env, DATABASE_URL: url } }));
-  const measured: ServersFigure[] = [];
+  const subjects = kinds.flatMap((kind) =>
+    spreads.flatMap((spread) =>
+      counts.map((count): Subject => ({ kind, spread, servers: servers.slice(0, count) })),
+    ),
+  );
+  const measured = subjects.map((): ServersFigure[] => []);
   try {
     for (let round = 0; round < options.rounds; round += 1)
-      for (const count of counts)
-        for (const kind of ["reads", "writes"] as const)
-          measured.push(await measureOnce(kind, servers.slice(0, count), options));
+      for (const [at, subject] of subjects.entries()) measured[at]!.push(await measureOnce(subject, options));
   } finally {
     for (const server of servers.toReversed()) await server.stop();
   }
-  const figures = (["reads", "writes"] as const).flatMap((kind) =>
-    counts.map((count) => middle(measured.filter((one) => one.kind === kind && one.servers === count))),
+  const figures = measured.map(middle);
+  return {
+    figures,
+    verdicts: kinds.flatMap((kind) => spreads.map((spread) => judge(figures, kind, spread))),
+  };
+}
+
+function judge(figures: readonly ServersFigure[], kind: Kind, spread: Spread): Verdict {
+  const [one, eight] = [1, 8].map(
+    (count) => figures.find((f) => f.kind === kind && f.spread === spread && f.servers === count)!.modelled,
   );
-  const verdicts = (["reads", "writes"] as const).map((kind) => {
-    const [one, eight] = [1, 8].map((count) => figures.find((f) => f.kind === kind && f.servers === count)!);
-    return atLeast(`${kind} of 8 servers, of one's, by the model`, eight!.modelled / one!.modelled, 5);
-  });
-  return { figures, verdicts };
+  return atLeast(`${kind} of 8 servers, of one's, by the model, 64 connections ${spread}`, eight! / one!, 5);
 }
 
 /** Writes the figures as a table of Markdown. */
 export function serversTable(figures: readonly ServersFigure[]): string {
-  const heading = ["servers", "/s, shared processors", "µs, servers", "µs, PostgreSQL", "/s by the model"];
-  const rows = figures.map(({ kind, servers, ...numbers }) => [
-    `${kind}, ${servers}`,
+  const heading = [
+    "servers, connections",
+    "/s, shared processors",
+    "µs, servers",
+    "µs, PostgreSQL",
+    "/s by the model",
+  ];
+  const rows = figures.map(({ kind, spread, servers, ...numbers }) => [
+    `${kind}, ${servers}, ${connections} ${spread}`,
     ...[numbers.rate, numbers.node, numbers.postgres, numbers.modelled].map((value) =>
       Math.round(value).toLocaleString("en"),
     ),
