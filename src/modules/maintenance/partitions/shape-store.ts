@@ -23,7 +23,7 @@ import {
 
 const copyTrigger = (table: PartitionedTable): string => `${table}_copy`;
 
-/** Takes the settings of the table over: what no `like` does. Only partitions have storage options. */
+/** Takes settings and guards of the table over: what no `like` does. Only partitions have storage options. */
 async function tunePartition(tx: Tx, partition: string, source: string): Promise<void> {
   const { options } = (await findTableKind(tx, source)) ?? { options: [] };
   if (options.length > 0)
@@ -33,6 +33,10 @@ async function tunePartition(tx: Tx, partition: string, source: string): Promise
       await tx.run(
         sql`alter table ${identifier(partition)} alter column ${identifier(name)} set statistics ${constant(target)}`,
       );
+  // What guards each row comes from the table; emptying a partition is noticed by nothing but its own.
+  for (const { definition } of await listTriggers(tx, source))
+    if (/ BEFORE TRUNCATE ON /.test(definition))
+      await tx.run(raw(definition.replace(/ ON \S+ FOR /, ` ON "${partition}" FOR `)));
 }
 
 /**
