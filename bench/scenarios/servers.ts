@@ -159,7 +159,11 @@ function judge(figures: readonly ServersFigure[], kind: Kind, spread: Spread): V
   const [one, eight] = [1, 8].map(
     (count) => figures.find((f) => f.kind === kind && f.spread === spread && f.servers === count)!.modelled,
   );
-  return atLeast(`${kind} of 8 servers, of one's, by the model, 64 connections ${spread}`, eight! / one!, 5);
+  return atLeast(
+    `${kind} of 8 servers, of one's, by the model, ${connections} connections ${spread}`,
+    eight! / one!,
+    5,
+  );
 }
 
 /** Writes the figures as a table of Markdown. */

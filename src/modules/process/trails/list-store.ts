@@ -147,12 +147,18 @@ function conditions(orgId: string, filter: TrailFilter): Sql {
 const nearTrails = 1_000;
 
 /**
- * Lists the ids of a page of trails. For the first pages of all trails it asks for a column that no index has, and hides how many are wanted: the
- * planner, which takes the trails of an organization for a two-hundredth of all, would read all of them off another index and sort them. Far pages
- * cost less that way.
+ * Lists the ids of the newest trails that match, from an offset on. For the first of all trails it asks for a column that no index has, and hides
+ * how many are wanted: the planner, which takes the trails of an organization for a two-hundredth of all, would read all of them off another index
+ * and sort them. Far ones cost less that way.
+ * @param begin the condition on `t` of where the list begins.
  */
-function idsOfPage(orgId: string, filter: TrailFilter, { limit, offset }: PageSlice): Sql {
-  const matching = sql`from trails t where ${conditions(orgId, filter)} order by t.created_at desc, t.id desc`;
+function newestIds(
+  orgId: string,
+  filter: TrailFilter,
+  { limit, offset }: PageSlice,
+  begin: Sql = sql`true`,
+): Sql {
+  const matching = sql`from trails t where ${conditions(orgId, filter)} and ${begin} order by t.created_at desc, t.id desc`;
   const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined);
   return isFiltered || offset + limit > nearTrails
     ? sql`select t.id ${matching} limit ${limit}::bigint offset ${offset}::bigint`
@@ -168,7 +174,7 @@ export function listTrails(
 ): Promise<ReadTrailRow[]> {
   return db.all(query(readTrail)`
     -- The page comes first, by an index in its order: who joined before would read and sort all trails.
-    with page as materialized (${idsOfPage(orgId, filter, page)})
+    with page as materialized (${newestIds(orgId, filter, page)})
     select trail.* from ${trailsOf(orgId)} order by created_at desc, id desc`);
 }
 
@@ -192,14 +198,12 @@ export async function* listAllTrails(
 ): AsyncGenerator<ReadTrailRow[]> {
   const weight = sql`octet_length(template) + octet_length(user_data) + octet_length(compliance_status)`;
   for (let after: ReadTrailRow | undefined; ;) {
-    const from =
+    const begin =
       after === undefined
-        ? sql`true`
+        ? undefined
         : sql`(t.created_at, t.id) < (select created_at, id from trails where org_id = ${orgId} and id = ${after.id})`;
     const statement = query(slicedTrail)`
-      with page as materialized (
-        select t.id from trails t where ${conditions(orgId, filter)} and ${from}
-        order by t.created_at desc, t.id desc limit ${slice.rows})
+      with page as materialized (${newestIds(orgId, filter, { limit: slice.rows, offset: 0 }, begin)})
       select * from (
         select trail.*, sum(${weight}) over newest_first as bytes, row_number() over newest_first as place
         from ${trailsOf(orgId)} window newest_first as (order by trail.created_at desc, trail.id desc)) weighed
