@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
-import { commitOf, fingerprintOf } from "../support/artifacts.ts";
+import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import type { Answer } from "../support/client.ts";
 import { build, run } from "../support/deployments.ts";
 import { createEnvironment } from "../support/environments.ts";
@@ -159,6 +159,16 @@ describe("GET /running/{org}", () => {
     ["?sort=compliant&environment=prod", ["stray>prod", "web>prod"]],
     ["?sort=compliant&sort_direction=desc&environment=prod", ["web>prod", "stray>prod"]],
   ])("finds by %s", async (query, rows) => expect(await listed(query)).toEqual(rows));
+
+  it("finds what several flows know by each of them", async () => {
+    const again = artifactBody({ fingerprint: fingerprintOf("web"), filename: "web", trail_name: "web" });
+    for (const flow of ["release", "sign"])
+      expect((await org.member.post(`/artifacts/${org.name}/${flow}`, again)).status).toBe(201);
+    await run(org, "prod", ["web", "stray"]);
+    for (const flow of ["release", "sign"]) expect(await listed(`?flow=${flow}`)).toEqual(["web>prod"]);
+    expect(await listed("?flow=ci&flow=sign")).toEqual(["web>prod", "api>test"]);
+    await expectKept();
+  });
 
   it("finds by tags and spaces of environments", async () => {
     await org.member.patch(`/tags/${org.name}/environment/prod`, { set_tags: { stage: "prod" } });

@@ -61,11 +61,17 @@ export type RunningKey = RowOf<typeof runningKey>;
 /** Digits of fingerprints are below this letter. */
 const afterDigits = "g";
 
+/** Tests whether any of these flows knows `r`: an index has the first one of each, another what several flows know. */
+function knownToAny(flowIds: readonly string[]): Sql {
+  const flows = param(flowIds);
+  return sql`(r.flow_ids[1] = any(${flows}::uuid[]) or (cardinality(r.flow_ids) > 1 and r.flow_ids && ${flows}::uuid[]))`;
+}
+
 function ownConditions(filter: RunningFilter): Sql[] {
   const { environment_ids, flow_ids, repo_ids, name, fingerprint, known, allow_listed } = filter;
   const all: Sql[] = [];
   if (environment_ids !== undefined) all.push(sql`r.environment_id = any(${environment_ids}::uuid[])`);
-  if (flow_ids !== undefined) all.push(sql`r.flow_ids && ${flow_ids}::uuid[]`);
+  if (flow_ids !== undefined) all.push(knownToAny(flow_ids));
   if (repo_ids !== undefined) all.push(sql`r.repo_id = any(${repo_ids}::uuid[])`);
   if (name !== undefined && name !== "")
     all.push(sql`r.name_start like ${containsPattern(name.toLowerCase())}::text`);
