@@ -62,12 +62,22 @@ const none: ReadonlySet<string> = new Set();
 /** Artifacts that are looked at before somebody else may do something. */
 const inOneGo = 100;
 
+/** Names of failing policies, by findings: many artifacts have the same. */
+type FailingBy = Map<string, ReadonlySet<string>>;
+
+function failingIn(findings: string | null, known: FailingBy): ReadonlySet<string> {
+  if (findings === null) return none;
+  const failing = known.get(findings) ?? new Set(failingPolicies(findings));
+  known.set(findings, failing);
+  return failing;
+}
+
 function keptAs(
   running: RunningArtifact,
   { id, compliant, is_unproven, findings }: VersionSummary,
+  known: FailingBy,
 ): KeptArtifact {
-  const failing = findings === null ? none : new Set(failingPolicies(findings));
-  return { version: id, running, compliant, is_unproven, failing };
+  return { version: id, running, compliant, is_unproven, failing: failingIn(findings, known) };
 }
 
 /**
@@ -82,6 +92,7 @@ export function* planJudging(
   const known = new Map(versions.map((version) => [artifactKey(version), version]));
   yield;
   const moved = movedFingerprints(running, versions);
+  const failingBy: FailingBy = new Map();
   const plan: JudgingPlan = { kept: new Map(), toJudge: [] };
   for (const [at, artifact] of running.entries()) {
     if (at % inOneGo === 0) yield;
@@ -92,7 +103,7 @@ export function* planJudging(
       !version.is_stale &&
       !version.follows.some((fingerprint) => moved.has(fingerprint)) &&
       version.running === runningText(artifact);
-    if (holds) plan.kept.set(key, keptAs(artifact, version));
+    if (holds) plan.kept.set(key, keptAs(artifact, version, failingBy));
     else plan.toJudge.push(artifact);
   }
   return plan;
