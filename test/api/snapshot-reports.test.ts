@@ -306,5 +306,10 @@ describe("cost", () => {
     expect(exited).toEqual(before);
     // Of what runs on, flows know nothing new: it is not looked for.
     expect(changed.some((text) => text.includes("fresh-version-summaries"))).toBe(true);
+    // Then it is remembered, and what the last snapshot brought is read.
+    const again = await statementsOf(app, () => reportServer(org, "prod", running.slice(2)));
+    expect(again.some((text) => text.includes("some-version-summaries"))).toBe(true);
+    expect(again.some((text) => text.includes("fresh-version-summaries"))).toBe(false);
+    expect(again.length).toBeLessThanOrEqual(13 + caller);
   });
 });

@@ -20,7 +20,7 @@ import {
 } from "./environment-store.ts";
 import { refreshGroups } from "./evaluate-service.ts";
 import { earlierFromSummaries } from "./targets.ts";
-import { listVersionSummaries } from "./version-store.ts";
+import { listWhatRuns } from "./versions-service.ts";
 
 /** Different artifacts in a report at most: what one transaction can write in reasonable time. */
 const maxArtifacts = 10_000;
@@ -58,6 +58,7 @@ async function lockTarget(tx: Tx, org: Org, name: string, type: string): Promise
 
 /** A report to an environment whose row is locked. */
 interface Reporting {
+  deps: Deps;
   tx: Tx;
   org: Org;
   environment: ReportedRecord;
@@ -76,11 +77,11 @@ interface Outcome {
 
 /** Judges what a report brings that was not judged before. */
 async function judgeReport(reporting: Reporting): Promise<Outcome> {
-  const { tx, org, environment, report, at, remembered } = reporting;
+  const { deps, tx, org, environment, report, at, remembered } = reporting;
   const isSame = environment.snapshot_count > 0 && environment.report_digest === remembered.digest;
   if (isSame && !environment.has_news) return { is_stale: environment.is_stale };
   const mayBeStale = environment.has_news || environment.is_stale;
-  const summaries = await listVersionSummaries(tx, org.id, environment.id, mayBeStale);
+  const summaries = await listWhatRuns(deps, tx, org.id, environment, mayBeStale);
   const is_stale = summaries.some((version) => version.is_stale);
   if (isSame && !is_stale) return { is_stale };
   const running = await paced(flattenReport(await report.read()));
@@ -103,7 +104,7 @@ async function judgeReport(reporting: Reporting): Promise<Outcome> {
  * artifacts, and for more than can be judged at once, there or in a logical environment around.
  */
 export async function reportSnapshot(
-  deps: Pick<Deps, "db" | "clock">,
+  deps: Deps,
   scope: OrgScope,
   name: string,
   report: ReceivedReport,
@@ -117,7 +118,7 @@ export async function reportSnapshot(
     const at = deps.clock.now();
     const rhythm = await continueRhythm(tx, org, environment, at);
     const remembered = { digest, seen_seq: environment.audit_seq, ...rhythm };
-    const { index, is_stale } = await judgeReport({ tx, org, environment, report, at, remembered });
+    const { index, is_stale } = await judgeReport({ deps, tx, org, environment, report, at, remembered });
     if (index === undefined) {
       await updateReported(tx, org.id, { environment_id, at, ...remembered, is_stale });
       return false;

@@ -8,10 +8,11 @@ import {
   type RowOf,
   text,
   texts,
+  timestamp,
   uuid,
   uuids,
 } from "../../../../db/row.ts";
-import { command, param, query, sql } from "../../../../db/sql.ts";
+import { command, param, type Parameter, query, type Sql, sql } from "../../../../db/sql.ts";
 import { lineageText, type LineageKey, type Predecessor } from "../../../../domain/snapshot/flows-of.ts";
 import type { VersionSummary } from "../../../../domain/snapshot/judging-plan.ts";
 import type { SnapshotFlow } from "../../../../domain/snapshot/provenance.ts";
@@ -120,6 +121,12 @@ const versionSummary = {
   is_stale: boolean,
 };
 
+/** SQL for a `VersionSummary` of the version `v`, but for whether it is stale. */
+const summaryColumns = (
+  org: Parameter,
+): Sql => sql`v.id, v.name, v.fingerprint, v.compliant, v.running::text as running, v.follows,
+      case when not v.compliant then ${findingsOfVersion(org, "v")} end as findings, v.provenance = '{}' as is_unproven`;
+
 /**
  * Lists what runs in an environment by its latest snapshot, in no order.
  * @param mayBeStale whether something of it may be stale. If not, looking for what is, most of the work, is left out.
@@ -134,10 +141,47 @@ export function listVersionSummaries(
   const name = mayBeStale ? "version-summaries" : "fresh-version-summaries";
   const isStale = mayBeStale ? sql`v.facts <> ${presentFacts(orgId, sql`v.fingerprint`)}` : sql`false`;
   return db.all(query(name, versionSummary)`
-    select v.id, v.name, v.fingerprint, v.compliant, v.running::text as running, v.follows,
-      case when not v.compliant then ${findingsOfVersion(org, "v")} end as findings, v.provenance = '{}' as is_unproven,
-      ${isStale} as is_stale
+    select ${summaryColumns(org)}, ${isStale} as is_stale
     from ${versionsThatRun(org, sql`${environmentId}::uuid`)} v`);
+}
+
+/** Lists of some versions in an environment those that run, in no order. They are not stale. */
+export function listSomeSummaries(
+  db: Executor,
+  orgId: string,
+  environmentId: string,
+  ids: readonly number[],
+): Promise<VersionSummary[]> {
+  const org = param(orgId);
+  return db.all(query("some-version-summaries", versionSummary)`
+    select ${summaryColumns(org)}, false as is_stale
+    from unnest((select ${ids}::bigint[])) as asked (id)
+    cross join lateral (
+      select * from snapshot_artifacts
+      where org_id = ${org}::uuid and environment_id = ${environmentId}::uuid and id = asked.id limit 1) v
+    where v.last_index is null`);
+}
+
+const shown = {
+  /** Of all versions that the latest snapshot shows, what has exited among them. */
+  ids: json<number[]>(),
+  /** When the earlier snapshot was made; null if there is none. */
+  earlier_at: nullable(timestamp),
+};
+
+/** Lists ids of the versions that a snapshot shows, and says when an earlier one was made. */
+export function getShown(
+  db: Executor,
+  orgId: string,
+  { environment_id, latest, earlier }: { environment_id: string; latest: number; earlier: number },
+): Promise<RowOf<typeof shown>> {
+  const [org, environment] = [param(orgId), param(environment_id)];
+  return db.one(query("shown-versions", shown)`
+    select to_json(s.artifacts) as ids, (
+      select created_at from snapshots
+      where org_id = ${org}::uuid and environment_id = ${environment}::uuid and index = ${earlier}::integer) as earlier_at
+    from snapshots s
+    where s.org_id = ${org}::uuid and s.environment_id = ${environment}::uuid and s.index = ${latest}::integer`);
 }
 
 /** Notes that versions hold by what flows know now. */
