@@ -3,6 +3,8 @@ import { createRequire } from "node:module";
 
 import type { Page } from "playwright-core";
 
+import { untilNothingToDo } from "./web.ts";
+
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** What WCAG 2.2 asks for on its levels A and AA. */
@@ -20,6 +22,9 @@ const untilColoursStay = `(async () => {
   while (passing().length > 0) await Promise.allSettled(passing().map(({ finished }) => finished));
 })()`;
 
+/** Runs in the page: resolves in the next frame, at whose end a page is told of sizes that have changed. */
+const untilNextFrame = "new Promise((resolve) => requestAnimationFrame(() => resolve()))";
+
 /** What is found has to be known, but not which selectors lead to each element that was looked at: a third of the time. */
 const options = JSON.stringify({
   runOnly: { type: "tag", values: tags },
@@ -31,6 +36,9 @@ const options = JSON.stringify({
 export async function inaccessible(page: Page): Promise<string[]> {
   // A page that is looked at again has it still.
   if ((await page.evaluate("typeof axe")) !== "object") await page.evaluate(source);
+  // A frame that has just become too narrow for its table is reached by keys as soon as the page has heard of that and drawn it.
+  await page.evaluate(untilNextFrame);
+  await page.evaluate(untilNothingToDo);
   await page.evaluate(untilColoursStay);
   const violations = (await page.evaluate(
     `axe.run(document, ${options}).then(({ violations }) => violations)`,

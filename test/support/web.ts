@@ -97,7 +97,7 @@ export async function untilSettled(page: Page): Promise<void> {
 }
 
 /** Runs in the page: resolves once it has nothing to do but what time or somebody else begins. */
-const untilNothingToDo = "new Promise((resolve) => requestIdleCallback(() => resolve()))";
+export const untilNothingToDo = "new Promise((resolve) => requestIdleCallback(() => resolve()))";
 
 /**
  * Waits until a page has asked for all that it asks for by itself: what came has been drawn, and made it ask for nothing more. Does not wait for
