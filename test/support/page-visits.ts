@@ -1,7 +1,7 @@
 import type { BrowserContext, Page, Request, Route } from "playwright-core";
 
 import { inaccessible } from "./axe.ts";
-import type { WebSite } from "./web.ts";
+import { untilNothingToDo, type WebSite } from "./web.ts";
 
 /** How pages are looked at: two themes, wide and narrow. */
 const looks = [
@@ -200,25 +200,33 @@ export async function jumps({ page }: Visitor, since: number, limit: number): Pr
 
 /**
  * Holds what a page asks for back. Once let through it stays in between: taking a handler away while requests arrive may lose some.
- * @returns what lets it all through.
+ * @returns what lets it all through, at once but for these: of each of these resources in turn, once what came before is drawn.
  */
-export async function holdBack({ page, forget }: Visitor): Promise<() => Promise<void>> {
+export async function holdBack({
+  page,
+  forget,
+}: Visitor): Promise<(inTurn?: readonly string[]) => Promise<void>> {
   const held: Route[] = [];
   let isOpen = false;
   await page.route(isOwn, async (route) => {
     if (isOpen) await route.continue();
     else held.push(route);
   });
-  return async () => {
+  const letGo = async (route: Route): Promise<void> => {
+    await route.continue();
+    // What the page has given up meanwhile gets no answer, and ends without a word.
+    const given = new Promise((resolve) => setTimeout(resolve, 3_000, null));
+    if ((await Promise.race([route.request().response(), given])) === null) forget(route.request());
+  };
+  return async (inTurn = []) => {
+    for (const resource of inTurn) {
+      const asked = held.findIndex((route) => route.request().url().includes(`/api/v2/${resource}/`));
+      if (asked === -1) throw new Error(`did not ask for ${resource}`);
+      await Promise.all(held.splice(asked, 1).map(letGo));
+      await page.evaluate(untilNothingToDo);
+    }
     isOpen = true;
-    await Promise.all(
-      held.map(async (route) => {
-        await route.continue();
-        // What the page has given up meanwhile gets no answer, and ends without a word.
-        const given = new Promise((resolve) => setTimeout(resolve, 3_000, null));
-        if ((await Promise.race([route.request().response(), given])) === null) forget(route.request());
-      }),
-    );
+    await Promise.all(held.map(letGo));
   };
 }
 

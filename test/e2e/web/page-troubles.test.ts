@@ -29,7 +29,11 @@ async function look(visitor: Visitor, visit: Visit): Promise<string[]> {
 }
 
 /** Shows a page that waits for its answers, and then gets them: nothing may move that was to be seen. */
-async function lookWaiting(visitor: Visitor, { address }: Visit): Promise<string[]> {
+async function lookWaiting(
+  visitor: Visitor,
+  { address }: Visit,
+  inTurn?: readonly string[],
+): Promise<string[]> {
   const { page, settle } = visitor;
   const letThrough = await holdBack(visitor);
   await page.goto(address);
@@ -37,7 +41,7 @@ async function lookWaiting(visitor: Visitor, { address }: Visit): Promise<string
   await page.locator('main [aria-busy="true"]').first().waitFor();
   const wrong = await wrongLooks(visitor);
   const since = await momentOfFonts(visitor);
-  await letThrough();
+  await letThrough(inTurn);
   await settle();
   return [...wrong, ...(await jumps(visitor, since, 0.15))];
 }
@@ -116,6 +120,17 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
     // How many keys and sessions somebody has is not known before, and other tests sign in as the same person.
     const still = reading().filter(({ pattern }) => pattern !== "/-/profile");
     expect(await visitAll(site, still, { turn: 0, look: lookWaiting })).toEqual([]);
+  });
+
+  it.each([
+    [["spaces", "environments", "flows"]],
+    [["spaces", "flows", "environments"]],
+    [["flows", "spaces", "environments"]],
+  ])("hold room where one answer decides what is shown of others, when these come: %j", async (inTurn) => {
+    const spaces = reading().filter(({ pattern }) => pattern === "/$org/spaces");
+    const lookAt = (visitor: Visitor, visit: Visit): Promise<string[]> => lookWaiting(visitor, visit, inTurn);
+    // Once wide, and once narrow.
+    expect(await visitAll(site, [...spaces, ...spaces], { turn: 0, look: lookAt })).toEqual([]);
   });
 
   it("tell strangers why they are closed", async () => {

@@ -166,10 +166,15 @@ function FlowsIn({ spaces, onDrag, onAsk }: ContentProps) {
 
 /** What is in the chosen space and below it; everything without one. */
 export function SpaceContent(props: ContentProps) {
+  const { org } = route.useParams();
+  const { space } = route.useSearch();
+  const { data, isFetched } = useQuery(environmentsInQuery(org, space));
+  // Nobody knows before how much room environments take: flows that came first would be pushed down by them.
+  const isAboveKnown = data !== undefined || isFetched;
   return (
     <div className={styles["content"]}>
       <EnvironmentsIn {...props} />
-      <FlowsIn {...props} />
+      {isAboveKnown ? <FlowsIn {...props} /> : null}
     </div>
   );
 }
