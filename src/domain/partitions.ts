@@ -62,12 +62,16 @@ export function beginningOf({ year, month }: Month): number {
   return Date.UTC(year, month - 1, 1) / 1000;
 }
 
-/** Writes the first value of a table's key that is of a month: an id of its first millisecond, or the moment itself. */
-export function boundOf(table: PartitionedTable, month: Month): string {
-  const seconds = beginningOf(month);
-  if (partitionKeys[table] === "occurred_at") return new Date(seconds * 1000).toISOString();
-  const digits = (seconds * 1000).toString(16).padStart(12, "0");
+/** Writes the first id of a month: that of its first millisecond. */
+export function firstIdOf(month: Month): string {
+  const digits = (beginningOf(month) * 1000).toString(16).padStart(12, "0");
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
+}
+
+/** Writes the first value of a table's key that is of a month: an id, or the moment itself. */
+export function boundOf(table: PartitionedTable, month: Month): string {
+  const isMoment = partitionKeys[table] === "occurred_at";
+  return isMoment ? new Date(beginningOf(month) * 1000).toISOString() : firstIdOf(month);
 }
 
 /** Names the partition of a month. */

@@ -11,7 +11,6 @@ import {
   type Month,
   monthOfPartition,
   type PartitionedTable,
-  partitionOf,
   writeMonth,
 } from "../../src/domain/partitions.ts";
 import { pushAuditLogs } from "../../src/modules/kernel/audit/push-service.ts";
@@ -131,14 +130,14 @@ describe.skipIf(isElsewhere)("a month is needed", () => {
   });
   afterAll(() => world.app.close());
 
-  /** Who needs the early month, so many days after the last report, by the last part of their names. */
-  async function needed(table: "attestations" | "trail_events", days: number, quietDays = 30) {
+  /** Who needs a month, so many days after the last report, by the last part of their names. */
+  async function needed(table: "attestations" | "trail_events", days: number, quietDays = 30, month = early) {
     const options = {
       quietSince: turn + (20 + days - quietDays) * day,
       targets: [],
       most: 100,
     };
-    const needs = await listNeeds(world.app.deps.db, table, partitionOf(table, early), options);
+    const needs = await listNeeds(world.app.deps.db, table, month, options);
     return Object.fromEntries(
       needs.map(({ why, names }) => [why, names.map((name) => name.slice(name.lastIndexOf("/") + 1))]),
     );
@@ -159,12 +158,18 @@ describe.skipIf(isElsewhere)("a month is needed", () => {
     expect(await needed(table, days, quietDays)).toEqual(expected);
   });
 
+  it("by trails that were begun before it", async () => {
+    expect(await needed("attestations", 29, 30, late)).toMatchObject({ "goes on": ["goes-on", "recent"] });
+    expect(await needed("attestations", 0, 20, late)).toMatchObject({
+      "goes on": ["goes-on", "over", "recent"],
+    });
+    expect(await needed("attestations", 31, 30, late)).not.toHaveProperty("goes on");
+  });
+
   it("by nobody, when it is none of theirs", async () => {
     const options = { quietSince: 0, targets: [], most: 100 };
     const { db } = world.app.deps;
-    expect(
-      await listNeeds(db, "attestations", partitionOf("attestations", addMonths(late, 1)), options),
-    ).toEqual([]);
+    expect(await listNeeds(db, "attestations", addMonths(late, 1), options)).toEqual([]);
   });
 
   it("by what runs, until it runs no more", async () => {

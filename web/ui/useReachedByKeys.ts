@@ -15,6 +15,8 @@ export function useReachedByKeys(
     const measure = (): void => setIsWider(element.scrollWidth > element.clientWidth);
     const observer = new ResizeObserver(measure);
     observer.observe(element);
+    // What is inside may become wider by itself: by other rows.
+    for (const inside of element.children) observer.observe(inside);
     measure();
     return () => observer.disconnect();
   }, [ref]);

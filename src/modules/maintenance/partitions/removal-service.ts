@@ -69,8 +69,8 @@ async function requireUnneeded(
     targets: deps.config.auditTargets,
     most: named,
   };
-  for (const [index, { name, month }] of parts.entries()) {
-    const needs = await unhurried(deps, (tx) => listNeeds(tx, table, name, options));
+  for (const [index, { month }] of parts.entries()) {
+    const needs = await unhurried(deps, (tx) => listNeeds(tx, table, month, options));
     if (needs.length === 0) continue;
     const why = needs.map((need) => writeNeed(need, quietDays)).join("; ");
     const rest = index === 0 ? "" : `. What is older is not: --remove-before ${writeMonth(month)}`;

@@ -1,7 +1,13 @@
 import type { Executor } from "../../../db/connect.ts";
 import { nullable, text, uuid } from "../../../db/row.ts";
 import { constant, identifier, moment, query, sql, type Sql } from "../../../db/sql.ts";
-import type { PartitionedTable } from "../../../domain/partitions.ts";
+import {
+  addMonths,
+  firstIdOf,
+  type Month,
+  partitionOf,
+  type PartitionedTable,
+} from "../../../domain/partitions.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 
 /** Where entries of audit logs are sent. */
@@ -29,6 +35,17 @@ export interface Need {
 
 interface Asked extends NeedOptions {
   rows: Sql;
+  /** The first id of the month, and that of the next. */
+  begun: { from: string; until: string };
+}
+
+/** Writes the table `owners` of those who have rows: each costs a look at the index of the key, whatever number of rows it has. */
+function ownersOf(rows: Sql): Sql {
+  return sql`recursive owners (id) as (
+      (select org_id from ${rows} order by org_id limit 1)
+      union all
+      select (select p.org_id from ${rows} p where p.org_id > o.id order by p.org_id limit 1)
+      from owners o where o.id is not null)`;
 }
 
 /** Writes a list of environments by `held`, a list of `org_id` and `environment_id`. Nothing runs in archived ones. */
@@ -40,15 +57,26 @@ function environmentsOf(held: Sql, { most }: Asked): Sql {
     order by 1 limit ${constant(most + 1)}`;
 }
 
-/** Writes a list of trails that may go on and have rows: each is looked up once, whatever the planner takes to be in a partition. */
-function trailsThatGoOn({ rows, quietSince, most }: Asked): Sql {
+/**
+ * Writes a list of trails that may go on and have rows. Those begun in the month, nearly all, lie side by side, by their ids, and are read in one go; each of
+ * the others is looked up once, whatever the planner takes to be in a partition.
+ */
+function trailsThatGoOn({ rows, begun, quietSince, most }: Asked): Sql {
+  const ofOwner = sql`select * from trails where org_id = owners.id and last_modified_at >= ${moment(quietSince)}`;
   return sql`
-    select o.name || '/' || f.name || '/' || t.name as name from (select distinct org_id, trail_id from ${rows}) p
+    with ${ownersOf(rows)}
+    select o.name || '/' || f.name || '/' || t.name as name from owners
     cross join lateral (
-      select * from trails
-      where org_id = p.org_id and id = p.trail_id and last_modified_at >= ${moment(quietSince)} offset 0) t
-    join flows f on f.org_id = t.org_id and f.id = t.flow_id
-    join organizations o on o.id = t.org_id
+      select t.flow_id, t.name from (${ofOwner} and id >= ${begun.from}::uuid and id < ${begun.until}::uuid offset 0) t
+      where exists (select from ${rows} p where p.org_id = owners.id and p.trail_id = t.id)
+      union all
+      select t.flow_id, t.name from (
+        select trail_id from ${rows} where org_id = owners.id and trail_id < ${begun.from}::uuid
+        union select trail_id from ${rows} where org_id = owners.id and trail_id >= ${begun.until}::uuid) p
+      cross join lateral (${ofOwner} and id = p.trail_id offset 0) t) t
+    join flows f on f.org_id = owners.id and f.id = t.flow_id
+    join organizations o on o.id = owners.id
+    where owners.id is not null
     order by 1 limit ${constant(most + 1)}`;
 }
 
@@ -86,15 +114,6 @@ function runsWithEvents(asked: Asked): Sql {
   );
 }
 
-/** Writes the table `owners` of those who have rows: each costs a look at the index of the key, whatever number of rows it has. */
-function ownersOf(rows: Sql): Sql {
-  return sql`recursive owners (id) as (
-      (select org_id from ${rows} order by org_id limit 1)
-      union all
-      select (select p.org_id from ${rows} p where p.org_id > o.id order by p.org_id limit 1)
-      from owners o where o.id is not null)`;
-}
-
 /** Writes a list of the targets that have not got all entries. */
 function targetsBehind({ rows, targets, most }: Asked): Sql {
   return sql`
@@ -121,14 +140,15 @@ const needs: Record<PartitionedTable, readonly { why: Need["why"]; names: (asked
   audit_log: [{ why: "not sent", names: targetsBehind }],
 };
 
-/** Lists why rows of a partition are still needed, nothing when they are not. Reads the partition, and stops nobody. */
+/** Lists why rows of a month are still needed, nothing when they are not. Reads its partition, and stops nobody. */
 export async function listNeeds(
   db: Executor,
   table: PartitionedTable,
-  partition: string,
+  month: Month,
   options: NeedOptions,
 ): Promise<Need[]> {
-  const asked = { ...options, rows: identifier(partition) };
+  const begun = { from: firstIdOf(month), until: firstIdOf(addMonths(month, 1)) };
+  const asked = { ...options, rows: identifier(partitionOf(table, month)), begun };
   const found: Need[] = [];
   for (const { why, names } of needs[table]) {
     const rows = await db.all(query({ name: text })`${names(asked)}`);
