@@ -39,11 +39,13 @@ interface AppendedSnapshot {
   index: number;
 }
 
-/** Begins a draft for each target, with what there is to judge: two statements. */
+/** Begins a draft for each target, with what there is to judge: two statements, in one round trip. */
 async function beginDrafts(tx: Tx, org: Org, { targets, at }: Recording): Promise<Draft[]> {
   const ids = targets.map(({ environment }) => environment.id);
-  const policies = await appliedPolicies(tx, org.id, ids);
-  const allowed = await allowListed(tx, org.id, ids);
+  const [policies, allowed] = await Promise.all([
+    appliedPolicies(tx, org.id, ids),
+    allowListed(tx, org.id, ids),
+  ]);
   const drafts: Draft[] = [];
   for (const target of targets) {
     const { id } = target.environment;
