@@ -16,7 +16,7 @@ interface RememberedVersions {
   versions: ReadonlyMap<number, VersionSummary>;
 }
 
-/** UTF-16 units of what is remembered of all environments; a dozen with 800 artifacts each take as many. */
+/** UTF-16 units of what is remembered of all environments: some thirty with 800 artifacts each. */
 const mostRemembered = 16 * 1024 * 1024;
 
 /** What an entry takes beside its text, roughly. */
@@ -69,13 +69,12 @@ export async function listWhatRuns(
   mayBeStale: boolean,
 ): Promise<VersionSummary[]> {
   const { id, snapshot_count, latest_at } = environment;
+  if (mayBeStale || latest_at === null) return listVersionSummaries(tx, orgId, id, mayBeStale);
   const remembered = rememberedBy(deps);
-  const before = mayBeStale ? undefined : remembered.get(id);
+  const before = remembered.get(id);
   const changed = before && (await readWhatIsNew(tx, orgId, environment, before));
   const summaries = changed ?? (await listVersionSummaries(tx, orgId, id, mayBeStale));
-  if (!mayBeStale && latest_at !== null) {
-    const versions = new Map(summaries.map((version) => [version.id, version]));
-    remembered.set(id, { snapshot: snapshot_count, at: latest_at, versions }, lengthOf(summaries));
-  }
+  const versions = new Map(summaries.map((version) => [version.id, version]));
+  remembered.set(id, { snapshot: snapshot_count, at: latest_at, versions }, lengthOf(summaries));
   return summaries;
 }
