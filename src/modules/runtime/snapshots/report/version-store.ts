@@ -121,11 +121,11 @@ const versionSummary = {
   is_stale: boolean,
 };
 
-/** SQL for a `VersionSummary` of the version `v`, but for whether it is stale. */
-const summaryColumns = (
-  org: Parameter,
-): Sql => sql`v.id, v.name, v.fingerprint, v.compliant, v.running::text as running, v.follows,
+/** Writes SQL for a `VersionSummary` of the version `v`, but for whether it is stale. */
+function summaryColumns(org: Parameter): Sql {
+  return sql`v.id, v.name, v.fingerprint, v.compliant, v.running::text as running, v.follows,
       case when not v.compliant then ${findingsOfVersion(org, "v")} end as findings, v.provenance = '{}' as is_unproven`;
+}
 
 /**
  * Lists what runs in an environment by its latest snapshot, in no order.
@@ -145,7 +145,7 @@ export function listVersionSummaries(
     from ${versionsThatRun(org, sql`${environmentId}::uuid`)} v`);
 }
 
-/** Lists of some versions in an environment those that run, in no order. They are not stale. */
+/** Lists those of some versions in an environment that run, in no order, where none can be stale. */
 export function listSomeSummaries(
   db: Executor,
   orgId: string,

@@ -58,7 +58,7 @@ async function readWhatIsNew(
 
 /**
  * Lists what runs in an environment by its latest snapshot, in no order. Where nothing can be stale, only what has changed since the program
- * read it last is read. The environment's row is locked, and nothing was written in this transaction.
+ * read it last is read. The environment's row is locked, and this transaction has not written any version: what it writes may not last.
  * @param mayBeStale whether something may be stale: then all is read.
  */
 export async function listWhatRuns(
