@@ -29,19 +29,35 @@ async function fill(org: OwnOrganization): Promise<void> {
     await Promise.all([0, 1, 2, 3, 4].map((more) => trail(first + more)));
 }
 
-/** Measures what the page's own thread worked, in milliseconds of processor time: others on the machine do not count. */
-async function worked(page: Page, what: () => Promise<void>): Promise<number> {
-  const session = await page.context().newCDPSession(page);
-  await session.send("Performance.enable", { timeDomain: "threadTicks" });
-  const taken = async (): Promise<number> => {
-    const { metrics } = await session.send("Performance.getMetrics");
-    return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0) * 1_000;
-  };
-  const before = await taken();
-  await what();
-  const after = await taken();
-  await session.detach();
-  return after - before;
+/** What a page did while it was scrolled, frame by frame. */
+interface Drawn {
+  /** Most rows and cells that were made anew in one frame. */
+  made: number;
+  /** Most cells that there were at a time. */
+  cells: number;
+}
+
+/** Scrolls the matrix on and aside, so many frames. */
+function scrolled(page: Page, frames: number): Promise<Drawn> {
+  return page.evaluate<Drawn>(`new Promise((done) => {
+    const table = document.querySelector("table[aria-rowcount]");
+    let left = ${frames};
+    let madeNow = 0;
+    const drawn = { made: 0, cells: 0 };
+    const sizeOf = (node) => node instanceof Element ? 1 + node.querySelectorAll("tr, td, th").length : 0;
+    const observer = new MutationObserver((records) => {
+      for (const { addedNodes } of records) for (const node of addedNodes) madeNow += sizeOf(node);
+    });
+    observer.observe(table, { childList: true, subtree: true });
+    const step = () => {
+      drawn.made = Math.max(drawn.made, madeNow);
+      drawn.cells = Math.max(drawn.cells, table.querySelectorAll("td, th").length);
+      madeNow = 0;
+      table.parentElement.scrollBy(10, 40);
+      if (--left === 0) done(drawn); else requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  })`);
 }
 
 describe.skipIf(!hasBrowser)("the matrix of trails", { timeout: 120_000 }, () => {
@@ -53,25 +69,19 @@ describe.skipIf(!hasBrowser)("the matrix of trails", { timeout: 120_000 }, () =>
     await fill(org);
   }, 240_000);
 
-  it("draws fifty trails by thirty attestations in less than a frame, each time it is scrolled", async () => {
+  // How long that takes is measured in the benchmark of the web app.
+  it("draws of fifty trails by thirty attestations what comes into sight, frame by frame", async () => {
     const { page, complaints } = await site.open({ viewport: { width: 1280, height: 800 } });
     await page.goto(`/${org.name}/flows/wide`);
     const matrix = page.getByRole("table", { name: "Trails of wide" });
     await matrix.getByRole("rowheader").first().waitFor();
     expect(Number(await matrix.getAttribute("aria-rowcount"))).toBe(rows + 2);
     expect(await matrix.getByRole("rowheader").count()).toBeLessThan(35);
-    const frames = 60;
-    const script = `new Promise((done) => {
-      const frame = document.querySelector("table[aria-rowcount]").parentElement;
-      let left = ${frames};
-      const step = () => {
-        frame.scrollBy(10, 40);
-        if (--left === 0) done(undefined); else requestAnimationFrame(step);
-      };
-      requestAnimationFrame(step);
-    })`;
-    const spent = await worked(page, () => page.evaluate<void>(script));
-    expect(spent / frames).toBeLessThan(16);
+    const drawn = await scrolled(page, 60);
+    // All of it is 1,612 cells. What is in sight stays as it is: a row or two come in a frame, some more where frames were late.
+    expect(drawn.made).toBeGreaterThan(10);
+    expect(drawn.made).toBeLessThan(200);
+    expect(drawn.cells).toBeLessThan(1_200);
     await expect.poll(() => matrix.getByText("build-01", { exact: true }).count()).toBe(1);
     expect(complaints).toEqual([]);
   });
