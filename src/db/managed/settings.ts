@@ -6,7 +6,7 @@ const defaults: Readonly<Record<string, string>> = {
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
-  // A page is written whole after each checkpoint; packed, that is a quarter of it.
+  // A page is written whole after each checkpoint; packed, that is a third of it.
   wal_compression: "on",
   max_wal_size: "2GB",
   checkpoint_completion_target: "0.9",
