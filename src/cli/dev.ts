@@ -4,6 +4,7 @@ import { Command } from "commander";
 
 import { readConfig } from "../config.ts";
 import { inputErrors } from "../contract/input-errors.ts";
+import { withInput } from "../contract/safe-parse.ts";
 import { emptyDatabase } from "../db/empty.ts";
 import { transaction } from "../db/transaction.ts";
 import { applySeed, Seed } from "../modules/identity/bootstrap/seed-service.ts";
@@ -29,7 +30,7 @@ export async function readSeed(file: string): Promise<Seed> {
     // The parser's own message quotes the text, which holds keys.
     throw new CliError(`The seed ${file} is not valid JSON`);
   }
-  const parsed = Seed.safeParse(value, { reportInput: true });
+  const parsed = Seed.safeParse(value, withInput);
   if (parsed.success) return parsed.data;
   // Without the values: they may be keys.
   const mistakes = Object.entries(inputErrors("", parsed.error)).map(

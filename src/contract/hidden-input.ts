@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { extraInput, withInput } from "./safe-parse.ts";
+
 type Issue = z.core.$ZodIssue;
 
 const mask = "***";
@@ -29,7 +31,7 @@ function hidden(issue: Issue, shown: readonly string[]): object[] {
   if (issue.code === "unrecognized_keys")
     return issue.keys.slice(0, mostKeys).map((key) => ({
       code: "custom",
-      message: "Extra inputs are not permitted",
+      message: extraInput,
       path: [...issue.path, key],
       input: mask,
     }));
@@ -44,7 +46,7 @@ function hidden(issue: Issue, shown: readonly string[]): object[] {
  */
 export function hidingInput<S extends z.ZodType>(schema: S, shown: readonly string[]) {
   return z.preprocess((value, context) => {
-    const parsed = schema.safeParse(value, { reportInput: true });
+    const parsed = schema.safeParse(value, withInput);
     if (parsed.success) return value;
     for (const issue of parsed.error.issues)
       for (const raw of hidden(issue, shown)) context.issues.push(raw as z.core.$ZodRawIssue);

@@ -6,6 +6,7 @@ import { jsonText } from "../lib/json-text.ts";
 import { finish, type Steps } from "../lib/steps.ts";
 import { hiddenValue } from "./hidden-input.ts";
 import { quotedChoices } from "./parameters.ts";
+import { extraInput } from "./safe-parse.ts";
 import { readsAsBoolean, readsAsInteger, readsAsNumber } from "./scalar-text.ts";
 
 type Issue = z.core.$ZodIssue;
@@ -148,8 +149,7 @@ function collect(into: Gathering, path: Path, issue: Issue): void {
   if (issue.code === "unrecognized_keys") {
     const holder = issue.input;
     for (const key of issue.keys.slice(0, mostErrors))
-      errors[showLocation(prefix, [...here, key])] =
-        `Extra inputs are not permitted [input: ${show(holder?.[key])}]`;
+      errors[showLocation(prefix, [...here, key])] = `${extraInput} [input: ${show(holder?.[key])}]`;
     return;
   }
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
@@ -177,7 +177,7 @@ export function* inputErrorsInSteps(prefix: string, error: z.core.$ZodError): St
 
 /**
  * Makes the `errors` object of a failed validation: location to `<reason> [input: <value>]`, in the wording that
- * clients of the public interface know. Parse with `reportInput: true`, or the values are missing.
+ * clients of the public interface know. Parse with `withInput`, or the values are missing.
  * @param prefix `query` or `path`; empty for the body, whose fields stand alone.
  */
 export function inputErrors(prefix: string, error: z.core.$ZodError): InputErrors {

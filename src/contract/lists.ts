@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { prevalidatable } from "./prevalidated.ts";
+import { withInput } from "./safe-parse.ts";
 
 type Context = z.core.ParsePayload;
 
@@ -19,7 +20,7 @@ interface Entry {
 function complain(context: Context, schema: z.ZodType, entries: Iterable<Entry>): boolean {
   let wrong = 0;
   for (const { at, value } of entries) {
-    const parsed = schema.safeParse(value, { reportInput: true });
+    const parsed = schema.safeParse(value, withInput);
     if (parsed.success) continue;
     for (const issue of parsed.error.issues)
       context.issues.push({ ...issue, path: [at, ...issue.path] } as unknown as z.core.$ZodRawIssue);

@@ -8,7 +8,7 @@ import { exactContent, schemasAround } from "./exact.ts";
 import { mostErrors } from "./input-errors.ts";
 import { mostWrongEntries, shortList } from "./lists.ts";
 import { type Outcome, type Parts, partsOf, remember } from "./prevalidated.ts";
-import { safeParse, withoutIncomparableLengths } from "./safe-parse.ts";
+import { safeParse, withInput, withoutIncomparableLengths } from "./safe-parse.ts";
 
 type RawIssue = z.core.$ZodRawIssue;
 
@@ -144,7 +144,7 @@ export function* parseInSteps<S extends z.ZodType>(
   let readable = value;
   try {
     yield* prevalidate?.(value) ?? [];
-    return schema.safeParse(value, { reportInput: true });
+    return schema.safeParse(value, withInput);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     readable = yield* withoutIncomparableLengths(value);

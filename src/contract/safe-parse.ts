@@ -3,6 +3,18 @@ import type { z } from "zod";
 import { ExactJson } from "../lib/exact-json.ts";
 import { finish, type Steps } from "../lib/steps.ts";
 
+/** The error of a key that an object must not have. */
+export const extraInput = "Extra inputs are not permitted";
+
+/**
+ * Options of validating what a caller sent: mistakes carry the value, which is quoted. An object can have a hundred thousand
+ * unknown keys: the validator's own text, which lists them, is not made.
+ */
+export const withInput: z.core.ParseContext<z.core.$ZodIssue> = {
+  reportInput: true,
+  error: ({ code }) => (code === "unrecognized_keys" ? extraInput : undefined),
+};
+
 /** Says whether comparing a value with a number throws. */
 function isIncomparable(value: unknown): boolean {
   try {
@@ -35,9 +47,9 @@ export function* withoutIncomparableLengths(value: unknown): Steps<unknown> {
  */
 export function safeParse<S extends z.ZodType>(schema: S, value: unknown): z.ZodSafeParseResult<z.output<S>> {
   try {
-    return schema.safeParse(value, { reportInput: true });
+    return schema.safeParse(value, withInput);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return schema.safeParse(finish(withoutIncomparableLengths(value)), { reportInput: true });
+    return schema.safeParse(finish(withoutIncomparableLengths(value)), withInput);
   }
 }

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import type { FastifyInstance } from "fastify";
 
-import { rawSocketOf } from "./raw-socket.ts";
+import { rawSocketOf } from "./sockets.ts";
 
 declare module "fastify" {
   interface FastifyInstance {

@@ -5,6 +5,41 @@ import type { FastifyInstance } from "fastify";
 
 import { AppError } from "../domain/errors.ts";
 import type { IntakeMetrics } from "./intake-metrics.ts";
+import { onServedConnection } from "./sockets.ts";
+
+/** After so many requests that must wait, other connections are read in the next turn of the event loop. */
+const mostInTurn = 256;
+
+/**
+ * Bounds the requests that are read in one turn of the event loop. Node.js parses all that has come of a connection, thousands of requests
+ * in a chunk of 64 KB, and does so with all connections before it does anything else.
+ */
+class ReadingTurns {
+  readonly #connections = new Set<Socket>();
+  #requests = 0;
+
+  add(socket: Socket): void {
+    this.#connections.add(socket);
+    socket.once("close", () => this.#connections.delete(socket));
+  }
+
+  /** Counts a request that came before it could be served. */
+  count(): void {
+    this.#requests += 1;
+    // Not at once: with each request that ends Node.js reads on.
+    if (this.#requests === mostInTurn) process.nextTick(() => this.#hold());
+    else if (this.#requests === 1) setImmediate(() => (this.#requests = 0));
+  }
+
+  #hold(): void {
+    // Those that wait for another reason, as for a body to be taken, go on when that is gone.
+    const held = [...this.#connections].filter((socket) => !socket.isPaused());
+    for (const socket of held) socket.pause();
+    setImmediate(() => {
+      for (const socket of held) socket.resume();
+    });
+  }
+}
 
 /** The requests of one connection that have not been answered. */
 interface Line {
@@ -17,6 +52,21 @@ interface Line {
 }
 
 /**
+ * Keeps the end of a connection cheap: Node.js makes an error for each request that was not answered, and nobody reads where that was. To
+ * find out is nine tenths of the work.
+ */
+function endWithoutStacks(socket: Socket): void {
+  const { stackTraceLimit } = Error;
+  socket.prependOnceListener("close", () => (Error.stackTraceLimit = 0));
+  socket.once("close", () => (Error.stackTraceLimit = stackTraceLimit));
+}
+
+function startLine(socket: Socket): Line {
+  endWithoutStacks(socket);
+  return { waiting: [], isBusy: false, isOver: false };
+}
+
+/**
  * Serves the requests of each connection one after the other, however many of them come at once, so that each connection has
  * one turn: answers are sent in that order anyway.
  * @param most how many may be there at once.
@@ -25,6 +75,8 @@ interface Line {
 function serveInTurn(server: Server, most: number): WeakSet<IncomingMessage> {
   const lines = new WeakMap<Socket, Line>();
   const tooMany = new WeakSet<IncomingMessage>();
+  const turns = new ReadingTurns();
+  onServedConnection(server, (socket) => turns.add(socket));
   const listeners = server.listeners("request");
   server.removeAllListeners("request");
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
@@ -32,15 +84,16 @@ function serveInTurn(server: Server, most: number): WeakSet<IncomingMessage> {
   };
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    const line = lines.get(socket) ?? { waiting: [], isBusy: false, isOver: false };
-    lines.set(socket, line);
+    let line = lines.get(socket);
+    if (line === undefined) lines.set(socket, (line = startLine(socket)));
+    if (line.isBusy || line.isOver) turns.count();
     if (line.isOver) return;
+    const { waiting } = line;
     const next = (): void => {
-      const begin = line.waiting.shift();
-      const isNext = begin !== undefined && !socket.destroyed;
-      line.isBusy = isNext;
+      const following = socket.destroyed ? undefined : waiting.shift();
+      line.isBusy = following !== undefined;
       // Other connections come in between.
-      if (isNext) setImmediate(begin);
+      if (following !== undefined) setImmediate(following);
     };
     const begin = (): void => {
       response.once("close", next);
@@ -49,7 +102,7 @@ function serveInTurn(server: Server, most: number): WeakSet<IncomingMessage> {
     if (!line.isBusy) {
       line.isBusy = true;
       begin();
-    } else if (line.waiting.length + 1 < most) line.waiting.push(begin);
+    } else if (waiting.length + 1 < most) waiting.push(begin);
     else {
       line.isOver = true;
       tooMany.add(request);

@@ -1,11 +1,10 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { Server as TlsServer } from "node:tls";
 
 import { Counter } from "prom-client";
 
 import type { Deps } from "../modules/kernel/deps.ts";
-import { rawSocketOf } from "./raw-socket.ts";
+import { onServedConnection, rawSocketOf } from "./sockets.ts";
 
 /** How far a client has come with what was sent to it. */
 interface Progress {
@@ -35,7 +34,7 @@ export function cutOffStalledClients(server: Server, deps: Pick<Deps, "config" |
     registers: [deps.metrics.registry],
   });
   const connections = new Map<Socket, Progress>();
-  server.on(server instanceof TlsServer ? "secureConnection" : "connection", (socket: Socket) => {
+  onServedConnection(server, (socket) => {
     connections.set(socket, { taken: 0, at: performance.now() });
     socket.once("close", () => connections.delete(socket));
   });

@@ -80,8 +80,9 @@ describe("where evidence is kept", () => {
     rmSync(marked("theirs"));
     await start(files("theirs"));
     writeFileSync(marked("theirs"), "another\n");
+    const mark = await noted();
     await expect(start(files("theirs"))).rejects.toThrow(
-      `This is where another installation keeps its evidence: ${marked("theirs")} says another, and that of this database says ${await noted()}.`,
+      `This is where another installation keeps its evidence: ${marked("theirs")} says another, and that of this database says ${mark}.`,
     );
   });
 
