@@ -37,6 +37,18 @@ const fontsOfPdf = {
     }),
 };
 
+/**
+ * Leaves out what pdfkit reads fonts from files with, three quarters of its code: the program writes with those that every reader of PDF
+ * has. The first document would hold everybody up for as long as that takes to load.
+ */
+const withoutFontFiles = {
+  name: "without-font-files",
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^fontkit$/ }, ({ path }) => ({ path, namespace: "left-out" }));
+    onLoad({ filter: /^fontkit$/, namespace: "left-out" }, () => ({ contents: "" }));
+  },
+};
+
 /** What is not put into the program, and what packages ask for that is not there at run time. */
 const leftOut = [...packagesOutside, "@aws-sdk/*", postgresPackage("*"), "pg-native", "tsx", "typescript"];
 
@@ -115,7 +127,7 @@ const partsOf = (entryPoints, wrapping) =>
     outExtension: { ".js": ".cjs" },
   });
 const made = await Promise.all([
-  partsOf(parts, { plugins: [fontsOfPdf] }),
+  partsOf(parts, { plugins: [fontsOfPdf, withoutFontFiles] }),
   // A thread that is started from a text finds these as globals, which the sandbox takes away from what it runs.
   partsOf(threads, {
     banner: { js: "((require, module, exports, __filename, __dirname) => {" },
