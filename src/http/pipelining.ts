@@ -56,9 +56,12 @@ interface Line {
  * find out is nine tenths of the work.
  */
 function endWithoutStacks(socket: Socket): void {
-  const { stackTraceLimit } = Error;
-  socket.prependOnceListener("close", () => (Error.stackTraceLimit = 0));
-  socket.once("close", () => (Error.stackTraceLimit = stackTraceLimit));
+  let before: number;
+  socket.prependOnceListener("close", () => {
+    before = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+  });
+  socket.once("close", () => (Error.stackTraceLimit = before));
 }
 
 function startLine(socket: Socket): Line {
@@ -85,7 +88,10 @@ function serveInTurn(server: Server, most: number): WeakSet<IncomingMessage> {
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     let line = lines.get(socket);
-    if (line === undefined) lines.set(socket, (line = startLine(socket)));
+    if (line === undefined) {
+      line = startLine(socket);
+      lines.set(socket, line);
+    }
     if (line.isBusy || line.isOver) turns.count();
     if (line.isOver) return;
     const { waiting } = line;
