@@ -9,6 +9,7 @@ it("begins what takes long first, in a browser and without one in turns", () => 
     "test/e2e/web/roles.test.ts",
     "test/api/flows.test.ts",
     "test/e2e/packages.test.ts",
+    "test/api/long-answers-budget.test.ts",
     "test/durability/jobs.test.ts",
     "test/e2e/web/start.test.ts",
   ];
@@ -17,6 +18,7 @@ it("begins what takes long first, in a browser and without one in turns", () => 
     "test/durability/kill.test.ts",
     "test/e2e/web/start.test.ts",
     "test/e2e/packages.test.ts",
+    "test/api/long-answers-budget.test.ts",
     "test/durability/jobs.test.ts",
     "src/lib/hash.test.ts",
     "test/api/flows.test.ts",

@@ -11,14 +11,15 @@ function inTurns<T>(one: readonly T[], other: readonly T[]): T[] {
 }
 
 /**
- * Puts files of tests into the order in which they are begun. Those with processes of their own take longest: they come first, so that what
- * ends the run is short, and no processor waits for the other. Those in a browser keep more than one processor busy, and the others often
- * wait: they take turns.
+ * Puts files of tests into the order in which they are begun. Those with processes of their own, and those that measure a budget, take
+ * longest: they come first, so that what ends the run is short, and no processor waits for the other. Those in a browser keep more than
+ * one processor busy, and the others often wait: they take turns.
  * @param pathOf tells a file's path within the project.
  */
 export function longestFirst<T>(files: readonly T[], pathOf: (file: T) => string): T[] {
   const isInBrowser = (file: T): boolean => pathOf(file).startsWith("test/e2e/web/");
-  const isLong = (file: T): boolean => /^test\/(?:e2e|durability)\//.test(pathOf(file));
+  const isLong = (file: T): boolean =>
+    /^test\/(?:(?:e2e|durability)\/|.*-budget\.test\.ts$)/.test(pathOf(file));
   const waiting = files.filter((file) => isLong(file) && !isInBrowser(file));
   return [...inTurns(files.filter(isInBrowser), waiting), ...files.filter((file) => !isLong(file))];
 }
