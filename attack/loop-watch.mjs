@@ -1,20 +1,16 @@
 // Loaded into a server's process before anything else: tells its parent the longest time of the processor that its first
 // thread used between two turns of the event loop. Unlike the time on the wall that says nothing of the machine.
-import { readFileSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
+
+import { usedByFirstThread } from "./thread-time.mjs";
 
 const everyMs = 5;
 const tellMs = 100;
 
-/** Processor time of the first thread so far, in milliseconds. */
-function used() {
-  return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "latin1").split(" ", 1)[0]) / 1e6;
-}
-
 function watch() {
-  let [last, longest, toldAt] = [used(), 0, performance.now()];
+  let [last, longest, toldAt] = [usedByFirstThread(), 0, performance.now()];
   setInterval(() => {
-    const now = used();
+    const now = usedByFirstThread();
     longest = Math.max(longest, now - last);
     last = now;
     if (performance.now() - toldAt < tellMs || !process.connected) return;

@@ -1,22 +1,23 @@
 /**
  * Loaded into a server that a test started: tells, whenever it gets SIGUSR2, how long its event loop was held at most
  * since the last time, in milliseconds, and how much memory it took at most, in MB. What other programs on the machine
- * took of the processor is left out.
+ * took of the processor is left out, and so is what other threads did meanwhile.
  */
+import { usedByFirstThread } from "../../attack/thread-time.mjs";
+
 const everyMs = 2;
 
 let last = performance.now();
-let used = process.cpuUsage();
+let used = usedByFirstThread();
 let longest = 0;
 let resident = 0;
 let ticks = 0;
 
 function look() {
   const now = performance.now();
-  const { user, system } = process.cpuUsage(used);
-  used = process.cpuUsage();
-  longest = Math.max(longest, Math.min(now - last - everyMs, (user + system) / 1000));
-  last = now;
+  const usedNow = usedByFirstThread();
+  longest = Math.max(longest, Math.min(now - last - everyMs, usedNow - used));
+  [last, used] = [now, usedNow];
   ticks += 1;
   if (ticks % 10 === 0) resident = Math.max(resident, process.memoryUsage.rss() / 1024 / 1024);
 }
