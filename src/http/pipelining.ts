@@ -64,11 +64,6 @@ function endWithoutStacks(socket: Socket): void {
   socket.once("close", () => (Error.stackTraceLimit = before));
 }
 
-function startLine(socket: Socket): Line {
-  endWithoutStacks(socket);
-  return { waiting: [], isBusy: false, isOver: false };
-}
-
 /**
  * Serves the requests of each connection one after the other, however many of them come at once, so that each connection has
  * one turn: answers are sent in that order anyway.
@@ -80,6 +75,14 @@ function serveInTurn(server: Server, most: number): WeakSet<IncomingMessage> {
   const tooMany = new WeakSet<IncomingMessage>();
   const turns = new ReadingTurns();
   onServedConnection(server, (socket) => turns.add(socket));
+  const lineOf = (socket: Socket): Line => {
+    const known = lines.get(socket);
+    if (known !== undefined) return known;
+    const line: Line = { waiting: [], isBusy: false, isOver: false };
+    lines.set(socket, line);
+    endWithoutStacks(socket);
+    return line;
+  };
   const listeners = server.listeners("request");
   server.removeAllListeners("request");
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
@@ -87,19 +90,15 @@ function serveInTurn(server: Server, most: number): WeakSet<IncomingMessage> {
   };
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
-    let line = lines.get(socket);
-    if (line === undefined) {
-      line = startLine(socket);
-      lines.set(socket, line);
-    }
+    const line = lineOf(socket);
     if (line.isBusy || line.isOver) turns.count();
     if (line.isOver) return;
-    const { waiting } = line;
     const next = (): void => {
-      const following = socket.destroyed ? undefined : waiting.shift();
-      line.isBusy = following !== undefined;
+      const begin = line.waiting.shift();
+      const isNext = begin !== undefined && !socket.destroyed;
+      line.isBusy = isNext;
       // Other connections come in between.
-      if (following !== undefined) setImmediate(following);
+      if (isNext) setImmediate(begin);
     };
     const begin = (): void => {
       response.once("close", next);
@@ -108,7 +107,7 @@ function serveInTurn(server: Server, most: number): WeakSet<IncomingMessage> {
     if (!line.isBusy) {
       line.isBusy = true;
       begin();
-    } else if (waiting.length + 1 < most) waiting.push(begin);
+    } else if (line.waiting.length + 1 < most) line.waiting.push(begin);
     else {
       line.isOver = true;
       tooMany.add(request);

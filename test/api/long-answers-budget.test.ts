@@ -1,6 +1,5 @@
 import { createConnection } from "node:net";
 import { once } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
@@ -48,18 +47,16 @@ function held(): number {
 
 /** Calls something every so often while work is under way, which goes on for at least as long in between as it is interrupted. */
 async function meanwhile(everyMs: number, look: () => void, work: () => Promise<unknown>): Promise<void> {
-  const ended = new AbortController();
-  const looks = async (): Promise<void> => {
-    for (let pause = everyMs; !ended.signal.aborted;) {
-      await delay(pause, undefined, { ref: false });
+  let timer: NodeJS.Timeout;
+  const lookAfter = (pauseMs: number): void => {
+    timer = setTimeout(() => {
       const begun = performance.now();
       look();
-      pause = Math.max(everyMs, performance.now() - begun);
-    }
+      lookAfter(Math.max(everyMs, performance.now() - begun));
+    }, pauseMs);
   };
-  const looking = looks();
-  await work().finally(() => ended.abort());
-  await looking;
+  lookAfter(everyMs);
+  await work().finally(() => clearTimeout(timer));
 }
 
 /**
