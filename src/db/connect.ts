@@ -4,6 +4,7 @@ import { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
 import { createExecutor, type Executor, type Sent } from "./executor.ts";
 import { GatheringSocket } from "./gathering-socket.ts";
 import { createPipelinedConnections } from "./pipelined-connections.ts";
+import { ReplanningClient } from "./replanning-client.ts";
 import { runQuery } from "./run-query.ts";
 import { beginWithSettings, setForSession, startupOptions } from "./session-settings.ts";
 import type { Command, Sql } from "./sql.ts";
@@ -112,7 +113,12 @@ function clientConfig(connection: ConnectOptions["connection"], pooler: ConnectO
 const directConnections = 6;
 
 function openPool(config: pg.PoolConfig, onConnectionError: (error: Error) => void): pg.Pool {
-  const pool = new pg.Pool({ ...config, pipeline: true, idleTimeoutMillis: 60_000 });
+  const pool = new pg.Pool({
+    ...config,
+    Client: ReplanningClient,
+    pipeline: true,
+    idleTimeoutMillis: 60_000,
+  });
   pool.on("error", onConnectionError);
   pool.on("connect", (opened) => opened.on("error", onConnectionError));
   return pool;

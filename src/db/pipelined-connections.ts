@@ -1,5 +1,6 @@
-import pg from "pg";
+import type pg from "pg";
 
+import { ReplanningClient } from "./replanning-client.ts";
 import { runQuery } from "./run-query.ts";
 
 /** A few connections, each with many statements under way. */
@@ -39,7 +40,7 @@ export function createPipelinedConnections({
   }));
 
   function open(connection: PipelinedConnection): Promise<pg.Client> {
-    const client = new pg.Client({ ...config, pipeline: true });
+    const client: pg.Client = new ReplanningClient({ ...config, pipeline: true });
     client.on("error", onConnectionError);
     const opened = client.connect();
     const forget = (): void => {
