@@ -26,9 +26,14 @@ export class TextCache<Value> {
     return entry.value;
   }
 
-  set(key: string, value: Value, length: number): void {
-    this.#length += length - (this.#entries.get(key)?.length ?? 0);
+  delete(key: string): void {
+    this.#length -= this.#entries.get(key)?.length ?? 0;
     this.#entries.delete(key);
+  }
+
+  set(key: string, value: Value, length: number): void {
+    this.delete(key);
+    this.#length += length;
     this.#entries.set(key, { value, length });
     for (const [oldest, entry] of this.#entries) {
       if (this.#length <= this.#maxLength) break;

@@ -12,6 +12,7 @@ import { sql } from "../../src/db/sql.ts";
 import { connect } from "../../src/db/connect.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { type Role, roles } from "../../src/domain/roles.ts";
+import { present } from "../../src/lib/present.ts";
 import { sha256 } from "../../src/lib/hash.ts";
 import { createIdSource } from "../../src/lib/ids.ts";
 import { createLogger } from "../../src/lib/log.ts";
@@ -185,4 +186,10 @@ export async function startTestApp(
       await dropDatabase(postgres, database);
     },
   };
+}
+
+/** Gives an organization whose clients speak to another server, which is beside the first. */
+export function seenFrom(server: TestApp, org: TestOrg): TestOrg {
+  const client = ({ key }: { key: string | undefined }) => server.as(present(key, "members have one"));
+  return { ...org, admin: client(org.admin), member: client(org.member) };
 }

@@ -35,3 +35,12 @@ export async function statementsOf(app: TestApp, work: () => Promise<unknown>): 
     (text) => !/^(?:begin|commit|start transaction|rollback|\/\* state-of-rows)/i.test(text.trim()),
   );
 }
+
+/** Names the statements of the work, as `statementsOf` finds them; undefined for those that are not prepared. */
+export async function statementNamesOf(
+  app: TestApp,
+  work: () => Promise<unknown>,
+): Promise<(string | undefined)[]> {
+  const statements = await statementsOf(app, work);
+  return statements.map((text) => /\/\* (\S+) \*\//.exec(text)?.[1]);
+}

@@ -22,7 +22,7 @@ const hiding = /^(?:find_environment|turned_verdicts|recount_turns|add_to_\w+|ad
 
 /** Functions of the schema that write rows of the organization that is their first argument, and of no other. */
 const scoped =
-  /^(?:append_to_audit_log|move_trails|record_begun_trails|store_attestations|store_verdicts|write_attestations)$/;
+  /^(?:append_to_audit_log|move_trails|record_begun_trails|store_attestations|store_verdicts|write_attestations|write_attestations_as_seen)$/;
 
 function isFields(tree: Tree): tree is Fields {
   return typeof tree === "object" && tree !== null && !Array.isArray(tree);

@@ -171,7 +171,7 @@ async function distributeTable(
 }
 
 /** Functions that statements call by themselves, with the organization first: each call runs on the node that has it. */
-const delegated = new Set(["write_attestations"]);
+const delegated = new Set(["write_attestations", "write_attestations_as_seen"]);
 
 /** Gives workers the functions that statements and triggers call there. */
 async function distributeFunctions(client: pg.ClientBase): Promise<number> {

@@ -6,8 +6,9 @@ import { wireId } from "../../../lib/ids.ts";
 import { zip } from "../../../lib/zip.ts";
 import { auditJson } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { judgeCases, type JudgedCase } from "../compliance/service.ts";
+import { judgeCases, type JudgedCase, type Verdict } from "../compliance/service.ts";
 import { seePlaces, type SeenPlaces, type SeenTrail } from "../intake/look-service.ts";
+import { rememberedPlaces } from "../intake/remembered-places.ts";
 import { writeAttestations } from "./at-once-store.ts";
 import { newAttestation, originOf, placedAttestation, type ReportedAttestation } from "./new-attestation.ts";
 import type { NewAttestation } from "./store.ts";
@@ -66,10 +67,73 @@ function caseOf({ found, move }: SeenTrail, added: readonly NewAttestation[]): J
   return { trail_id: move.id, template, template_id, ...verdict, artifacts, attestations };
 }
 
+/** Remembers trails as they are after these reports. @param version of their rows. */
+function remember(
+  deps: Deps,
+  orgId: string,
+  { trails, repos }: SeenPlaces,
+  written: { version: string; cases: readonly JudgedCase[]; verdicts: readonly Verdict[] },
+): void {
+  const remembered = rememberedPlaces(deps);
+  for (const [{ found, move }, [judged, verdict]] of zip(trails, zip(written.cases, written.verdicts)))
+    remembered.keepTrail(orgId, move, {
+      ...found,
+      trail_id: move.id,
+      version: written.version,
+      last_modified_at: judged.last_modified_at,
+      evaluated_at: verdict.evaluated_at,
+      own_digest: verdict.own_digest,
+      attestations: judged.attestations,
+    });
+  for (const { reported, found, isRecalled } of repos)
+    if (!isRecalled) remembered.keepRepo(orgId, reported, found);
+}
+
+/**
+ * Writes what was reported on trails that were looked at.
+ * @param onSent called when all was sent, and only answers are to come.
+ * @returns ids, in the order of the reports; undefined when nothing was written.
+ */
+async function writeSeen(
+  deps: Deps,
+  org: Org,
+  reports: readonly ReportedAttestation[],
+  seen: SeenPlaces,
+  onSent: () => void,
+): Promise<string[] | undefined> {
+  const attestations = rowsOf(deps, org, reports, seen);
+  if (attestations === undefined) return undefined;
+  const ofTrail = new Map<string, NonEmpty<NewAttestation>>();
+  for (const row of attestations) addTo(ofTrail, row.trail_id, row);
+  const cases = seen.trails.map((trail) => caseOf(trail, ofTrail.get(trail.move.id) ?? []));
+  const own = new Set(attestations.flatMap((row) => (row.artifact_fingerprint === null ? row.trail_id : [])));
+  const verdicts = await judgeCases(org.id, cases, { kind: "attestations", own });
+  const entries = zip(reports, attestations).map(([report, { id }]) => ({
+    actor: report.actor,
+    resource_type: auditedAttestation.resourceType,
+    resource: auditedAttestation.resourceOf(report, id),
+  }));
+  const writing = writeAttestations(deps.db, org.id, {
+    repos: seen.repos.flatMap(({ found: { id, row_version: version }, isRecalled }) =>
+      isRecalled ? { id, version } : [],
+    ),
+    trails: seen.trails.map(({ move }) => move),
+    attestations,
+    verdicts,
+    entries: auditJson(entries),
+    at: deps.clock.now(),
+  });
+  onSent();
+  const version = await writing;
+  if (version === null) return undefined;
+  remember(deps, org.id, seen, { version, cases, verdicts });
+  return attestations.map(({ id }) => id);
+}
+
 /**
  * Reports attestations in two statements without a transaction around them: one looks at everything that they depend on, the
- * other writes, if all is as it was. Reports that bring files, and what `seePlaces` gives up, are left to a transaction, and so
- * is whatever fails.
+ * other writes, if all is as it was. What this server wrote last is remembered, and not looked at: only if it is not as it was any more.
+ * Reports that bring files, and what `seePlaces` gives up, are left to a transaction, and so is whatever fails.
  * @param onSent called when all was sent, and only answers are to come.
  * @returns ids, in their order; undefined when nothing was written.
  */
@@ -81,37 +145,18 @@ export async function writeAtOnce(
 ): Promise<string[] | undefined> {
   if (reports.some(({ attachment }) => attachment !== undefined)) return undefined;
   const now = deps.clock.now();
+  const origins = reports.map((report) => originOf(report, now));
+  const tryOnce = async (): Promise<{ ids: string[] | undefined; isRecalled: boolean }> => {
+    const seen = await seePlaces(deps, org.id, origins);
+    if (seen === undefined) return { ids: undefined, isRecalled: false };
+    const isRecalled = [...seen.trails, ...seen.repos].some((one) => one.isRecalled);
+    return { ids: await writeSeen(deps, org, reports, seen, onSent), isRecalled };
+  };
   try {
-    const seen = await seePlaces(
-      deps,
-      deps.db,
-      org.id,
-      reports.map((report) => originOf(report, now)),
-    );
-    if (seen === undefined) return undefined;
-    const attestations = rowsOf(deps, org, reports, seen);
-    if (attestations === undefined) return undefined;
-    const ofTrail = new Map<string, NonEmpty<NewAttestation>>();
-    for (const row of attestations) addTo(ofTrail, row.trail_id, row);
-    const cases = seen.trails.map((trail) => caseOf(trail, ofTrail.get(trail.move.id) ?? []));
-    const own = new Set(
-      attestations.flatMap((row) => (row.artifact_fingerprint === null ? row.trail_id : [])),
-    );
-    const verdicts = await judgeCases(org.id, cases, { kind: "attestations", own });
-    const entries = zip(reports, attestations).map(([report, { id }]) => ({
-      actor: report.actor,
-      resource_type: auditedAttestation.resourceType,
-      resource: auditedAttestation.resourceOf(report, id),
-    }));
-    const writing = writeAttestations(deps.db, org.id, {
-      trails: seen.trails.map(({ move }) => move),
-      attestations,
-      verdicts,
-      entries: auditJson(entries),
-      at: deps.clock.now(),
-    });
-    onSent();
-    return (await writing) ? attestations.map(({ id }) => id) : undefined;
+    const first = await tryOnce();
+    if (!first.isRecalled) return first.ids;
+    rememberedPlaces(deps).judge(org.id, first.ids !== undefined);
+    return first.ids ?? (await tryOnce()).ids;
   } catch (error) {
     // What the database refused left nothing behind. Of what broke off, nobody knows.
     if (sqlStateOf(error) === undefined || isConnectionFailure(error)) throw error;

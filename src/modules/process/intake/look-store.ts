@@ -9,8 +9,6 @@ import { knownRepos, type ReportedRepo } from "../repos/known-sql.ts";
 
 /** A trail that reports name, as it was found: what decides on it, and of its flow what writing to it depends on. */
 export interface FoundTrail {
-  /** Index of the one asked for. */
-  position: number;
   flow_id: string;
   /** Whether the name asked for is the flow's own, not a former one. */
   by_name: boolean;
@@ -32,11 +30,30 @@ export interface FoundTrail {
   attestations: AttestationReport[];
 }
 
+/** A repo that reports name, as it was found. */
+export interface FoundRepo {
+  id: string;
+  /** Differs after every write to the repo. */
+  row_version: string;
+  /** Whether the report says something new. */
+  changed: boolean;
+}
+
+/** Index of the one asked for. */
+interface Placed {
+  position: number;
+}
+
 const found = {
-  trails: json<FoundTrail[]>(),
-  /** By the index of the reported one. `changed`: the report says something new. */
-  repos: json<{ position: number; id: string; changed: boolean }[]>(),
+  trails: json<(FoundTrail & Placed)[]>(),
+  repos: json<(FoundRepo & Placed)[]>(),
 };
+
+/** A trail by the names that a report gives. */
+export interface AskedTrail {
+  flow_name: string;
+  name: string;
+}
 
 /**
  * Looks for the trails and repos that reports name, all as of one moment and without holding anything: one statement. Trails
@@ -45,7 +62,7 @@ const found = {
 export function findReported(
   db: Executor,
   orgId: string,
-  trails: readonly { flow_name: string; name: string }[],
+  trails: readonly AskedTrail[],
   repos: readonly ReportedRepo[],
 ): Promise<RowOf<typeof found>> {
   const org = param(orgId);

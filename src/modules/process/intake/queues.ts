@@ -10,6 +10,7 @@ import { recordedTogether } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { keptByProgram, sharedDeps } from "../../kernel/program-deps.ts";
 import { tracedTogether } from "../../kernel/traced-deps.ts";
+import { rememberedPlaces } from "./remembered-places.ts";
 
 /** Reports written in one transaction at most: enough to spread its cost, few enough to keep it short. */
 const maxReportsInBatch = 200;
@@ -74,6 +75,9 @@ function createQueue<Report extends QueuedReport>(
       org.id,
       async (tx, record) => {
         const ids = await write(deps, tx, org, reports);
+        // Their rows are locked: nobody else who writes to them remembers them before this has ended.
+        for (const report of reports)
+          rememberedPlaces(deps).forgetTrail(org.id, { flow_name: report.flow_name, name: trailOf(report) });
         for (const [report, id] of zip(reports, ids))
           record(report.actor, resourceType, resourceOf(report, id));
         return ids;

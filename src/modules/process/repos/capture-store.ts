@@ -1,5 +1,5 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { boolean, integer, type RowOf, uuid } from "../../../db/row.ts";
+import { boolean, integer, type RowOf, text, uuid } from "../../../db/row.ts";
 import { moment, query, sql } from "../../../db/sql.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { asInput, inputColumns, knownRepos, type ReportedRepo } from "./known-sql.ts";
@@ -9,6 +9,7 @@ const knownRepo = {
   /** Index of the reported one. */
   position: integer,
   id: uuid,
+  row_version: text,
   /** Whether the report says something new. */
   changed: boolean,
 };

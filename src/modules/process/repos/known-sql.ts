@@ -22,20 +22,23 @@ export function asInput(repos: readonly (ReportedRepo & { id?: string })[]): str
   return writeJson(repos.map((repo, position) => ({ position, ...repo })));
 }
 
-/** Selects which of the reported repos are stored already, and whether their reports say something new. */
+/**
+ * Selects which of the reported repos are stored already, and whether their reports say something new. `row_version` differs after
+ * every write to the repo.
+ */
 export function knownRepos(orgId: string, repos: readonly ReportedRepo[]): Sql {
   return sql`
-    select i.position, r.id, (r.name <> i.name or r.url <> i.url
+    select i.position, r.id, r.row_version, (r.name <> i.name or r.url <> i.url
       or coalesce(i.vcs_instance, r.vcs_instance) is distinct from r.vcs_instance
       or coalesce(i.description, r.description) is distinct from r.description
       or coalesce(i.namespace_path, r.namespace_path) is distinct from r.namespace_path
       or coalesce(i.additional_info, r.additional_info)::text is distinct from r.additional_info::text) as changed
     from json_to_recordset(${asInput(repos)}::json) as i ${inputColumns}
     cross join lateral (
-      select * from repos r where r.org_id = ${orgId} and i.repo_id is not null
+      select *, r.xmin::text as row_version from repos r where r.org_id = ${orgId} and i.repo_id is not null
         and r.repo_id = i.repo_id and r.provider is not distinct from i.provider
       union all
-      select * from repos r where r.org_id = ${orgId} and i.repo_id is null
+      select *, r.xmin::text as row_version from repos r where r.org_id = ${orgId} and i.repo_id is null
         and r.repo_id is null and r.name = i.name and r.provider is not distinct from i.provider
     ) as r`;
 }

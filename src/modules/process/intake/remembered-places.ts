@@ -1,0 +1,96 @@
+import { writeJson } from "../../../lib/exact-json.ts";
+import { TextCache } from "../../../lib/text-cache.ts";
+import { keptByProgram } from "../../kernel/program-deps.ts";
+import type { ReportedRepo } from "../repos/known-sql.ts";
+import type { AskedTrail, FoundRepo, FoundTrail } from "./look-store.ts";
+
+/** Something that was found, and when it was written to, as `performance.now()` says. */
+interface Remembered<Found> {
+  found: Found;
+  since: number;
+}
+
+/** What is remembered of an organization that others write to as well. */
+interface Doubt {
+  /** How long nothing is recalled of it, in milliseconds; and until when, as `performance.now()` says. */
+  pauseMs: number;
+  until: number;
+}
+
+const megabyte = 1024 * 1024;
+const [trailsWeight, reposWeight, mostDoubts] = [16 * megabyte, megabyte, 10_000];
+
+/** Nothing is recalled for longer: versions of rows are numbers that a database which was set back to an earlier moment gives again. */
+const recalledForMs = 60_000;
+const [shortestPauseMs, longestPauseMs] = [1_000, 60_000];
+
+/** Estimates what a trail takes of memory, in bytes. */
+function weightOf({ template, attestations, artifacts }: FoundTrail): number {
+  const targets = attestations.reduce((sum, one) => sum + (one.target_artifacts?.join().length ?? 0), 0);
+  return template.length + targets + 400 * (1 + attestations.length + artifacts.length);
+}
+
+/**
+ * Remembers trails as this server has left them, and repos as it has found them, so that what is reported on them next can be written without
+ * looking first. Whoever writes says by their versions what was taken for granted, and says here when it was not so.
+ */
+export class RememberedPlaces {
+  readonly #trails = new TextCache<Remembered<FoundTrail>>(trailsWeight);
+  readonly #repos = new TextCache<Remembered<FoundRepo>>(reposWeight);
+  readonly #doubts = new TextCache<Doubt>(mostDoubts);
+
+  /** Gives what is remembered of a trail, which may have changed. */
+  trail(orgId: string, asked: AskedTrail): FoundTrail | undefined {
+    return this.#recall(orgId, this.#trails.get(trailKey(orgId, asked)));
+  }
+
+  /** Gives what is remembered of a repo that is reported to the letter as it was before; it may have changed. */
+  repo(orgId: string, reported: ReportedRepo): FoundRepo | undefined {
+    return this.#recall(orgId, this.#repos.get(repoKey(orgId, reported)));
+  }
+
+  keepTrail(orgId: string, asked: AskedTrail, found: FoundTrail): void {
+    const since = performance.now();
+    this.#trails.set(trailKey(orgId, asked), { found, since }, weightOf(found));
+  }
+
+  /** For who writes to a trail in another way. */
+  forgetTrail(orgId: string, asked: AskedTrail): void {
+    this.#trails.delete(trailKey(orgId, asked));
+  }
+
+  keepRepo(orgId: string, reported: ReportedRepo, found: FoundRepo): void {
+    const key = repoKey(orgId, reported);
+    this.#repos.set(key, { found, since: performance.now() }, key.length + 200);
+  }
+
+  /**
+   * Says whether something that was recalled of an organization was still so. While it is not, because other servers write to the same trails,
+   * recalling costs more than it saves: nothing is recalled for a while, and for longer each time.
+   */
+  judge(orgId: string, wasSo: boolean): void {
+    const known = this.#doubts.get(orgId);
+    if (wasSo && known === undefined) return;
+    const pauseMs = wasSo
+      ? 0
+      : Math.min(Math.max(2 * (known?.pauseMs ?? 0), shortestPauseMs), longestPauseMs);
+    this.#doubts.set(orgId, { pauseMs, until: performance.now() + pauseMs }, 1);
+  }
+
+  #recall<Found>(orgId: string, remembered: Remembered<Found> | undefined): Found | undefined {
+    const now = performance.now();
+    if (remembered === undefined || now - remembered.since > recalledForMs) return undefined;
+    return now < (this.#doubts.get(orgId)?.until ?? 0) ? undefined : remembered.found;
+  }
+}
+
+function trailKey(orgId: string, { flow_name, name }: AskedTrail): string {
+  return `${orgId}/${flow_name}/${name}`;
+}
+
+function repoKey(orgId: string, reported: ReportedRepo): string {
+  return `${orgId}/${writeJson(reported)}`;
+}
+
+/** Gives what a program's requests remember together. */
+export const rememberedPlaces = keptByProgram(() => new RememberedPlaces());
