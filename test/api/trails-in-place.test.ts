@@ -28,7 +28,8 @@ describe("trails that are reported to", () => {
     expect(rows.filter(({ definition }) => changed.test(definition))).toEqual([]);
   });
 
-  it.skipIf(inject("cluster"))("stay on their pages, also when all of a page are", async () => {
+  // A snapshot that somebody holds, as a standby of another test may, keeps versions that are over from making room.
+  it.skipIf(inject("cluster"))("stay on their pages, also when all of a page are", { retry: 3 }, async () => {
     const org = await app.org();
     expect((await putFlow(org.admin, org.name, { name: "web" })).status).toBe(201);
     const names = Array.from({ length: 120 }, (_, at) => `trail-${at}`);
