@@ -1,5 +1,7 @@
 -- Servers remember trails and repos that they wrote to, and write again without looking first. What they took for granted is looked at while
--- writing, besides what always was: that no action watches the flow by now, and that the repos are as they were.
+-- writing, besides what always was: that no action watches the flow by now, when a trail was last reported to (versions alone are numbers that a
+-- database gives again after it was set back), and that the repos are as they were.
+-- And a trail that somebody else has begun meanwhile is found out on Citus, too: reports were written to none there.
 -- Moves trails on that were looked at, adds repos to them, and begins those that were not there with the template of their flow.
 -- Rows are locked in the order flows, trails, in the order of flow and name.
 -- Returns false, having written nothing, when a flow has another name by now, is archived or watched, or a trail was written since.
@@ -26,11 +28,12 @@ begin
   if seen > 1 then
     select count(*) into held
     from (
-      select * from json_to_recordset(given) as i (id uuid, flow_id uuid, name text, version text)
+      select * from json_to_recordset(given) as i (id uuid, flow_id uuid, name text, version text, left_at float8)
       where i.version is not null order by i.flow_id, i.name collate "C") i
     cross join lateral (
-      select t.xmin::text as version from trails t where t.org_id = org and t.id = i.id limit 1 for no key update) t
-    where t.version = i.version;
+      select t.xmin::text as version, t.last_modified_at from trails t
+      where t.org_id = org and t.id = i.id limit 1 for no key update) t
+    where t.version = i.version and (i.left_at is null or t.last_modified_at = to_timestamp(i.left_at));
     if held < seen then
       return false;
     end if;
@@ -40,13 +43,17 @@ begin
       repo_ids = t.repo_ids || array(
         select added.id from unnest(i.repo_ids) with ordinality as added (id, position)
         where added.id <> all (t.repo_ids) order by added.position)
-    from json_to_recordset(given) as i (id uuid, version text, last_modified_at float8, repo_ids uuid[])
+    from json_to_recordset(given) as i (id uuid, version text, left_at float8, last_modified_at float8, repo_ids uuid[])
     -- Every id is between these. A range is taken for narrow, so that each row is looked up by its key; where the planner expects a hundred trails
     -- to be moved, and as few in an organization, it read the whole organization off whichever index has ids in it.
     where t.org_id = org and t.id = i.id and t.xmin::text = i.version
+      and (i.left_at is null or t.last_modified_at = to_timestamp(i.left_at))
       and i.id between '00000000-0000-0000-0000-000000000000' and 'ffffffff-ffff-ffff-ffff-ffffffffffff';
     get diagnostics held = row_count;
     if held < seen then
+      if seen > 1 then
+        raise serialization_failure using message = 'A trail that was locked has changed';
+      end if;
       return false;
     end if;
   end if;
@@ -63,7 +70,11 @@ begin
     where i.version is null
     order by i.flow_id, i.name collate "C"
     on conflict (org_id, flow_id, name) do nothing;
-    get diagnostics held = row_count;
+    -- Not the number of rows that were inserted: Citus counts those that were given.
+    select count(*) into held
+    from json_to_recordset(given) as i (id uuid, version text)
+    cross join lateral (select from trails t where t.org_id = org and t.id = i.id limit 1) t
+    where i.version is null;
     if held < wanted - seen then
       raise serialization_failure using message = 'A trail was begun by somebody else meanwhile';
     end if;
@@ -90,9 +101,10 @@ begin
       return null;
     end if;
   end if;
-  if write_attestations(org, trails, attestations, verdicts, entries, at_time) then
-    return pg_current_xact_id()::xid::text;
+  if not write_attestations(org, trails, attestations, verdicts, entries, at_time) then
+    return null;
   end if;
-  return null;
+  -- One transaction wrote all of them. Its number is not that of the caller where the rows are on another node.
+  return (select t.xmin::text from trails t where t.org_id = org and t.id = (trails -> 0 ->> 'id')::uuid);
 end
 $$;

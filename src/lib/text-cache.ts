@@ -1,6 +1,6 @@
 /**
- * A cache by text that drops the least recently used entries when all together are too long. For values that never
- * change.
+ * A cache by text that drops the least recently used entries when all together are too long. Values that change have to be
+ * set again, or deleted.
  */
 export class TextCache<Value> {
   readonly #maxLength: number;

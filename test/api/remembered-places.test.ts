@@ -86,13 +86,16 @@ describe("what is remembered of trails and repos", () => {
   const bound = { ...body, artifact_fingerprint: fingerprintOf("cli") };
   const path = (org: TestOrg) => `${org.name}/web-ci`;
 
+  /** Writing what is remembered, and looking after that. */
+  const inVain = ["write-attestations", "find-reported"];
+
   it.each<{
     what: string;
     change: (there: TestOrg) => Promise<Answer>;
     /** What is reported then; the same as before unless given. */
     next?: Record<string, unknown>;
-    /** What is left to a transaction, after looking. */
-    isLeft?: true;
+    /** What is run besides the statements of a transaction; looking and writing again unless given. */
+    looks?: string[];
     shown: (org: TestOrg) => Promise<unknown>;
     as: unknown;
   }>([
@@ -114,6 +117,8 @@ describe("what is remembered of trails and repos", () => {
           }),
         ),
       next: bound,
+      // It is not even tried: what is remembered of the trail has no such artifact.
+      looks: [],
       shown: async (org) =>
         (await trailOf(org)).compliance_status.artifacts_statuses.cli.attestations_statuses.some(
           (one: { attestation_name: string }) => one.attestation_name === "unit",
@@ -130,7 +135,7 @@ describe("what is remembered of trails and repos", () => {
     {
       what: "another name of the flow, whose former one leads to it",
       change: (there) => there.admin.put(`/flows/${path(there)}/rename`, { new_name: "web" }),
-      isLeft: true,
+      looks: inVain,
       shown: async (org) => (await org.reader.get(`/trails/${org.name}/web/run`)).json.events.length,
       as: 5,
     },
@@ -141,7 +146,7 @@ describe("what is remembered of trails and repos", () => {
           `/actions/${there.name}/flows`,
           flowAction({ flows: ["web-ci"], triggers: ["ON_ATTESTATION"] }),
         ),
-      isLeft: true,
+      looks: inVain,
       shown: async (org) => {
         const { rows } = await app.deps.db.pool.query<{ count: string }>(
           "select count(*) from notification_deliveries where org_id = $1",
@@ -158,32 +163,19 @@ describe("what is remembered of trails and repos", () => {
           ...body,
           repo_info: { ...repoInfo("acme/web"), url: "https://git.example.com/moved" },
         }),
-      isLeft: true,
+      looks: inVain,
       shown: async (org) => (await org.reader.get(`/repos/${org.name}`)).json.repos[0].url,
       as: repoInfo("acme/web")["url"],
     },
-  ])(
-    "is refuted by what another server writes: $what",
-    async ({ change, next = body, isLeft, shown, as }) => {
-      const org = await remembering();
-      const client = ({ key }: { key: string | undefined }) => elsewhere.as(key ?? "");
-      const there = { ...org, admin: client(org.admin), member: client(org.member) };
-      const changed = await change(there);
-      expect([200, 201]).toContain(changed.status);
-      const names = await statementNamesOf(app, async () =>
-        expect((await report(org, next)).status).toBe(201),
-      );
-      // A report on an artifact that is not remembered is not even tried.
-      const tries = next === body ? ["write-attestations"] : [];
-      expect(names.slice(0, tries.length + 2)).toEqual([
-        ...tries,
-        "find-reported",
-        ...(isLeft === true ? [names[tries.length + 1]] : ["write-attestations"]),
-      ]);
-      expect(names.length > tries.length + 2).toBe(isLeft === true);
-      expect(await shown(org)).toEqual(as);
-    },
-  );
+  ])("is refuted by what another server writes: $what", async ({ change, next = body, looks, shown, as }) => {
+    const org = await remembering();
+    expect([200, 201]).toContain((await change(seenFrom(elsewhere, org))).status);
+    const names = await statementNamesOf(app, async () => expect((await report(org, next)).status).toBe(201));
+    const atOnce = names.filter((name) => name === "find-reported" || name === "write-attestations");
+    expect(atOnce).toEqual(looks ?? [...inVain, "write-attestations"]);
+    expect(names.length > atOnce.length).toBe(looks !== undefined);
+    expect(await shown(org)).toEqual(as);
+  });
 
   async function trailOf(org: TestOrg) {
     return (await org.reader.get(`/trails/${org.name}/web-ci/run`)).json;
@@ -194,5 +186,61 @@ describe("what is remembered of trails and repos", () => {
     expect((await seenFrom(elsewhere, org).admin.put(`/flows/${org.name}/web-ci/archive`)).status).toBe(200);
     expect((await report(org, body)).status).toBe(201);
     expect((await trailOf(org)).events.length).toBe(2);
+  });
+
+  it("is not refuted by an artifact that nobody has reported", async () => {
+    const org = await remembering();
+    const unknown = { ...body, artifact_fingerprint: fingerprintOf("nowhere") };
+    expect((await report(org, unknown)).status).toBe(404);
+    expect(await statementNamesOf(app, () => report(org))).toEqual(["write-attestations"]);
+  });
+
+  it("holds beside artifacts that are reported on the same trail at the same time", async () => {
+    const org = await remembering();
+    const fingerprints = ["a", "b", "c", "d", "e", "f"].map(fingerprintOf);
+    const answers = await Promise.all(
+      fingerprints.flatMap((fingerprint, at) => [
+        org.member.post(
+          `/artifacts/${path(org)}`,
+          artifactBody({ fingerprint, trail_name: "run", template_reference_name: `part-${at}` }),
+        ),
+        report(org, { ...body, attestation_name: `check-${at}` }),
+        report(org, { ...body, attestation_name: `again-${at}` }),
+      ]),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    const { compliance_status } = await trailOf(org);
+    expect(Object.keys(compliance_status.artifacts_statuses)).toEqual(
+      expect.arrayContaining(fingerprints.map((_, at) => `part-${at}`)),
+    );
+    const names: string[] = compliance_status.attestations_statuses.map(
+      (one: { attestation_name: string }) => one.attestation_name,
+    );
+    expect(names).toEqual(
+      expect.arrayContaining(fingerprints.flatMap((_, at) => [`check-${at}`, `again-${at}`])),
+    );
+  });
+
+  it("is of no use where the database was set back and gave the same version to another report", async () => {
+    const org = await remembering();
+    const { pool } = app.deps.db;
+    // Another moment stands for a report that was lost.
+    await pool.query("update trails set last_modified_at = to_timestamp(1700000000) where org_id = $1", [
+      org.id,
+    ]);
+    const { rows } = await pool.query<{ version: string; id: string; flow_id: string }>(
+      "select xmin::text as version, id, flow_id from trails where org_id = $1",
+      [org.id],
+    );
+    const moved = { ...rows[0], flow_name: "web-ci", name: "run", last_modified_at: 1e9, repo_ids: [] };
+    const move = async (left_at: number | null): Promise<boolean> => {
+      const answer = await pool.query<{ moved: boolean }>("select move_trails($1, $2) as moved", [
+        org.id,
+        JSON.stringify([{ ...moved, left_at }]),
+      ]);
+      return answer.rows[0]!.moved;
+    };
+    expect(await move(1e9)).toBe(false);
+    expect(await move(null)).toBe(true);
   });
 });

@@ -298,6 +298,7 @@ describe("what happens between looking and writing", () => {
     expect((await report(org)).status).toBe(201);
     const { json } = await org.reader.get(`/trails/${org.name}/web-ci/run`);
     expect(json.description).toBe("theirs");
+    expect(json.events.map(({ type }: { type: string }) => type)).toContain("trail_attestation_reported");
     expect(await audited(org)).toEqual(["flow", "trail", "attestation"]);
   });
 

@@ -89,20 +89,24 @@ function remember(
     if (!isRecalled) remembered.keepRepo(orgId, reported, found);
 }
 
+/** Reports with their rows, in the same order, and where they go to. */
+interface SeenReports {
+  reports: readonly ReportedAttestation[];
+  attestations: readonly NewAttestation[];
+  seen: SeenPlaces;
+}
+
 /**
- * Writes what was reported on trails that were looked at.
+ * Writes what was reported on trails that were looked at, and remembers them.
  * @param onSent called when all was sent, and only answers are to come.
- * @returns ids, in the order of the reports; undefined when nothing was written.
+ * @returns whether it was written; otherwise nothing was.
  */
 async function writeSeen(
   deps: Deps,
   org: Org,
-  reports: readonly ReportedAttestation[],
-  seen: SeenPlaces,
+  { reports, attestations, seen }: SeenReports,
   onSent: () => void,
-): Promise<string[] | undefined> {
-  const attestations = rowsOf(deps, org, reports, seen);
-  if (attestations === undefined) return undefined;
+): Promise<boolean> {
   const ofTrail = new Map<string, NonEmpty<NewAttestation>>();
   for (const row of attestations) addTo(ofTrail, row.trail_id, row);
   const cases = seen.trails.map((trail) => caseOf(trail, ofTrail.get(trail.move.id) ?? []));
@@ -125,9 +129,9 @@ async function writeSeen(
   });
   onSent();
   const version = await writing;
-  if (version === null) return undefined;
+  if (version === null) return false;
   remember(deps, org.id, seen, { version, cases, verdicts });
-  return attestations.map(({ id }) => id);
+  return true;
 }
 
 /**
@@ -146,17 +150,24 @@ export async function writeAtOnce(
   if (reports.some(({ attachment }) => attachment !== undefined)) return undefined;
   const now = deps.clock.now();
   const origins = reports.map((report) => originOf(report, now));
-  const tryOnce = async (): Promise<{ ids: string[] | undefined; isRecalled: boolean }> => {
+  const remembered = rememberedPlaces(deps);
+  /** @returns what `writeAtOnce` does, and "refuted" when something that was recalled was not so any more. */
+  const attempt = async (): Promise<string[] | "refuted" | undefined> => {
     const seen = await seePlaces(deps, org.id, origins);
-    if (seen === undefined) return { ids: undefined, isRecalled: false };
+    if (seen === undefined) return undefined;
+    const attestations = rowsOf(deps, org, reports, seen);
+    if (attestations === undefined) return undefined;
+    const isWritten = await writeSeen(deps, org, { reports, seen, attestations }, onSent);
     const isRecalled = [...seen.trails, ...seen.repos].some((one) => one.isRecalled);
-    return { ids: await writeSeen(deps, org, reports, seen, onSent), isRecalled };
+    if (isRecalled) remembered[isWritten ? "confirm" : "refute"](org.id);
+    if (isWritten) return attestations.map(({ id }) => id);
+    return isRecalled ? "refuted" : undefined;
   };
   try {
-    const first = await tryOnce();
-    if (!first.isRecalled) return first.ids;
-    rememberedPlaces(deps).judge(org.id, first.ids !== undefined);
-    return first.ids ?? (await tryOnce()).ids;
+    const first = await attempt();
+    if (first !== "refuted") return first;
+    const second = await attempt();
+    return second === "refuted" ? undefined : second;
   } catch (error) {
     // What the database refused left nothing behind. Of what broke off, nobody knows.
     if (sqlStateOf(error) === undefined || isConnectionFailure(error)) throw error;

@@ -1,3 +1,4 @@
+import type { Timestamp } from "../../../lib/clock.ts";
 import { groupBy } from "../../../lib/group.ts";
 import { present } from "../../../lib/present.ts";
 import { zip } from "../../../lib/zip.ts";
@@ -16,8 +17,13 @@ export interface SeenTrail {
   found: FoundTrail;
   /** Whether that was remembered, not found now. */
   isRecalled: boolean;
-  /** As the database's `move_trails` takes it. */
-  move: ReportedTrail & { flow_name: string; template_id: string; version: string | null };
+  /** As the database's `move_trails` takes it. `left_at`: when a trail that is remembered was last reported to then. */
+  move: ReportedTrail & {
+    flow_name: string;
+    template_id: string;
+    version: string | null;
+    left_at: Timestamp | null;
+  };
 }
 
 /** A repo as it was found. */
@@ -149,7 +155,8 @@ export async function seePlaces(
       const trail = { id, name, begun: trail_id === null };
       places[at] = { flow: { id: flow_id, name: flow_name }, trail, repo_id, reported_at };
     }
-    trails.push({ found, isRecalled, move: { ...move, id, flow_name, template_id, version } });
+    const left_at = isRecalled ? found.last_modified_at : null;
+    trails.push({ found, isRecalled, move: { ...move, id, flow_name, template_id, version, left_at } });
   }
   return { places, trails, repos };
 }

@@ -69,21 +69,26 @@ function createQueue<Report extends QueuedReport>(
   { resourceType, resourceOf, trailOf, write, writeAtOnce }: ReportSort<Report>,
   spans: SpansOfReports,
 ): Batcher<Report, string> {
-  const writeTogether = (deps: Deps, reports: readonly Report[], onSent: () => void): Promise<string[]> =>
-    recordedTogether(
+  const writeTogether = async (
+    deps: Deps,
+    reports: readonly Report[],
+    onSent: () => void,
+  ): Promise<string[]> => {
+    const ids = await recordedTogether(
       deps,
       org.id,
       async (tx, record) => {
-        const ids = await write(deps, tx, org, reports);
-        // Their rows are locked: nobody else who writes to them remembers them before this has ended.
-        for (const report of reports)
-          rememberedPlaces(deps).forgetTrail(org.id, { flow_name: report.flow_name, name: trailOf(report) });
-        for (const [report, id] of zip(reports, ids))
+        const written = await write(deps, tx, org, reports);
+        for (const [report, id] of zip(reports, written))
           record(report.actor, resourceType, resourceOf(report, id));
-        return ids;
+        return written;
       },
       { beginsWithReads: true, onSent },
     );
+    for (const report of reports)
+      rememberedPlaces(deps).forgetTrail(org.id, { flow_name: report.flow_name, name: trailOf(report) });
+    return ids;
+  };
   return createBatcher<Report, string>({
     maxItems: maxReportsInBatch,
     concurrency: 1,

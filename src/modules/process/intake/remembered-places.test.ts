@@ -1,3 +1,6 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { FoundTrail } from "./look-store.ts";
@@ -18,13 +21,13 @@ const repo = {
   additional_info: null,
 };
 
-function trailOf(template = "version: 1\n"): FoundTrail {
+function trailOf(change: Partial<FoundTrail> = {}): FoundTrail {
   return {
     flow_id: "flow",
     by_name: true,
     archived: false,
     watched: false,
-    template,
+    template: "version: 1\n",
     template_id: "template",
     trail_id: "trail",
     version: "1001",
@@ -33,7 +36,18 @@ function trailOf(template = "version: 1\n"): FoundTrail {
     own_digest: "digest",
     artifacts: [],
     attestations: [],
+    ...change,
   };
+}
+
+function heapUsed(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  return process.memoryUsage().heapUsed;
+}
+
+function numbers(count: number): string[] {
+  return Array.from({ length: count }, (_, at) => String(at));
 }
 
 describe("RememberedPlaces", () => {
@@ -68,7 +82,7 @@ describe("RememberedPlaces", () => {
   it("gives nothing of an organization for a while after it was refuted, for longer each time", () => {
     const places = new RememberedPlaces();
     for (const pauseMs of [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]) {
-      places.judge("one", false);
+      places.refute("one");
       vi.advanceTimersByTime(pauseMs - 1);
       places.keepTrail("one", asked, trailOf());
       places.keepTrail("two", asked, trailOf());
@@ -77,19 +91,56 @@ describe("RememberedPlaces", () => {
       vi.advanceTimersByTime(1);
       expect(places.trail("one", asked)).toBeDefined();
     }
-    places.judge("one", true);
-    places.judge("one", false);
+    places.confirm("one");
+    places.refute("one");
     vi.advanceTimersByTime(1_000);
     expect(places.trail("one", asked)).toBeDefined();
   });
 
   it("keeps no more than some megabytes: those that were used last", () => {
     const places = new RememberedPlaces();
-    const names = Array.from({ length: 40 }, (_, at) => ({ ...asked, name: `run-${at}` }));
-    for (const name of names) places.keepTrail("one", name, trailOf("x".repeat(1024 * 1024)));
+    const names = Array.from({ length: 60 }, (_, at) => ({ ...asked, name: `run-${at}` }));
+    for (const name of names) places.keepTrail("one", name, trailOf({ template: "x".repeat(500_000) }));
     const known = names.map((name) => places.trail("one", name) !== undefined);
     expect(known.lastIndexOf(false)).toBeLessThan(known.indexOf(true));
-    expect(known.filter(Boolean).length).toBeLessThanOrEqual(16);
+    expect(known.filter(Boolean).length).toBeLessThanOrEqual(34);
     expect(known.at(-1)).toBe(true);
+  });
+
+  const attestation = {
+    attestation_id: "id",
+    name: "unit",
+    type: "generic",
+    is_compliant: true,
+    is_override: false,
+    artifact_fingerprint: null,
+    target_artifacts: null,
+    git_commit: null,
+    reported_at: 1,
+  };
+
+  it.each([
+    ["is heavy", { template: "x".repeat(600_000) }],
+    ["is meant for many", { attestations: [{ ...attestation, target_artifacts: numbers(10_000) }] }],
+    ["has many reports", { attestations: numbers(101).map((name) => ({ ...attestation, name })) }],
+  ])("keeps no trail that %s, nor what it was before, and leaves others where they are", (_, change) => {
+    const places = new RememberedPlaces();
+    places.keepTrail("one", asked, trailOf());
+    places.keepTrail("two", asked, trailOf());
+    places.keepTrail("one", asked, trailOf(change));
+    expect(places.trail("one", asked)).toBeUndefined();
+    expect(places.trail("two", asked)).toBeDefined();
+  });
+
+  it("keeps nothing of what names were cut out of", () => {
+    const places = new RememberedPlaces();
+    const mebibyte = 1024 * 1024;
+    const before = heapUsed();
+    for (let at = 0; at < 64; at += 1) {
+      const url = `${"x".repeat(mebibyte)}?trail=run-of-a-pipeline-${at}`;
+      places.keepTrail("one", { flow_name: "web-ci", name: url.slice(mebibyte + 7) }, trailOf());
+    }
+    expect(heapUsed() - before).toBeLessThan(16 * mebibyte);
+    expect(places.trail("one", { flow_name: "web-ci", name: "run-of-a-pipeline-63" })).toBeDefined();
   });
 });

@@ -1,6 +1,8 @@
 import { writeJson } from "../../../lib/exact-json.ts";
+import { sha256 } from "../../../lib/hash.ts";
 import { TextCache } from "../../../lib/text-cache.ts";
 import { keptByProgram } from "../../kernel/program-deps.ts";
+import { isComplete } from "../compliance/case-sql.ts";
 import type { ReportedRepo } from "../repos/known-sql.ts";
 import type { AskedTrail, FoundRepo, FoundTrail } from "./look-store.ts";
 
@@ -20,14 +22,24 @@ interface Doubt {
 const megabyte = 1024 * 1024;
 const [trailsWeight, reposWeight, mostDoubts] = [16 * megabyte, megabyte, 10_000];
 
+/** What is heavier than that would take the place of too many. */
+const heaviestTrail = trailsWeight / 32;
+
 /** Nothing is recalled for longer: versions of rows are numbers that a database which was set back to an earlier moment gives again. */
 const recalledForMs = 60_000;
 const [shortestPauseMs, longestPauseMs] = [1_000, 60_000];
 
+/** Estimates of what objects take of memory without their texts, and texts without their characters, in bytes. */
+const [objectWeight, textWeight] = [500, 50];
+
 /** Estimates what a trail takes of memory, in bytes. */
 function weightOf({ template, attestations, artifacts }: FoundTrail): number {
-  const targets = attestations.reduce((sum, one) => sum + (one.target_artifacts?.join().length ?? 0), 0);
-  return template.length + targets + 400 * (1 + attestations.length + artifacts.length);
+  let weight = objectWeight * (1 + attestations.length + artifacts.length) + template.length;
+  for (const { name, type, target_artifacts } of attestations) {
+    weight += name.length + type.length;
+    for (const target of target_artifacts ?? []) weight += textWeight + target.length;
+  }
+  return weight;
 }
 
 /**
@@ -49,9 +61,11 @@ export class RememberedPlaces {
     return this.#recall(orgId, this.#repos.get(repoKey(orgId, reported)));
   }
 
+  /** Keeps a trail, unless it is heavy, or has so many reports that it has to be looked at in another way. */
   keepTrail(orgId: string, asked: AskedTrail, found: FoundTrail): void {
-    const since = performance.now();
-    this.#trails.set(trailKey(orgId, asked), { found, since }, weightOf(found));
+    const weight = weightOf(found);
+    if (weight > heaviestTrail || !isComplete(found)) this.forgetTrail(orgId, asked);
+    else this.#trails.set(trailKey(orgId, asked), { found, since: performance.now() }, weight);
   }
 
   /** For who writes to a trail in another way. */
@@ -60,20 +74,21 @@ export class RememberedPlaces {
   }
 
   keepRepo(orgId: string, reported: ReportedRepo, found: FoundRepo): void {
-    const key = repoKey(orgId, reported);
-    this.#repos.set(key, { found, since: performance.now() }, key.length + 200);
+    this.#repos.set(repoKey(orgId, reported), { found, since: performance.now() }, objectWeight);
+  }
+
+  /** Says that what was recalled of an organization was still so. */
+  confirm(orgId: string): void {
+    this.#doubts.delete(orgId);
   }
 
   /**
-   * Says whether something that was recalled of an organization was still so. While it is not, because other servers write to the same trails,
-   * recalling costs more than it saves: nothing is recalled for a while, and for longer each time.
+   * Says that something that was recalled of an organization was not so any more. While others write to the same trails, recalling costs more than
+   * it saves: nothing is recalled for a while, and for longer each time.
    */
-  judge(orgId: string, wasSo: boolean): void {
-    const known = this.#doubts.get(orgId);
-    if (wasSo && known === undefined) return;
-    const pauseMs = wasSo
-      ? 0
-      : Math.min(Math.max(2 * (known?.pauseMs ?? 0), shortestPauseMs), longestPauseMs);
+  refute(orgId: string): void {
+    const longer = 2 * (this.#doubts.get(orgId)?.pauseMs ?? 0);
+    const pauseMs = Math.min(Math.max(longer, shortestPauseMs), longestPauseMs);
     this.#doubts.set(orgId, { pauseMs, until: performance.now() + pauseMs }, 1);
   }
 
@@ -84,12 +99,17 @@ export class RememberedPlaces {
   }
 }
 
+/** Makes keys short, and keeps no text alive that a name was cut out of. */
+function keyOf(...parts: string[]): string {
+  return sha256(JSON.stringify(parts)).toString("base64");
+}
+
 function trailKey(orgId: string, { flow_name, name }: AskedTrail): string {
-  return `${orgId}/${flow_name}/${name}`;
+  return keyOf(orgId, flow_name, name);
 }
 
 function repoKey(orgId: string, reported: ReportedRepo): string {
-  return `${orgId}/${writeJson(reported)}`;
+  return keyOf(orgId, writeJson(reported));
 }
 
 /** Gives what a program's requests remember together. */
