@@ -91,6 +91,7 @@ create function write_attestations_as_seen(org uuid, repos json, trails json, at
 #variable_conflict use_column
 declare
   held integer;
+  written text;
 begin
   if json_array_length(repos) > 0 then
     select count(*) into held
@@ -105,6 +106,7 @@ begin
     return null;
   end if;
   -- One transaction wrote all of them. Its number is not that of the caller where the rows are on another node.
-  return (select t.xmin::text from trails t where t.org_id = org and t.id = (trails -> 0 ->> 'id')::uuid);
+  select t.xmin::text into strict written from trails t where t.org_id = org and t.id = (trails -> 0 ->> 'id')::uuid;
+  return written;
 end
 $$;

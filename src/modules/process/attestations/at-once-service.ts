@@ -159,9 +159,13 @@ export async function writeAtOnce(
     if (attestations === undefined) return undefined;
     const isWritten = await writeSeen(deps, org, { reports, seen, attestations }, onSent);
     const isRecalled = [...seen.trails, ...seen.repos].some((one) => one.isRecalled);
-    if (isRecalled) remembered[isWritten ? "confirm" : "refute"](org.id);
-    if (isWritten) return attestations.map(({ id }) => id);
-    return isRecalled ? "refuted" : undefined;
+    if (isWritten) {
+      if (isRecalled) remembered.confirm(org.id);
+      return attestations.map(({ id }) => id);
+    }
+    if (!isRecalled) return undefined;
+    remembered.refute(org.id);
+    return "refuted";
   };
   try {
     const first = await attempt();

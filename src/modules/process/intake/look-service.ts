@@ -87,7 +87,8 @@ async function look(
   asked: { trails: readonly AskedTrail[]; repos: readonly ReportedRepo[] },
 ): Promise<{ trails: Looked<AskedTrail, FoundTrail>[]; repos: Looked<ReportedRepo, FoundRepo>[] }> {
   const remembered = rememberedPlaces(deps);
-  const trails = recallEach(asked.trails, (one) => remembered.trail(orgId, one));
+  const now = deps.clock.now();
+  const trails = recallEach(asked.trails, (one) => remembered.trail(orgId, one, now));
   const repos = recallEach(asked.repos, (one) => remembered.repo(orgId, one));
   const missing = {
     trails: trails.filter(({ isRecalled }) => !isRecalled),

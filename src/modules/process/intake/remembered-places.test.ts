@@ -9,6 +9,7 @@ import { RememberedPlaces } from "./remembered-places.ts";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
 afterEach(() => void vi.useRealTimers());
 
+const now = 1_790_000_000;
 const asked = { flow_name: "web-ci", name: "run" };
 const repo = {
   repo_id: "7",
@@ -31,7 +32,7 @@ function trailOf(change: Partial<FoundTrail> = {}): FoundTrail {
     template_id: "template",
     trail_id: "trail",
     version: "1001",
-    last_modified_at: 1,
+    last_modified_at: now,
     evaluated_at: 1,
     own_digest: "digest",
     artifacts: [],
@@ -54,11 +55,11 @@ describe("RememberedPlaces", () => {
   it("gives what was kept, by organization, flow and trail", () => {
     const places = new RememberedPlaces();
     places.keepTrail("one", asked, trailOf());
-    expect(places.trail("one", asked)).toEqual(trailOf());
-    expect(places.trail("two", asked)).toBeUndefined();
-    expect(places.trail("one", { ...asked, name: "other" })).toBeUndefined();
+    expect(places.trail("one", asked, now)).toEqual(trailOf());
+    expect(places.trail("two", asked, now)).toBeUndefined();
+    expect(places.trail("one", { ...asked, name: "other" }, now)).toBeUndefined();
     places.forgetTrail("one", asked);
-    expect(places.trail("one", asked)).toBeUndefined();
+    expect(places.trail("one", asked, now)).toBeUndefined();
   });
 
   it("gives a repo only to who reports it to the letter as before", () => {
@@ -70,13 +71,18 @@ describe("RememberedPlaces", () => {
     expect(places.repo("two", repo)).toBeUndefined();
   });
 
-  it("gives nothing that was kept a minute ago", () => {
+  it("gives nothing of a trail that was last reported to more than a minute ago, or from now", () => {
     const places = new RememberedPlaces();
     places.keepTrail("one", asked, trailOf());
-    vi.advanceTimersByTime(60_000);
-    expect(places.trail("one", asked)).toBeDefined();
-    vi.advanceTimersByTime(1);
-    expect(places.trail("one", asked)).toBeUndefined();
+    for (const [seconds, isKnown] of [
+      [60, true],
+      [-60, true],
+      [60.001, false],
+      [-60.001, false],
+    ] as const)
+      expect(places.trail("one", asked, now + seconds) !== undefined).toBe(isKnown);
+    places.keepTrail("one", asked, trailOf({ last_modified_at: null }));
+    expect(places.trail("one", asked, now)).toBeUndefined();
   });
 
   it("gives nothing of an organization for a while after it was refuted, for longer each time", () => {
@@ -86,22 +92,22 @@ describe("RememberedPlaces", () => {
       vi.advanceTimersByTime(pauseMs - 1);
       places.keepTrail("one", asked, trailOf());
       places.keepTrail("two", asked, trailOf());
-      expect(places.trail("one", asked)).toBeUndefined();
-      expect(places.trail("two", asked)).toBeDefined();
+      expect(places.trail("one", asked, now)).toBeUndefined();
+      expect(places.trail("two", asked, now)).toBeDefined();
       vi.advanceTimersByTime(1);
-      expect(places.trail("one", asked)).toBeDefined();
+      expect(places.trail("one", asked, now)).toBeDefined();
     }
     places.confirm("one");
     places.refute("one");
     vi.advanceTimersByTime(1_000);
-    expect(places.trail("one", asked)).toBeDefined();
+    expect(places.trail("one", asked, now)).toBeDefined();
   });
 
   it("keeps no more than some megabytes: those that were used last", () => {
     const places = new RememberedPlaces();
     const names = Array.from({ length: 60 }, (_, at) => ({ ...asked, name: `run-${at}` }));
     for (const name of names) places.keepTrail("one", name, trailOf({ template: "x".repeat(500_000) }));
-    const known = names.map((name) => places.trail("one", name) !== undefined);
+    const known = names.map((name) => places.trail("one", name, now) !== undefined);
     expect(known.lastIndexOf(false)).toBeLessThan(known.indexOf(true));
     expect(known.filter(Boolean).length).toBeLessThanOrEqual(34);
     expect(known.at(-1)).toBe(true);
@@ -128,8 +134,8 @@ describe("RememberedPlaces", () => {
     places.keepTrail("one", asked, trailOf());
     places.keepTrail("two", asked, trailOf());
     places.keepTrail("one", asked, trailOf(change));
-    expect(places.trail("one", asked)).toBeUndefined();
-    expect(places.trail("two", asked)).toBeDefined();
+    expect(places.trail("one", asked, now)).toBeUndefined();
+    expect(places.trail("two", asked, now)).toBeDefined();
   });
 
   it("keeps nothing of what names were cut out of", () => {
@@ -141,6 +147,6 @@ describe("RememberedPlaces", () => {
       places.keepTrail("one", { flow_name: "web-ci", name: url.slice(mebibyte + 7) }, trailOf());
     }
     expect(heapUsed() - before).toBeLessThan(16 * mebibyte);
-    expect(places.trail("one", { flow_name: "web-ci", name: "run-of-a-pipeline-63" })).toBeDefined();
+    expect(places.trail("one", { flow_name: "web-ci", name: "run-of-a-pipeline-63" }, now)).toBeDefined();
   });
 });

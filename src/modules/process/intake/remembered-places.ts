@@ -1,3 +1,4 @@
+import type { Timestamp } from "../../../lib/clock.ts";
 import { writeJson } from "../../../lib/exact-json.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { TextCache } from "../../../lib/text-cache.ts";
@@ -5,12 +6,6 @@ import { keptByProgram } from "../../kernel/program-deps.ts";
 import { isComplete } from "../compliance/case-sql.ts";
 import type { ReportedRepo } from "../repos/known-sql.ts";
 import type { AskedTrail, FoundRepo, FoundTrail } from "./look-store.ts";
-
-/** Something that was found, and when it was written to, as `performance.now()` says. */
-interface Remembered<Found> {
-  found: Found;
-  since: number;
-}
 
 /** What is remembered of an organization that others write to as well. */
 interface Doubt {
@@ -25,8 +20,11 @@ const [trailsWeight, reposWeight, mostDoubts] = [16 * megabyte, megabyte, 10_000
 /** What is heavier than that would take the place of too many. */
 const heaviestTrail = trailsWeight / 32;
 
-/** Nothing is recalled for longer: versions of rows are numbers that a database which was set back to an earlier moment gives again. */
-const recalledForMs = 60_000;
+/**
+ * Of a trail that was last reported to longer ago nothing is recalled, in seconds: reports of trails that are quiet may be removed without a change
+ * to the trail, and versions of rows are numbers that a database which was set back to an earlier moment gives again.
+ */
+const recalledFor = 60;
 const [shortestPauseMs, longestPauseMs] = [1_000, 60_000];
 
 /** Estimates of what objects take of memory without their texts, and texts without their characters, in bytes. */
@@ -47,25 +45,28 @@ function weightOf({ template, attestations, artifacts }: FoundTrail): number {
  * looking first. Whoever writes says by their versions what was taken for granted, and says here when it was not so.
  */
 export class RememberedPlaces {
-  readonly #trails = new TextCache<Remembered<FoundTrail>>(trailsWeight);
-  readonly #repos = new TextCache<Remembered<FoundRepo>>(reposWeight);
+  readonly #trails = new TextCache<FoundTrail>(trailsWeight);
+  readonly #repos = new TextCache<FoundRepo>(reposWeight);
   readonly #doubts = new TextCache<Doubt>(mostDoubts);
 
   /** Gives what is remembered of a trail, which may have changed. */
-  trail(orgId: string, asked: AskedTrail): FoundTrail | undefined {
-    return this.#recall(orgId, this.#trails.get(trailKey(orgId, asked)));
+  trail(orgId: string, asked: AskedTrail, now: Timestamp): FoundTrail | undefined {
+    if (this.#isDoubted(orgId)) return undefined;
+    const found = this.#trails.get(trailKey(orgId, asked));
+    // The clock may have been set, too.
+    return Math.abs(now - (found?.last_modified_at ?? -Infinity)) <= recalledFor ? found : undefined;
   }
 
   /** Gives what is remembered of a repo that is reported to the letter as it was before; it may have changed. */
   repo(orgId: string, reported: ReportedRepo): FoundRepo | undefined {
-    return this.#recall(orgId, this.#repos.get(repoKey(orgId, reported)));
+    return this.#isDoubted(orgId) ? undefined : this.#repos.get(repoKey(orgId, reported));
   }
 
   /** Keeps a trail, unless it is heavy, or has so many reports that it has to be looked at in another way. */
   keepTrail(orgId: string, asked: AskedTrail, found: FoundTrail): void {
     const weight = weightOf(found);
     if (weight > heaviestTrail || !isComplete(found)) this.forgetTrail(orgId, asked);
-    else this.#trails.set(trailKey(orgId, asked), { found, since: performance.now() }, weight);
+    else this.#trails.set(trailKey(orgId, asked), found, weight);
   }
 
   /** For who writes to a trail in another way. */
@@ -74,7 +75,7 @@ export class RememberedPlaces {
   }
 
   keepRepo(orgId: string, reported: ReportedRepo, found: FoundRepo): void {
-    this.#repos.set(repoKey(orgId, reported), { found, since: performance.now() }, objectWeight);
+    this.#repos.set(repoKey(orgId, reported), found, objectWeight);
   }
 
   /** Says that what was recalled of an organization was still so. */
@@ -92,10 +93,8 @@ export class RememberedPlaces {
     this.#doubts.set(orgId, { pauseMs, until: performance.now() + pauseMs }, 1);
   }
 
-  #recall<Found>(orgId: string, remembered: Remembered<Found> | undefined): Found | undefined {
-    const now = performance.now();
-    if (remembered === undefined || now - remembered.since > recalledForMs) return undefined;
-    return now < (this.#doubts.get(orgId)?.until ?? 0) ? undefined : remembered.found;
+  #isDoubted(orgId: string): boolean {
+    return performance.now() < (this.#doubts.get(orgId)?.until ?? 0);
   }
 }
 
