@@ -3,8 +3,8 @@ const youngest = 16;
 
 interface Age {
   runs: number;
-  /** Runs when plans were made anew for the last time. */
-  planned: number;
+  /** Up to how many runs its plan is kept. */
+  kept: number;
 }
 
 /**
@@ -16,11 +16,11 @@ export function createPlanAges() {
   return {
     /** Counts a run. @returns whether all plans are to be made anew before it, which counts as done. */
     isOld: (name: string): boolean => {
-      const age = ages.get(name) ?? { runs: 0, planned: youngest / 2 };
+      const age = ages.get(name) ?? { runs: 0, kept: youngest };
       if (age.runs === 0) ages.set(name, age);
       age.runs += 1;
-      if (age.runs <= 2 * age.planned) return false;
-      for (const each of ages.values()) each.planned = Math.max(each.runs, youngest / 2);
+      if (age.runs <= age.kept) return false;
+      for (const each of ages.values()) each.kept = Math.max(2 * each.runs, youngest);
       return true;
     },
   };
