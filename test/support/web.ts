@@ -74,6 +74,18 @@ function watch(page: Page, origin: string): Pick<OpenPage, "requests" | "complai
   return { requests, complaints };
 }
 
+/** How much of what a page showed is printed when its test fails, in characters. */
+const shownAtFailure = 3_000;
+
+/** Prints what a page showed and what it complained of when its test failed: that a line did not appear does not say what was there instead. */
+function tellAtFailure(page: Page, complaints: readonly string[]): void {
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state !== "fail" || page.isClosed()) return;
+    const shown = await page.locator("main").innerText({ timeout: 5_000 }).catch(String);
+    console.error([`${page.url()} showed:`, shown.slice(0, shownAtFailure), ...complaints].join("\n"));
+  });
+}
+
 /** What pages have asked for and not yet got, but for the streams that never end. */
 const waitingOf = new WeakMap<Page, Set<Request>>();
 
@@ -124,7 +136,9 @@ function siteAt({ url, key, dataDir }: StartedSite): WebSite {
       if (given !== null) await signIn(context, url, given);
       const page = await context.newPage();
       watchWaiting(page);
-      return { page, context, ...watch(page, new URL(options.baseURL ?? url).origin) };
+      const watched = watch(page, new URL(options.baseURL ?? url).origin);
+      tellAtFailure(page, watched.complaints);
+      return { page, context, ...watched };
     },
   };
 }

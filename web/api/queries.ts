@@ -1,4 +1,4 @@
-import { keepPreviousData, QueryClient, queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, type Query, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
 
 import { call, callWithHeaders } from "./client.ts";
 import type { InputOf, ReadAddress } from "./contract.ts";
@@ -11,9 +11,24 @@ export const polling = { lists: 30_000, charts: 60_000 } as const;
 const maySucceedAtOnce = (error: Error): boolean =>
   error instanceof ApiError && error.retryAfter === undefined && [0, 502, 503, 504].includes(error.status);
 
+/**
+ * Reads again what is shown and could not be refreshed, once the time that the server asks for is over. Who has nothing to show counts that
+ * time down.
+ */
+function refreshLater(queries: QueryClient, error: Error, failed: Query<unknown, unknown>): void {
+  if (!(error instanceof ApiError) || error.retryAfter === undefined || failed.state.data === undefined)
+    return;
+  setTimeout(() => {
+    // Not what was left, or read by something else meanwhile.
+    const isMeant = (query: unknown): boolean => query === failed && failed.state.error === error;
+    void queries.refetchQueries({ type: "active", predicate: isMeant });
+  }, error.retryAfter * 1_000);
+}
+
 /** Makes the cache of answers. What is refused for good is not asked again. */
 export function createQueryClient(): QueryClient {
-  return new QueryClient({
+  const queries = new QueryClient({
+    queryCache: new QueryCache({ onError: (error, query) => refreshLater(queries, error, query) }),
     defaultOptions: {
       queries: {
         staleTime: 5_000,
@@ -28,6 +43,7 @@ export function createQueryClient(): QueryClient {
       mutations: { retry: false, networkMode: "always" },
     },
   });
+  return queries;
 }
 
 /** Says what to ask, and under which key the answer is kept: operation and input. While input changes the old answer stays. */

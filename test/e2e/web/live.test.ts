@@ -45,6 +45,28 @@ describe.skipIf(!hasBrowser)("what others change", { timeout: 90_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("is read again by itself where the server wants to be left alone for a moment", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${own.name}/environments?name=refused-`);
+    await page.getByText("No environment matches").or(page.getByText("No environments yet")).waitFor();
+    await live(page).waitFor();
+    await page.route(
+      /\/environments\/[^/]+\?/,
+      (route) =>
+        route.fulfill({
+          status: 503,
+          headers: { "retry-after": "1" },
+          json: { message: "The server is busy" },
+        }),
+      { times: 1 },
+    );
+    const refused = page.waitForResponse((response) => response.status() === 503);
+    await makeEnvironment("refused-once");
+    await refused;
+    await page.getByRole("link", { name: "refused-once" }).waitFor();
+    expect(complaints).toHaveLength(1);
+  });
+
   it("is said to be of some time ago while nobody tells, and caught up with afterwards", async () => {
     const { page } = await site.open();
     await page.route("**/api/v2/changes/**", (route) => route.abort());

@@ -100,8 +100,13 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
     expect(put.status()).toBe(201);
     await page.goto(`/${site.org}/policies/attached`);
     await page.getByRole("button", { name: "Attach" }).click();
+    const attach = page.getByRole("button", { name: /^Attach to \d+ environment/ });
+    await page.getByRole("checkbox").nth(5).waitFor();
+    const before = await attach.boundingBox();
     await page.getByRole("searchbox", { name: "Find environments by name" }).fill("identity-prod");
     await page.getByRole("checkbox", { name: "identity-prod", exact: true }).check();
+    await expect.poll(() => page.getByRole("checkbox").count()).toBeLessThan(5);
+    expect((await attach.boundingBox())?.y).toBe(before?.y);
     await page.getByRole("button", { name: "Attach to 1 environment" }).click();
     await page.getByRole("link", { name: "identity-prod", exact: true }).waitFor();
     await page.getByRole("link", { name: "Edit" }).click();
