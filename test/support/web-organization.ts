@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 
+import { freshName } from "./fresh-name.ts";
 import { ask as askSite } from "./site.ts";
 import type { WebSite } from "./web.ts";
 
@@ -20,8 +21,12 @@ export interface OwnOrganization {
   putPolicy(policyName: string, yaml: string): Promise<void>;
 }
 
-/** Makes an organization whose content no other test sees. @param name one that no other test file uses. */
-export async function makeOrganization(site: WebSite, name: string): Promise<OwnOrganization> {
+/**
+ * Makes an organization whose content no other test sees, nor another try of the same.
+ * @param called one that no other test file uses. Its name is what is returned.
+ */
+export async function makeOrganization(site: WebSite, called: string): Promise<OwnOrganization> {
+  const name = freshName(called);
   const ask = <T>(method: string, path: string, body?: object): Promise<T> =>
     askSite(site, method, path, body);
   await ask("POST", "/organizations", { name, display_name: name });

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { ask } from "../../support/site.ts";
+import { freshName } from "../../support/fresh-name.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
@@ -108,14 +109,15 @@ describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
     });
 
     it("make, rotate and revoke keys of service accounts", async () => {
+      const account = freshName("scanner");
       const { page, context, complaints } = await site.open();
       await page.goto(`/${site.org}/settings/service-accounts`);
       await page.getByRole("button", { name: "New service account" }).click();
-      await page.getByRole("dialog").getByLabel("Name").fill("scanner");
+      await page.getByRole("dialog").getByLabel("Name").fill(account);
       await page.getByRole("button", { name: "Make the account" }).click();
-      await page.getByRole("button", { name: "Keys of scanner" }).click();
+      await page.getByRole("button", { name: `Keys of ${account}` }).click();
       await page.getByText("It has no key").waitFor();
-      expect(new URL(page.url()).search).toBe("?open=scanner");
+      expect(new URL(page.url()).search).toBe(`?open=${account}`);
       await page.getByRole("button", { name: "New key" }).click();
       await page.getByLabel("What it is for").fill("nightly scan");
       await page.getByRole("button", { name: "Make the key" }).click();

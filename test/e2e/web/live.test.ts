@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { type CuttingProxy, startCuttingProxy } from "../../support/cutting-proxy.ts";
@@ -11,8 +11,11 @@ describe.skipIf(!hasBrowser)("what others change", { timeout: 90_000 }, () => {
   let own: OwnOrganization;
   beforeAll(async () => {
     site = await openSite();
-    own = await makeOrganization(site, "live-changes");
   }, 180_000);
+  // For each, so that nothing that it waits for is there from its own first try.
+  beforeEach(async () => {
+    own = await makeOrganization(site, "live-changes");
+  });
 
   const makeEnvironment = (name: string): Promise<unknown> =>
     own.ask("PUT", `/environments/${own.name}`, {

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { pagePaths } from "../../../web/paths.ts";
 import { hasBrowser } from "../../support/browser.ts";
+import { freshName } from "../../support/fresh-name.ts";
 import { pageAddresses } from "../../support/page-addresses.ts";
 import { missingStates, visitsOf } from "../../support/page-states.ts";
 import {
@@ -172,19 +173,20 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
 
   it("lead from the name that an environment had to its records in the archive", async () => {
     const { name, ask } = strangers;
-    await ask("PUT", `/environments/${name}`, { name: "former", type: "docker", description: "" });
-    await ask("PUT", `/environments/${name}/former/archive`);
+    const former = freshName("former");
+    await ask("PUT", `/environments/${name}`, { name: former, type: "docker", description: "" });
+    await ask("PUT", `/environments/${name}/${former}/archive`);
     const { page } = await site.open();
     for (const part of ["", "/log", "/snapshots/latest"]) {
-      await page.goto(`/${name}/environments/former${part}`);
-      await page.getByRole("heading", { name: "former was archived" }).waitFor();
+      await page.goto(`/${name}/environments/${former}${part}`);
+      await page.getByRole("heading", { name: `${former} was archived` }).waitFor();
     }
-    await page.getByRole("link", { name: /^former-archived-at-\d+$/ }).click();
+    await page.getByRole("link", { name: new RegExp(`^${former}-archived-at-\\d+$`) }).click();
     await page
       .getByText(/^archived /)
       .first()
       .waitFor();
-    const heading = page.getByRole("heading", { level: 1, name: /^former-archived-at-\d+$/ });
+    const heading = page.getByRole("heading", { level: 1, name: new RegExp(`^${former}-archived-at-\\d+$`) });
     await expect.poll(() => heading.count(), { timeout: 30_000 }).toBe(1);
   });
 

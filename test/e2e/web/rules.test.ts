@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
+import { freshName } from "../../support/fresh-name.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 const own = (requests: readonly string[]): string[] =>
@@ -58,6 +59,7 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
   });
 
   it("writes a policy: a rule by the form, mistakes at their place, what it would have said, and saves it", async () => {
+    const name = freshName("scanned");
     const { page, requests, complaints } = await site.open();
     await page.goto(`/${site.org}/policies/-/new?environment=shop-prod&period=90d`);
     const text = page.getByRole("textbox", { name: "Text of the policy, YAML" });
@@ -84,22 +86,23 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
     await page.getByText(/^would fail in \d+ of \d+ snapshots/).waitFor();
     await page.getByText(/^\d+ failing artifacts$/).waitFor();
     await page.getByRole("button", { name: "Save…" }).click();
-    await page.getByRole("textbox", { name: "Name", exact: true }).fill("scanned");
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill(name);
     await page.getByRole("textbox", { name: "Comment", exact: true }).fill("Because of the audit");
     await page.getByText("It judges nothing until it is attached").waitFor();
     await page.getByRole("button", { name: "Save as a new policy" }).click();
-    await page.getByRole("heading", { name: "scanned", level: 1 }).waitFor();
+    await page.getByRole("heading", { name, level: 1 }).waitFor();
     await page.getByText("None: it is attached nowhere yet.").waitFor();
     expect(unrefused(complaints)).toEqual([]);
   });
 
   it("attaches a policy, says how many a new version touches, shows what it changed, and detaches it", async () => {
+    const name = freshName("attached");
     const { page, complaints } = await site.open();
     const put = await page.request.fetch(`/api/v2/policies/${site.org}`, {
       method: "PUT",
       headers: { authorization: `Bearer ${site.key}` },
       multipart: {
-        payload: JSON.stringify({ name: "attached" }),
+        payload: JSON.stringify({ name }),
         policy_file: {
           name: "p.yaml",
           mimeType: "text/yaml",
@@ -108,7 +111,7 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
       },
     });
     expect(put.status()).toBe(201);
-    await page.goto(`/${site.org}/policies/attached`);
+    await page.goto(`/${site.org}/policies/${name}`);
     await page.getByRole("button", { name: "Attach" }).click();
     const attach = page.getByRole("button", { name: /^Attach to \d+ environment/ });
     await page.getByRole("checkbox").nth(5).waitFor();
@@ -122,7 +125,7 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
     await page.getByRole("button", { name: "Add a rule" }).click();
     await page.getByRole("button", { name: "Add the rule" }).click();
     await page.getByText("A policy without mistakes").waitFor();
-    await page.getByRole("link", { name: "attached", exact: true }).click();
+    await page.getByRole("link", { name, exact: true }).click();
     await page.getByRole("button", { name: "Stay" }).click();
     await page.getByRole("button", { name: "Save…" }).click();
     await page.getByText("1 environment", { exact: true }).waitFor();
@@ -155,16 +158,18 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
   });
 
   it("makes a control, shows who enforces it, and keeps its history", async () => {
+    const control = freshName("WEB-1");
+    const title = `Releases are approved (${control})`;
     const { page, complaints } = await site.open();
     await page.goto(`/${site.org}/controls`);
     await page.getByRole("button", { name: "New control" }).click();
-    await page.getByRole("textbox", { name: "Identifier", exact: true }).fill("WEB-1");
-    await page.getByRole("textbox", { name: "Name", exact: true }).fill("Releases are approved");
+    await page.getByRole("textbox", { name: "Identifier", exact: true }).fill(control);
+    await page.getByRole("textbox", { name: "Name", exact: true }).fill(title);
     await page
       .getByRole("textbox", { name: "Links", exact: true })
       .fill("The standard https://standard.example/1");
     await page.getByRole("button", { name: "Make the control" }).click();
-    await page.getByRole("heading", { name: "Releases are approved", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: title, level: 1 }).waitFor();
     await page.getByRole("heading", { name: "Nobody has decided on it yet" }).waitFor();
     await page.getByRole("link", { name: "Coverage" }).click();
     await page.getByRole("link", { name: "0 do", exact: true }).click();
@@ -177,10 +182,10 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
     await page.getByRole("button", { name: "Bring back" }).waitFor();
     await page.getByRole("link", { name: "Versions" }).click();
     await expect.poll(() => page.getByRole("table", { name: "Versions" }).getByRole("row").count()).toBe(3);
-    await page.goto(`/${site.org}/controls?search=WEB-1`);
+    await page.goto(`/${site.org}/controls?search=${control}`);
     await page.getByRole("heading", { name: "No control matches" }).waitFor();
     await page.getByLabel("Archived").check();
-    await page.getByRole("link", { name: "Releases are approved" }).waitFor();
+    await page.getByRole("link", { name: title }).waitFor();
     expect(complaints).toEqual([]);
   });
 

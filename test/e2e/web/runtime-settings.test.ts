@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
@@ -11,6 +11,9 @@ describe.skipIf(!hasBrowser)("what can be set about environments", { timeout: 90
   let org: string;
   beforeAll(async () => {
     site = await openSite();
+  }, 180_000);
+  // For each, so that none meets what another one, or its own first try, has set.
+  beforeEach(async () => {
     organization = await makeOrganization(site, "yards");
     org = organization.name;
     await organization.putPolicy("known", provenancePolicy);
@@ -21,7 +24,7 @@ describe.skipIf(!hasBrowser)("what can be set about environments", { timeout: 90
     ])
       await organization.ask("PUT", `/environments/${org}`, { name, type, description: "" });
     await organization.ask("POST", `/spaces/${org}`, { name: "East" });
-  }, 180_000);
+  });
 
   const get = <T>(path: string): Promise<T> => organization.ask<T>("GET", `/environments/${org}${path}`);
 

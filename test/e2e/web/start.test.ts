@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { freshName } from "../../support/fresh-name.ts";
 import { hasBrowser } from "../../support/browser.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
@@ -114,14 +115,15 @@ describe.skipIf(!hasBrowser)("the first pages", { timeout: 90_000 }, () => {
   });
 
   it("lead a new organization to its first verdict, by commands that work, ticked as they do", async () => {
+    const name = freshName("newcomer");
     const answer = await fetch(`${site.url}/api/v2/organizations`, {
       method: "POST",
       headers: { authorization: `Bearer ${site.key}`, "content-type": "application/json" },
-      body: JSON.stringify({ name: "newcomer", display_name: "Newcomer" }),
+      body: JSON.stringify({ name, display_name: "Newcomer" }),
     });
     expect(answer.status).toBe(201);
     const { page, requests, complaints } = await site.open();
-    await page.goto("/newcomer");
+    await page.goto(`/${name}`);
     await page.getByText("0 of 7 steps done").waitFor();
     expect(own(requests)).toHaveLength(4);
     const titles = [

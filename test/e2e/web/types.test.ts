@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
@@ -38,9 +38,12 @@ describe.skipIf(!hasBrowser)("attestation types", { timeout: 90_000 }, () => {
   let org: OwnOrganization;
   beforeAll(async () => {
     site = await openSite();
+  }, 180_000);
+  // For each, so that none meets what another one, or its own first try, has made.
+  beforeEach(async () => {
     org = await makeOrganization(site, "web-types");
     await postType(org, definition);
-  }, 180_000);
+  });
 
   it("makes a type: mistakes at their places, what it makes of data, and saves it", async () => {
     const { page, requests, complaints } = await site.open();
