@@ -20,6 +20,26 @@ describe("versions that end", () => {
     expect(rows.filter(({ definition }) => /\b(?:last_index|facts)\b/.test(definition))).toEqual([]);
   });
 
+  // The first that writes any: nothing is left on older pages.
+  it.skipIf(inject("cluster"))("are followed by what exited in turns with what started", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "turns", { type: "server" });
+    const names = (from: number): string[] => Array.from({ length: 6 }, (_, at) => `app-${from + at}`);
+    await reportServer(org, "turns", names(0));
+    await reportServer(org, "turns", names(10));
+    const { rows } = await app.deps.db.pool.query<{ kind: string; name: string }>(
+      `select split_part(type, '-', 1) as kind, name from snapshot_artifacts where org_id = $1 and first_index = 2 order by ctid`,
+      [org.id],
+    );
+    expect(rows.filter((_row, at) => at % 2 === 0).map(({ kind }) => kind)).toEqual(
+      Array(6).fill(rows[0]?.kind),
+    );
+    expect(rows.filter((_row, at) => at % 2 === 1).map(({ kind }) => kind)).toEqual(
+      Array(6).fill(rows[1]?.kind),
+    );
+    expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(["exited", "started"]));
+  });
+
   it.skipIf(inject("cluster"))("stay on their pages, also when all end together", async () => {
     const org = await app.org();
     await createEnvironment(org, "prod", { type: "server" });

@@ -67,6 +67,8 @@ export function addDocuments(org: Parameter): Sql {
 /**
  * Writes SQL that inserts the versions `v` and returns them for `addRunning` and `tellTrails`. What has exited repeats the
  * version it had: of that it has what is filtered by, and refers to it for all that is shown. Nothing is compared with it.
+ * Its row is short. In turns with the others they fill the pages that are being begun; one after the other they would fill what is
+ * left on old pages, each of which would be written whole once more after a checkpoint.
  */
 export function addVersions(org: Parameter): Sql {
   return sql`
@@ -87,6 +89,7 @@ export function addVersions(org: Parameter): Sql {
       select * from snapshot_artifacts o
       where o.org_id = ${org}::uuid and o.environment_id = v.environment_id and o.id = v.repeats limit 1
     ) o on true
+    order by row_number() over (partition by v.repeats is null order by v.environment_id, v.id)
     returning environment_id, id, first_index, last_index, created_at, name, type, now, fingerprint, flows, flow_ids,
       compliant, repo_ids, repeats, first_start(running, created_at) as started_at`;
 }
