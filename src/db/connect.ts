@@ -1,6 +1,7 @@
 import pg from "pg";
 
 import { ConcurrencyLimit } from "../lib/concurrency-limit.ts";
+import { isDeadlock, pastCollisions } from "./collisions.ts";
 import { createExecutor, type Executor, type Sent } from "./executor.ts";
 import { GatheringSocket } from "./gathering-socket.ts";
 import { createPipelinedConnections } from "./pipelined-connections.ts";
@@ -175,15 +176,17 @@ export function connect(options: ConnectOptions): Database {
       release: () => borrowed.release(),
     };
   };
+  const sendOnce = async (sent: Sent, isPipelined: boolean): Promise<pg.QueryResult> => {
+    if (pooler === "transaction") return sendAlone(await borrow(), begin, sent);
+    return isPipelined && pipelined !== undefined
+      ? pipelined.run(prepare(sent))
+      : runQuery(pool, prepare(sent));
+  };
   const slices = new ConcurrencyLimit(Math.max(1, Math.floor(max / 8)));
   return {
     ...createExecutor({
-      send: async (sent, isPipelined) => {
-        if (pooler === "transaction") return sendAlone(await borrow(), begin, sent);
-        return isPipelined && pipelined !== undefined
-          ? pipelined.run(prepare(sent))
-          : runQuery(pool, prepare(sent));
-      },
+      // A migration, say, locks table after table while requests go on.
+      send: (sent, isPipelined) => pastCollisions(() => sendOnce(sent, isPipelined), isDeadlock),
       checkRows,
     }),
     checkRows,

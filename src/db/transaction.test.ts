@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 
 import { startTestApp, type TestApp } from "../../test/support/app.ts";
 import { AppError } from "../domain/errors.ts";
@@ -61,6 +61,28 @@ describe("transaction", () => {
     });
     await expect(failing).rejects.toSatisfy((error) => sqlStateOf(error) === "23505");
     expect(attempts).toBe(1);
+  });
+});
+
+describe("a statement of its own", () => {
+  it.skipIf(inject("cluster"))("is sent again when it was chosen to end a deadlock", async () => {
+    const holder = await db.pool.connect();
+    onTestFinished(() => holder.release(true));
+    const isWaited = async (): Promise<boolean> => {
+      const { rows } = await holder.query<{ waits: boolean }>(
+        "select exists (select from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))) as waits",
+      );
+      return rows[0]!.waits;
+    };
+    await holder.query("begin; lock table instance_settings in access exclusive mode");
+    // Locks its tables in this order, and waits for the second one.
+    const reading = db.one(query({ users: integer })`
+      select count(*)::integer as users from users left join instance_settings on false`);
+    await expect.poll(isWaited).toBe(true);
+    // Gets it only when the reader is ended, which looks for a deadlock first: it has waited for longer.
+    await holder.query("lock table users in access exclusive mode");
+    await holder.query("commit");
+    await expect(reading).resolves.toHaveProperty("users");
   });
 });
 

@@ -1,18 +1,6 @@
-import { collision } from "../domain/errors.ts";
+import { isTransient, pastCollisions } from "./collisions.ts";
 import type { Borrowed, ConnectionSource, Tx } from "./connect.ts";
 import { createExecutor } from "./executor.ts";
-import { sqlState, sqlStateOf } from "./sqlstate.ts";
-
-const attempts = 4;
-
-function isTransient(error: unknown): boolean {
-  const code = sqlStateOf(error);
-  return (
-    code === sqlState.serializationFailure ||
-    code === sqlState.deadlockDetected ||
-    code === sqlState.lockNotAvailable
-  );
-}
 
 /** How to run a transaction. */
 export interface TransactionOptions {
@@ -32,18 +20,12 @@ export interface TransactionOptions {
  * Statements are sent at once, also while others of the transaction are under way: PostgreSQL runs them in the order in
  * which they were sent. Those begun together with `Promise.all` share a round trip.
  */
-export async function transaction<T>(
+export function transaction<T>(
   db: ConnectionSource,
   work: (tx: Tx) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
-  for (let attempt = 1; ; attempt += 1)
-    try {
-      return await attemptOnce(db, work, options);
-    } catch (error) {
-      if (!isTransient(error)) throw error;
-      if (attempt === attempts) throw collision(error);
-    }
+  return pastCollisions(() => attemptOnce(db, work, options), isTransient);
 }
 
 /** Takes a rejection for handled: somebody looks at the promise in time. */
