@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 
 import { createDatabase, dropDatabase, withDatabase } from "../../test/support/databases.ts";
-import { uniqueName } from "../../test/support/app.ts";
+import { uniqueName } from "../../test/support/unique-name.ts";
 import { connect, type Database } from "./connect.ts";
 import { migrate } from "./migrate.ts";
 

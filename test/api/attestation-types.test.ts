@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countRows } from "../../src/db/count-rows.ts";
 import { sql } from "../../src/db/sql.ts";
 import { findAttestationType } from "../../src/modules/process/attestation-types/service.ts";
-import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { jq, partsOf } from "../support/attestation-types.ts";
 import type { Answer, Client } from "../support/client.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
 let org: TestOrg;

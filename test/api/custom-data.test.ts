@@ -8,8 +8,9 @@ import {
   judgeCustomData,
   summarize,
 } from "../../src/modules/process/attestation-types/service.ts";
-import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { jq, partsOf } from "../support/attestation-types.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
 let org: TestOrg;

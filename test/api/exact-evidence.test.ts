@@ -6,7 +6,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import { jq, partsOf } from "../support/attestation-types.ts";
 import type { Answer } from "../support/client.ts";
@@ -14,6 +14,7 @@ import { runPendingJobs } from "../support/jobs.ts";
 import { analysis, deliver, newHook } from "../support/quality-server.ts";
 import { bodyText, type Kind, kinds, lost } from "../support/exact-kinds.ts";
 import { hardToKeep, hostileJson, hostileObject } from "../support/exact.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
 let org: TestOrg;

@@ -2,9 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 
 import { switchUser } from "../../src/cli/admin-identity.ts";
 import { print } from "../../src/cli/output.ts";
-import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import type { Answer, Client } from "../support/client.ts";
 import { browserOf, fromSite } from "../support/sessions.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const day = 24 * 3600;
 const refused = { message: "Invalid or missing credentials" };

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { noticeSilence } from "../../src/modules/runtime/silence/watch-service.ts";
 import { envAction } from "../support/actions.ts";
-import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
 import type { Answer, Client } from "../support/client.ts";
@@ -14,6 +14,7 @@ import { createEnvironment } from "../support/environments.ts";
 import { runPendingJobs } from "../support/jobs.ts";
 import { putPolicy, samplePolicy } from "../support/policies.ts";
 import { reportServer } from "../support/snapshots.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 /** Two servers that keep answers, and one that keeps none, on one database. */
 let first: TestApp;

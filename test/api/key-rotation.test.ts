@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import { importKey } from "../../src/cli/admin-keys.ts";
 import { connect } from "../../src/db/connect.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
 beforeAll(async () => {

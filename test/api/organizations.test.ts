@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { startTestApp, type TestApp, type TestUser, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestUser } from "../support/app.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
 let root: TestUser;

@@ -6,11 +6,12 @@ import { providerForKeys, providerForUsers, providerInstead } from "../../src/do
 import { createSignInToken } from "../../src/modules/identity/sessions/service.ts";
 import { commandActor } from "../../src/cli/command-deps.ts";
 import { tellHowToSignIn } from "../../src/cli/sign-in.ts";
-import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { backTo, beginAt, comeBackTo, startPath, startWith, whoHas } from "../support/at-provider.ts";
 import type { Answer } from "../support/client.ts";
 import { fromSite, signIn as signInWithKey, trySignIn } from "../support/sessions.ts";
 import { startProvider, type TestProvider } from "../support/sign-in-provider.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let provider: TestProvider;
 /** Where everybody has to sign in at the provider, and a server on the same database that takes keys, too. */

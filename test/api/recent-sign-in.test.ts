@@ -3,12 +3,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Endpoint } from "../../src/contract/endpoint.ts";
 import { needsRecentSignIn } from "../../src/contract/endpoint.ts";
 import { endpoints } from "../../src/contract/index.ts";
-import { startTestApp, type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { backTo, beginAt, comeBackTo, startWith, whoHas } from "../support/at-provider.ts";
 import type { Answer } from "../support/client.ts";
 import { fillPath } from "../support/operations.ts";
 import { fromSite, signIn as signInWithKey } from "../support/sessions.ts";
 import { startProvider, type TestProvider } from "../support/sign-in-provider.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const again = {
   message: "Sign in again to do this: it needs a sign-in of the last 30 minutes",

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { startTestApp, type TestApp, type TestOrg, type TestUser, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../support/app.ts";
 import { fromSite, signIn, type TestBrowser } from "../support/sessions.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
 let org: TestOrg;

@@ -5,9 +5,10 @@ import { print } from "../../src/cli/output.ts";
 import { integer } from "../../src/db/row.ts";
 import { query } from "../../src/db/sql.ts";
 import { trackKeyUse } from "../../src/modules/kernel/access/use-service.ts";
-import { startTestApp, type TestApp, type TestOrg, type TestUser, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../support/app.ts";
 import type { Answer } from "../support/client.ts";
 import { signIn, trySignIn } from "../support/sessions.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const hour = 3600;
 const refused = { message: "Invalid or missing credentials" };

@@ -11,8 +11,9 @@ import {
   startWith,
   whoHas,
 } from "../support/at-provider.ts";
-import { type TestApp, type TestOrg, uniqueName } from "../support/app.ts";
+import type { TestApp, TestOrg } from "../support/app.ts";
 import { startProvider, type TestProvider } from "../support/sign-in-provider.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let provider: TestProvider;
 let app: TestApp;

@@ -3,9 +3,10 @@ import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { backTo, beginAt, comeBackTo, startWith, whoHas } from "../support/at-provider.ts";
-import { type TestApp, uniqueName } from "../support/app.ts";
+import type { TestApp } from "../support/app.ts";
 import { fromSite, signIn as signInWithKey } from "../support/sessions.ts";
 import { startProvider, type TestProvider } from "../support/sign-in-provider.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const logoutEvent = "http://schemas.openid.net/event/backchannel-logout";
 

@@ -4,7 +4,8 @@ import { uuid } from "../../src/db/row.ts";
 import { query } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { createUser } from "../../src/modules/identity/users/service.ts";
-import { startTestApp, type TestApp, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
 beforeAll(async () => {

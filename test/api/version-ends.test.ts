@@ -4,6 +4,9 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { createEnvironment } from "../support/environments.ts";
 import { reportServer } from "../support/snapshots.ts";
 
+const names = (count: number, from: number): string[] =>
+  Array.from({ length: count }, (_, at) => `app-${from + at}`);
+
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
@@ -24,11 +27,10 @@ describe("versions that end", () => {
   it.skipIf(inject("cluster"))("are followed by what exited in turns with what started", async () => {
     const org = await app.org();
     await createEnvironment(org, "turns", { type: "server" });
-    const names = (from: number): string[] => Array.from({ length: 6 }, (_, at) => `app-${from + at}`);
-    await reportServer(org, "turns", names(0));
-    await reportServer(org, "turns", names(10));
-    const { rows } = await app.deps.db.pool.query<{ kind: string; name: string }>(
-      `select split_part(type, '-', 1) as kind, name from snapshot_artifacts where org_id = $1 and first_index = 2 order by ctid`,
+    await reportServer(org, "turns", names(6, 0));
+    await reportServer(org, "turns", names(6, 10));
+    const { rows } = await app.deps.db.pool.query<{ kind: string }>(
+      `select split_part(type, '-', 1) as kind from snapshot_artifacts where org_id = $1 and first_index = 2 order by ctid`,
       [org.id],
     );
     expect(rows.filter((_row, at) => at % 2 === 0).map(({ kind }) => kind)).toEqual(
@@ -43,8 +45,7 @@ describe("versions that end", () => {
   it.skipIf(inject("cluster"))("stay on their pages, also when all end together", async () => {
     const org = await app.org();
     await createEnvironment(org, "prod", { type: "server" });
-    const names = (from: number): string[] => Array.from({ length: 40 }, (_, at) => `app-${from + at}`);
-    await reportServer(org, "prod", names(0));
+    await reportServer(org, "prod", names(40, 0));
     const pages = async (): Promise<string[]> => {
       const { rows } = await app.deps.db.pool.query<{ page: string; ended: boolean }>(
         `select (ctid::text::point)[0]::integer as page, last_index is not null as ended from snapshot_artifacts
@@ -55,7 +56,7 @@ describe("versions that end", () => {
     };
     const before = await pages();
     expect(before).toHaveLength(40);
-    await reportServer(org, "prod", names(40));
+    await reportServer(org, "prod", names(40, 40));
     expect(await pages()).toEqual(before.map((place) => place.replace("false", "true")));
   });
 });

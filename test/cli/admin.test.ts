@@ -4,7 +4,8 @@ import { createOrg, createUserCommand, setRole, switchUser } from "../../src/cli
 import { createKey, importKey } from "../../src/cli/admin-keys.ts";
 import { list, table } from "../../src/cli/admin-lists.ts";
 import { print } from "../../src/cli/output.ts";
-import { startTestApp, type TestApp, type TestOrg, type TestUser, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../support/app.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
 let lines: string[];

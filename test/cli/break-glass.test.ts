@@ -2,10 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 
 import { print } from "../../src/cli/output.ts";
 import { signInLink } from "../../src/cli/sign-in.ts";
-import { startTestApp, type TestApp, type TestUser, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestUser } from "../support/app.ts";
 import { runPendingJobs } from "../support/jobs.ts";
 import { type MailServer, startMailServer } from "../support/receiver.ts";
 import { fromSite } from "../support/sessions.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const site = "https://waybill.example.org";
 

@@ -13,9 +13,9 @@ import { connect, type Database } from "../../src/db/connect.ts";
 import type { DoctorFinding } from "../../src/cli/doctor-checks.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { prepareDatabase } from "../../src/open-database.ts";
-import { uniqueName } from "../support/app.ts";
 import { createDatabase, dropDatabase, urlOf, withDatabase } from "../support/databases.ts";
 import { freePort, type Run, spawnWaybill, startServer, withDataDir } from "../support/server-process.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const fixture = (name: string): string => join(import.meta.dirname, "..", "support", "fixtures", name);
 

@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { packageRoot } from "../../src/config.ts";
 import { createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
-import { startTestApp, type TestApp, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
 import { builtProgram } from "../support/program.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 interface Outcome {
   code: number;

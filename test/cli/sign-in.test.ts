@@ -4,9 +4,10 @@ import { switchUser } from "../../src/cli/admin-identity.ts";
 import { print } from "../../src/cli/output.ts";
 import { localAddress, signInLink, tellHowToSignIn } from "../../src/cli/sign-in.ts";
 import { bootstrap } from "../../src/modules/identity/bootstrap/service.ts";
-import { startTestApp, type TestApp, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
 import type { Answer } from "../support/client.ts";
 import { browserOf, fromSite, trySignIn } from "../support/sessions.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
 let lines: string[];

@@ -12,11 +12,11 @@ import { createEvidenceStore } from "../../src/evidence/create.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { backUpBeforeMigrating } from "../../src/modules/maintenance/backups/before-migrating-service.ts";
 import { folderPlace } from "../../src/modules/maintenance/backups/place-service.ts";
-import { uniqueName } from "../support/app.ts";
 import type { Answer } from "../support/client.ts";
 import { createDatabase, dropDatabase, urlOf, withDatabase } from "../support/databases.ts";
 import { earlierStates, makeEarlierState } from "../support/earlier-states.ts";
 import { spawnWaybill } from "../support/server-process.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const name = uniqueName("upgrade").replaceAll("-", "_");
 const server = inject("postgres");

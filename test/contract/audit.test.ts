@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Endpoint } from "../../src/contract/endpoint.ts";
 import { endpoints } from "../../src/contract/index.ts";
 import { envAction, flowAction } from "../support/actions.ts";
-import { startTestApp, type TestApp, type TestOrg, type TestUser, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../support/app.ts";
 import { artifactBody } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 import { runPendingJobs } from "../support/jobs.ts";
 import { putPolicy, samplePolicy } from "../support/policies.ts";
 import { fromSite, signIn } from "../support/sessions.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
 let org: TestOrg;

@@ -12,7 +12,6 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { packageRoot } from "../../src/config.ts";
 import { findManagedPostgres } from "../../src/db/managed/index.ts";
-import { uniqueName } from "../support/app.ts";
 import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
 import { builtProgram } from "../support/program.ts";
 import { startS3Server } from "../support/s3-server.ts";
@@ -23,6 +22,7 @@ import {
   withDataDir,
   withUsedDataDir,
 } from "../support/server-process.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 let folder: string;
 beforeAll(async () => {

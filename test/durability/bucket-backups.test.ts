@@ -11,11 +11,12 @@ import { openPlace, type Place } from "../../src/modules/maintenance/backups/pla
 import { openArchive } from "../../src/modules/maintenance/backups/encryption-service.ts";
 import { listBackups } from "../../src/modules/maintenance/backups/folder-service.ts";
 import { readBackup } from "../../src/modules/maintenance/backups/read-service.ts";
-import { startTestApp, type TestApp, uniqueName } from "../support/app.ts";
+import { startTestApp, type TestApp } from "../support/app.ts";
 import { createDatabase, dropDatabase, runOn, urlOf } from "../support/databases.ts";
 import { keepEvidence } from "../support/evidence.ts";
 import { type S3Server, startS3Server } from "../support/s3-server.ts";
 import { initialAdminKey, spawnWaybill, startServer, withDataDir } from "../support/server-process.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const credentials = { accessKey: "known", secretKey: "a secret", region: "us-east-1" };
 

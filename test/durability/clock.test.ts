@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 
 import { expect, it } from "vitest";
 
-import { uniqueName } from "../support/app.ts";
 import { artifactBody } from "../support/artifacts.ts";
 import { initialAdminKey, spawnWaybill, startServer, withDataDir } from "../support/server-process.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const century = 100 * 365.25 * 86_400_000;
 const preload = join(import.meta.dirname, "..", "..", "attack", "durability", "shifted-clock.mjs");

@@ -17,9 +17,9 @@ import { backUpBeforeMigrating } from "../../src/modules/maintenance/backups/bef
 import { checkDatabase } from "../../src/modules/maintenance/backups/checks-service.ts";
 import { folderPlace } from "../../src/modules/maintenance/backups/place-service.ts";
 import { restoreBackup } from "../../src/modules/maintenance/backups/restore-service.ts";
-import { uniqueName } from "../support/app.ts";
 import { createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
 import { earlierStates, makeEarlierState } from "../support/earlier-states.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const server = inject("postgres");
 

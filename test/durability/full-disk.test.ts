@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { afterEach, describe, expect, inject, it } from "vitest";
 
-import { startTestApp, uniqueName } from "../support/app.ts";
+import { startTestApp } from "../support/app.ts";
 import { type Connection, createDatabase, dropDatabase, runOn, withDatabase } from "../support/databases.ts";
 import { start as startPostgres, usedDataDir } from "../support/managed-postgres.ts";
 import {
@@ -19,6 +19,7 @@ import {
 } from "../support/server-process.ts";
 import { makeBackup } from "../support/restoring.ts";
 import { mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const disks: SmallDisk[] = [];
 afterEach(() => disks.splice(0).forEach((disk) => disk.remove()));

@@ -3,11 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { endpoints } from "../../src/contract/index.ts";
-import { uniqueName } from "../support/app.ts";
 import { urlOf } from "../support/databases.ts";
 import { type Replicated, startReplicated } from "../support/replication.ts";
 import { type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
 import { ask, call, type Json, type Site, startSite } from "../support/site.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const asOf = "x-waybill-as-of";
 

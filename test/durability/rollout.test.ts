@@ -5,13 +5,13 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
 
-import { uniqueName } from "../support/app.ts";
 import { Balancer } from "../support/balancer.ts";
 import { readChartRollout } from "../support/chart-rollout.ts";
 import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
 import { buildProgram } from "../support/program.ts";
 import { initialAdminKey, type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
 import { organizationOf, SteadyLoad } from "../support/steady-load.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 // With the chart's own seconds, three pods and 200 requests a second; otherwise as many pods as the chart has by itself, asked much more often whether they
 // are ready, so that a machine that is busy has time to notice.

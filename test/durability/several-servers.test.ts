@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { expect, inject, it, onTestFinished } from "vitest";
 
 import { fingerprintOf } from "../support/artifacts.ts";
-import { uniqueName } from "../support/app.ts";
 import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
 import { ask, call, type Site, startSite } from "../support/site.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 interface Servers {
   /** The first server, which answers requests. */

@@ -15,8 +15,8 @@ import { getTrail } from "../../src/modules/process/trails/service.ts";
 import { printTrail } from "../../src/modules/process/trails/show.ts";
 import { createLinks } from "../../src/lib/links.ts";
 import { listLatestTrailEvents } from "../../src/modules/views/audit-packages/pdf-store.ts";
-import { uniqueName } from "../support/app.ts";
 import { createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 /** What version 0058 answered on the rows it had written. */
 interface Former {

@@ -3,11 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, inject, it } from "vitest";
 
 import { fingerprintOf } from "../support/artifacts.ts";
-import { uniqueName } from "../support/app.ts";
 import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { startServer, withDataDir } from "../support/server-process.ts";
 import { ask, call, form, startSite } from "../support/site.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 it(
   "tells within 30 seconds what another server was telling when it was killed, and nothing twice while that is only slow",

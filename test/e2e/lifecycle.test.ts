@@ -6,7 +6,6 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { describe, expect, inject, it } from "vitest";
 
-import { uniqueName } from "../support/app.ts";
 import { type Connection, createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
 import {
   freePort,
@@ -15,6 +14,7 @@ import {
   startServer,
   withDataDir,
 } from "../support/server-process.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 /** Waits for a process to end and answers what it said. */
 async function outcome(child: ChildProcess): Promise<{ code: number | null; output: string }> {

@@ -6,12 +6,12 @@ import { boolean, integer } from "../../src/db/row.ts";
 import { selectInForce } from "../../src/db/session-settings.ts";
 import { query, raw } from "../../src/db/sql.ts";
 import { fingerprintOf } from "../support/artifacts.ts";
-import { uniqueName } from "../support/app.ts";
 import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
 import { keepsPrepared, pgbouncerVersion, startPgbouncer } from "../support/pgbouncer.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { withDataDir } from "../support/server-process.ts";
 import { ask, call, startSite, until } from "../support/site.ts";
+import { uniqueName } from "../support/unique-name.ts";
 
 const version = pgbouncerVersion();
 if (version === undefined) console.warn("Poolers are not tested: there is no pgbouncer on the path.");

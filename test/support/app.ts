@@ -26,6 +26,7 @@ import { Client } from "./client.ts";
 import { createDatabase, dropDatabase, withDatabase } from "./databases.ts";
 import { TestClock } from "./clock.ts";
 import { requireOneOrganization } from "./tenant-scope.ts";
+import { uniqueName } from "./unique-name.ts";
 
 /** An organization with a user, and a client with that user's key, for each role. */
 export interface TestOrg {
@@ -61,14 +62,6 @@ export interface TestApp {
   /** A client with this key. */
   as(key: string): Client;
   close(): Promise<void>;
-}
-
-let counter = 0;
-
-/** A name nobody else in the run uses. */
-export function uniqueName(prefix: string): string {
-  counter += 1;
-  return `${prefix}-${process.pid.toString(36)}-${counter}-${randomBytes(3).toString("hex")}`;
 }
 
 /**

@@ -29,7 +29,7 @@ import {
   type RestoreOptions,
 } from "../../src/modules/maintenance/backups/restore-service.ts";
 import { writeBackup } from "../../src/modules/maintenance/backups/write-service.ts";
-import { type TestApp, uniqueName } from "./app.ts";
+import type { TestApp } from "./app.ts";
 import {
   type Connection,
   createDatabase,
@@ -38,6 +38,7 @@ import {
   urlOf,
   withDatabase,
 } from "./databases.ts";
+import { uniqueName } from "./unique-name.ts";
 
 /** A new, empty database. */
 export interface RestoreTarget {

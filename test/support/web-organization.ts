@@ -1,7 +1,5 @@
-import { randomBytes } from "node:crypto";
-
-import { freshName } from "./fresh-name.ts";
 import { ask as askSite } from "./site.ts";
+import { uniqueName } from "./unique-name.ts";
 import type { WebSite } from "./web.ts";
 
 /** An organization that one test file has for itself, beside the demo's that all share. */
@@ -23,10 +21,10 @@ export interface OwnOrganization {
 
 /**
  * Makes an organization whose content no other test sees, nor another try of the same.
- * @param called one that no other test file uses. Its name is what is returned.
+ * @param prefix what its name begins with.
  */
-export async function makeOrganization(site: WebSite, called: string): Promise<OwnOrganization> {
-  const name = freshName(called);
+export async function makeOrganization(site: WebSite, prefix: string): Promise<OwnOrganization> {
+  const name = uniqueName(prefix);
   const ask = <T>(method: string, path: string, body?: object): Promise<T> =>
     askSite(site, method, path, body);
   await ask("POST", "/organizations", { name, display_name: name });
@@ -34,7 +32,7 @@ export async function makeOrganization(site: WebSite, called: string): Promise<O
     name,
     ask,
     keyFor: async (role) => {
-      const account = `${role}-${randomBytes(4).toString("hex")}`;
+      const account = uniqueName(role);
       await ask("POST", `/service-accounts/${name}`, { name: account, privilege: role });
       const made = await ask<{ key: string }>("POST", `/service-accounts/${name}/${account}/api-keys`, {
         description: "for a test",

@@ -46,6 +46,18 @@ function isAtHome(address: string, origin: string): boolean {
   return url.protocol === "data:" || url.origin === origin;
 }
 
+/** How much of what a page showed is printed when its test fails, in characters. */
+const shownAtFailure = 3_000;
+
+/** Prints what a page showed and what it complained of when its test failed: that a line did not appear does not say what was there instead. */
+function tellAtFailure(page: Page, complaints: readonly string[]): void {
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state !== "fail" || page.isClosed()) return;
+    const shown = await page.locator("main").innerText({ timeout: 5_000 }).catch(String);
+    console.error([`${page.url()} showed:`, shown.slice(0, shownAtFailure), ...complaints].join("\n"));
+  });
+}
+
 function watch(page: Page, origin: string): Pick<OpenPage, "requests" | "complaints"> {
   const requests: string[] = [];
   const complaints: string[] = [];
@@ -57,6 +69,7 @@ function watch(page: Page, origin: string): Pick<OpenPage, "requests" | "complai
   };
   // After the test, also where it does not look at complaints.
   onTestFinished(() => expect(abroad).toEqual([]));
+  tellAtFailure(page, complaints);
   page.on("websocket", (socket) => leave(socket.url()));
   page.on("console", (message) => {
     const text = message.text();
@@ -72,18 +85,6 @@ function watch(page: Page, origin: string): Pick<OpenPage, "requests" | "complai
     if (pathname.includes("/api/v2/") && !requests.includes(sent)) requests.push(sent);
   });
   return { requests, complaints };
-}
-
-/** How much of what a page showed is printed when its test fails, in characters. */
-const shownAtFailure = 3_000;
-
-/** Prints what a page showed and what it complained of when its test failed: that a line did not appear does not say what was there instead. */
-function tellAtFailure(page: Page, complaints: readonly string[]): void {
-  onTestFinished(async ({ task }) => {
-    if (task.result?.state !== "fail" || page.isClosed()) return;
-    const shown = await page.locator("main").innerText({ timeout: 5_000 }).catch(String);
-    console.error([`${page.url()} showed:`, shown.slice(0, shownAtFailure), ...complaints].join("\n"));
-  });
 }
 
 /** What pages have asked for and not yet got, but for the streams that never end. */
@@ -136,9 +137,7 @@ function siteAt({ url, key, dataDir }: StartedSite): WebSite {
       if (given !== null) await signIn(context, url, given);
       const page = await context.newPage();
       watchWaiting(page);
-      const watched = watch(page, new URL(options.baseURL ?? url).origin);
-      tellAtFailure(page, watched.complaints);
-      return { page, context, ...watched };
+      return { page, context, ...watch(page, new URL(options.baseURL ?? url).origin) };
     },
   };
 }

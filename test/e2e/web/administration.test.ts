@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { ask } from "../../support/site.ts";
-import { freshName } from "../../support/fresh-name.ts";
+import { uniqueName } from "../../support/unique-name.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
     });
 
     it("make, rotate and revoke keys of service accounts", async () => {
-      const account = freshName("scanner");
+      const account = uniqueName("scanner");
       const { page, context, complaints } = await site.open();
       await page.goto(`/${site.org}/settings/service-accounts`);
       await page.getByRole("button", { name: "New service account" }).click();

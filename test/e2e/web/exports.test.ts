@@ -160,13 +160,13 @@ describe.skipIf(!hasBrowser)("what is taken away from pages", { timeout: 90_000 
     await page.goto(`/${own.name}/environments?name=env`);
     await page.getByText(/^1–50 of /).waitFor();
     const csv = await exported(page, "CSV");
-    expect(csv.name).toBe("exported-environments.csv");
+    expect(csv.name).toBe(`${own.name}-environments.csv`);
     const [head, ...lines] = csv.text.trimEnd().split("\r\n");
     expect(head).toMatch(/^name,type,description,state,/);
     expect(lines.length).toBeGreaterThan(50);
     expect(csv.text).toContain(`env-02,server,"'=HYPERLINK(""http://x"",""it's, free"")",`);
     const json = await exported(page, "JSON");
-    expect(json.name).toBe("exported-environments.json");
+    expect(json.name).toBe(`${own.name}-environments.json`);
     const items = JSON.parse(json.text) as { name: string }[];
     expect(items.map(({ name }) => name)).toEqual(lines.map((line) => line.split(",")[0]));
     await page.getByLabel("Type", { exact: true }).selectOption("server");

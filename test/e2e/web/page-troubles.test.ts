@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { pagePaths } from "../../../web/paths.ts";
 import { hasBrowser } from "../../support/browser.ts";
-import { freshName } from "../../support/fresh-name.ts";
+import { uniqueName } from "../../support/unique-name.ts";
 import { pageAddresses } from "../../support/page-addresses.ts";
 import { missingStates, visitsOf } from "../../support/page-states.ts";
 import {
@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
 
   it("lead from the name that an environment had to its records in the archive", async () => {
     const { name, ask } = strangers;
-    const former = freshName("former");
+    const former = uniqueName("former");
     await ask("PUT", `/environments/${name}`, { name: former, type: "docker", description: "" });
     await ask("PUT", `/environments/${name}/${former}/archive`);
     const { page } = await site.open();

@@ -8,8 +8,6 @@ import { hasBrowser } from "../../support/browser.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
-/** The organization of the test that runs: each has its own, and mends what is wrong in it. */
-let org: string;
 const fingerprint = "ab".repeat(32);
 const unknown = "cd".repeat(32);
 const patient = { timeout: 30_000 };
@@ -52,7 +50,8 @@ function form(name: string, data: object, file?: { name: string; text: string })
 }
 
 /** Makes a flow, a trail of it that is not compliant, and where its artifact runs beside one that no flow knows. */
-async function fill({ ask, putPolicy }: OwnOrganization): Promise<void> {
+async function fill(own: OwnOrganization): Promise<void> {
+  const { name: org, ask, putPolicy } = own;
   const flow = form("data_json", { name: "web", description: "" }, { name: "template_file", text: template });
   await ask("PUT", `/flows/${org}/template_file`, flow);
   await ask("PUT", `/trails/${org}/web`, form("data_json", { name: "1", description: "" }));
@@ -78,11 +77,11 @@ async function fill({ ask, putPolicy }: OwnOrganization): Promise<void> {
     description: "",
     policies: ["tested"],
   });
-  await report(ask);
+  await report(own);
 }
 
 /** Reports what runs in prod, the same each time. */
-async function report(ask: OwnOrganization["ask"]): Promise<void> {
+async function report({ name: org, ask }: OwnOrganization): Promise<void> {
   const artifacts = Object.entries({ "app:1": fingerprint, "tool:1": unknown }).map(([name, digest]) => ({
     digests: { [name]: digest },
     creationTimestamp: 1_700_000_000,
@@ -98,7 +97,6 @@ describe.skipIf(!hasBrowser)("each proposed command, run, turns the verdict", { 
   }, 180_000);
   beforeEach(async () => {
     own = await makeOrganization(site, "remedies");
-    org = own.name;
     await fill(own);
   });
 
@@ -128,7 +126,7 @@ describe.skipIf(!hasBrowser)("each proposed command, run, turns the verdict", { 
 
   it("in an environment, with the next report of what runs", async () => {
     const { page, context, complaints } = await site.open();
-    await page.goto(`/${org}/environments/prod`);
+    await page.goto(`/${own.name}/environments/prod`);
     await verdictOf(page, "Non-compliant").waitFor();
     const commands: string[] = [];
     for (const name of ["app:1", "tool:1"]) {
@@ -140,14 +138,14 @@ describe.skipIf(!hasBrowser)("each proposed command, run, turns the verdict", { 
     }
     expect(commands).toHaveLength(2);
     await run(commands);
-    await report(own.ask);
+    await report(own);
     await verdictOf(page, "Compliant").waitFor(patient);
     expect(complaints).toEqual([]);
   });
 
   it("of a trail, of what is to be reported first as well", async () => {
     const { page, context, complaints } = await site.open();
-    await page.goto(`/${org}/flows/web/trails/1`);
+    await page.goto(`/${own.name}/flows/web/trails/1`);
     await verdictOf(page, "Incomplete").or(verdictOf(page, "Non-compliant")).waitFor();
     await page.getByRole("heading", { name: "Smallest fix" }).waitFor();
     const commands = await copyCommands(page, context);
@@ -161,9 +159,9 @@ describe.skipIf(!hasBrowser)("each proposed command, run, turns the verdict", { 
   });
 
   it("of an artifact", async () => {
-    await own.ask("PUT", `/trails/${org}/web`, form("data_json", { name: "2", description: "" }));
+    await own.ask("PUT", `/trails/${own.name}/web`, form("data_json", { name: "2", description: "" }));
     const other = "ef".repeat(32);
-    await own.ask("POST", `/artifacts/${org}/web`, {
+    await own.ask("POST", `/artifacts/${own.name}/web`, {
       fingerprint: other,
       filename: "app",
       trail_name: "2",
@@ -173,7 +171,7 @@ describe.skipIf(!hasBrowser)("each proposed command, run, turns the verdict", { 
       commit_url: "https://code.example/commit",
     });
     const { page, context, complaints } = await site.open();
-    await page.goto(`/${org}/flows/web/artifacts/${other}`);
+    await page.goto(`/${own.name}/flows/web/artifacts/${other}`);
     await page.getByRole("heading", { name: "Smallest fix" }).waitFor();
     const commands = await copyCommands(page, context);
     expect(commands).toHaveLength(3);

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
-import { freshName } from "../../support/fresh-name.ts";
+import { uniqueName } from "../../support/unique-name.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 const own = (requests: readonly string[]): string[] =>
@@ -59,7 +59,7 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
   });
 
   it("writes a policy: a rule by the form, mistakes at their place, what it would have said, and saves it", async () => {
-    const name = freshName("scanned");
+    const name = uniqueName("scanned");
     const { page, requests, complaints } = await site.open();
     await page.goto(`/${site.org}/policies/-/new?environment=shop-prod&period=90d`);
     const text = page.getByRole("textbox", { name: "Text of the policy, YAML" });
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
   });
 
   it("attaches a policy, says how many a new version touches, shows what it changed, and detaches it", async () => {
-    const name = freshName("attached");
+    const name = uniqueName("attached");
     const { page, complaints } = await site.open();
     const put = await page.request.fetch(`/api/v2/policies/${site.org}`, {
       method: "PUT",
@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
   });
 
   it("makes a control, shows who enforces it, and keeps its history", async () => {
-    const control = freshName("WEB-1");
+    const control = uniqueName("WEB-1");
     const title = `Releases are approved (${control})`;
     const { page, complaints } = await site.open();
     await page.goto(`/${site.org}/controls`);

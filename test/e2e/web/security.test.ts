@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { inaccessible } from "../../support/axe.ts";
 import { hasBrowser } from "../../support/browser.ts";
-import { freshName } from "../../support/fresh-name.ts";
+import { uniqueName } from "../../support/unique-name.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 describe.skipIf(!hasBrowser)("rules for keys and addresses", { timeout: 120_000 }, () => {
@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser)("rules for keys and addresses", { timeout: 120_000 
   });
 
   it("are not saved over what somebody else has saved meanwhile, unless one says so", async () => {
-    const here = freshName("overtaken");
+    const here = uniqueName("overtaken");
     await send("POST", "/organizations", { name: here });
     const { page, complaints } = await site.open({ colorScheme: "dark" });
     await page.goto(`/${here}/settings/security`);
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser)("rules for keys and addresses", { timeout: 120_000 
   });
 
   it("of the installation are for those who run it", async () => {
-    const name = freshName("guarded-reader");
+    const name = uniqueName("guarded-reader");
     await send("POST", `/service-accounts/${org}`, { name, privilege: "admin" });
     const answer = await fetch(`${site.url}/api/v2/service-accounts/${org}/${name}/api-keys`, {
       method: "POST",
@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser)("rules for keys and addresses", { timeout: 120_000 
   });
 
   it("are kept by who rotates a key, who chooses when it ends", async () => {
-    const here = freshName("rotating");
+    const here = uniqueName("rotating");
     await send("POST", "/organizations", { name: here });
     await send("POST", `/service-accounts/${here}`, { name: "pipeline", privilege: "member" });
     await send("POST", `/service-accounts/${here}/pipeline/api-keys`, { description: "deploys" });

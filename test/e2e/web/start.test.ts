@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { freshName } from "../../support/fresh-name.ts";
+import { uniqueName } from "../../support/unique-name.ts";
 import { hasBrowser } from "../../support/browser.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)("the first pages", { timeout: 90_000 }, () => {
   });
 
   it("lead a new organization to its first verdict, by commands that work, ticked as they do", async () => {
-    const name = freshName("newcomer");
+    const name = uniqueName("newcomer");
     const answer = await fetch(`${site.url}/api/v2/organizations`, {
       method: "POST",
       headers: { authorization: `Bearer ${site.key}`, "content-type": "application/json" },
