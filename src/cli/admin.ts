@@ -186,7 +186,7 @@ function partitionCommand(admin: Command): void {
     .option("--remove-before <month>", "remove all its rows from before a month, such as 2026-03")
     .option(
       "--quiet-days <days>",
-      `with it: a trail that was reported to within so many days may go on, and keeps its months; ${usualQuietDays} unless given`,
+      `with it: a trail that was reported to within so many days may go on, and keeps its months, as does a target of audit logs that a server was to send to; ${usualQuietDays} unless given`,
     )
     .action((table: string, options: PartitionOptions) =>
       withRunningServer((deps) => partition(deps, table, options)),

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -275,9 +275,26 @@ describe.skipIf(isElsewhere)("removing a month of the audit log", () => {
     await rm(folder, { recursive: true });
   });
 
+  const notSent = /still needed by file:.*, where entries of it have not arrived/;
+
+  it("is refused to who was not told where it is sent to, as long as servers know it", async () => {
+    const { deps } = world.app;
+    const untold = { ...deps, config: { ...deps.config, auditTargets: [] } };
+    await rm(folder, { recursive: true });
+    await pushAuditLogs(deps);
+    await expect(partition(untold, "audit_log", { removeBefore })).rejects.toThrow(notSent);
+    const given = { quietSince: deps.clock.now(), targets: [], most: 1 };
+    expect(await listNeeds(deps.db, "audit_log", early, given)).toHaveLength(1);
+    // Nobody has named it since.
+    expect(
+      await listNeeds(deps.db, "audit_log", early, { ...given, quietSince: given.quietSince + 1 }),
+    ).toEqual([]);
+    await mkdir(folder);
+  });
+
   it("is refused until all of it was sent to where it is to be kept", async () => {
     const refused = command(world, "audit_log", { removeBefore });
-    await expect(refused).rejects.toThrow(/still needed by file:.*, where entries of it have not arrived/);
+    await expect(refused).rejects.toThrow(notSent);
     await pushAuditLogs(world.app.deps);
     const sent = (await readFile(join(folder, "log"), "utf8")).trimEnd().split("\n").length;
     const { rows } = await world.app.deps.db.pool.query<{ n: number }>(

@@ -19,6 +19,7 @@ const coordinator = [
   "api_key_former_secrets",
   "api_keys",
   "audit_cursors",
+  "audit_targets",
   "backup_runs",
   "instance_settings",
   "invitations",

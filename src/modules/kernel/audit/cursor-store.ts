@@ -28,6 +28,19 @@ export async function upsertCursor(tx: Tx, orgId: string, target: string, seq: n
     on conflict (target, org_id) do update set seq = greatest(known.seq, excluded.seq)`);
 }
 
+/** Notes that a server is to send to targets, whose ids differ: once an hour is enough. */
+export async function upsertTargets(
+  db: Executor,
+  targets: readonly { id: string; name: string }[],
+  now: Timestamp,
+): Promise<void> {
+  await db.run(sql`
+    insert into audit_targets as known (id, name, named_at)
+    select id, name, ${moment(now)} from unnest(${targets.map(({ id }) => id)}::text[], ${targets.map(({ name }) => name)}::text[]) as target (id, name)
+    on conflict (id) do update set name = excluded.name, named_at = excluded.named_at
+    where known.named_at < excluded.named_at - interval '1 hour'`);
+}
+
 /** Finds the name of an organization; undefined for the log of the instance. */
 export async function findLogName(db: Executor, orgId: string): Promise<string | undefined> {
   const found = await db.first(query("audit-log-name", { name: text })`

@@ -6,7 +6,14 @@ import { syslogFrame, syslogMessage } from "../../../domain/audit-forms/syslog.t
 import { parseUrl } from "../../../lib/url.ts";
 import type { Deps } from "../deps.ts";
 import { askedSoon } from "../metrics.ts";
-import { findLogName, findTimeAfter, listCursors, listLogLengths, upsertCursor } from "./cursor-store.ts";
+import {
+  findLogName,
+  findTimeAfter,
+  listCursors,
+  listLogLengths,
+  upsertCursor,
+  upsertTargets,
+} from "./cursor-store.ts";
 import { readEntries, writeEntry } from "./export-service.ts";
 import { sendLines } from "./send-lines.ts";
 import type { AuditRow } from "./store.ts";
@@ -94,6 +101,7 @@ async function pushTo(deps: Deps, target: AuditTarget, ending: AbortSignal): Pro
  * other waiting, and get everything the next time.
  */
 export async function pushAuditLogs(deps: Deps): Promise<void> {
+  await upsertTargets(deps.db, deps.config.auditTargets, deps.clock.now());
   const ending = AbortSignal.any([deps.stopping.signal, AbortSignal.timeout(pushPace.runMs)]);
   await Promise.all(
     deps.config.auditTargets.map((target) =>

@@ -18,9 +18,9 @@ interface Target {
 
 /** What decides on whether rows are needed, beside the rows. */
 export interface NeedOptions {
-  /** A trail that was reported to since then may go on. */
+  /** A trail that was reported to since then may go on, and a target that a server was to send to since then gets all audit logs. */
   quietSince: Timestamp;
-  /** What gets all audit logs. */
+  /** What gets all audit logs besides. */
   targets: readonly Target[];
   /** How many of those that need rows are named. */
   most: number;
@@ -115,11 +115,15 @@ function runsWithEvents(asked: Asked): Sql {
 }
 
 /** Writes a list of the targets that have not got all entries. */
-function targetsBehind({ rows, targets, most }: Asked): Sql {
+function targetsBehind({ rows, targets, quietSince, most }: Asked): Sql {
   return sql`
     with ${ownersOf(rows)}
     select target.name
-    from unnest(${targets.map(({ id }) => id)}::text[], ${targets.map(({ name }) => name)}::text[]) as target (id, name)
+    from (
+      select id, name from audit_targets where named_at >= ${moment(quietSince)}
+      union
+      select * from unnest(${targets.map(({ id }) => id)}::text[], ${targets.map(({ name }) => name)}::text[])
+    ) as target (id, name)
     where exists (
       select from owners o left join audit_cursors c on c.target = target.id and c.org_id = o.id
       where o.id is not null
