@@ -186,4 +186,37 @@ it("lists thousands of failing artifacts of a policy whole, which are read in pa
   const answer = await org.reader.get(`/snapshots/${org.name}/many/-1`);
   expect(answer.json.artifacts.map(({ name }: Json) => name)).toEqual(many);
   expect(answer.json.applied_policies[0].failing_artifacts).toEqual(many.map((name) => fingerprintOf(name)));
+  const { rows } = await app.deps.db.pool.query<{ bytes: number }>(
+    "select pg_column_size(failing_versions) as bytes from snapshots order by cardinality(artifacts) desc limit 1",
+  );
+  // Of each a few bytes, and more than is read with the rest.
+  expect(rows[0]!.bytes).toBeGreaterThan(4096);
+  expect(rows[0]!.bytes).toBeLessThan(many.length * 8);
+});
+
+it("names the failing artifacts of snapshots that have them in the policies, as they once were", async () => {
+  await createEnvironment(org, "old", { type: "server" });
+  await attachPolicies(org, "old", "origin");
+  await reportServer(org, "old", ["o1", "o2"]);
+  const path = `/snapshots/${org.name}/old`;
+  const now = (await org.reader.get(`${path}/1`)).json;
+  expect(now.applied_policies[0].failing_artifacts).toEqual([fingerprintOf("o1"), fingerprintOf("o2")]);
+  const { pool } = app.deps.db;
+  await pool.query(
+    `insert into snapshots (org_id, environment_id, index, created_at, compliant, type, cause, event_count,
+      artifact_compliance_count, applied_policies, artifacts)
+    select s.org_id, s.environment_id, 2, s.created_at, s.compliant, s.type, s.cause, s.event_count,
+      s.artifact_compliance_count, $2, s.artifacts
+    from snapshots s join environments e on e.org_id = s.org_id and e.id = s.environment_id
+    where s.org_id = $1 and e.name = 'old'`,
+    [org.id, JSON.stringify(now.applied_policies)],
+  );
+  await pool.query(
+    `update environment_reports r set snapshot_count = 2 from environments e
+    where e.org_id = r.org_id and e.id = r.environment_id and r.org_id = $1 and e.name = 'old'`,
+    [org.id],
+  );
+  expect((await org.reader.get(`${path}/2`)).json.applied_policies).toEqual(now.applied_policies);
+  const explained = (await org.reader.get(`/environments/${org.name}/old/explain`)).json;
+  expect(explained.policies).toEqual([{ name: "origin", version: 1, failing_artifacts: 2 }]);
 });

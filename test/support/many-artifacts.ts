@@ -61,9 +61,9 @@ export async function withArtifacts(
   );
   await pool.query(
     `insert into snapshots (org_id, environment_id, index, created_at, compliant, type, cause, event_count,
-      artifact_compliance_count, applied_policies, artifacts)
+      artifact_compliance_count, applied_policies, failing_versions, artifacts)
     select org_id, environment_id, 2, created_at, compliant, type, cause, event_count + $2::int,
-      json_build_object('true', 0, 'false', $2::int, 'null', 0), applied_policies,
+      json_build_object('true', 0, 'false', $2::int, 'null', 0), applied_policies, failing_versions,
       array(select artifacts[1] + n from generate_series(1, $2::int) as n)
     from snapshots where org_id = $1`,
     [org.id, artifacts],

@@ -102,14 +102,24 @@ export function judgedBySamePolicies(text: string, policies: readonly PolicyVers
 interface RuntimeCase extends Pick<RuntimeRules, "policies" | "members"> {
   /** In the order in which they are named. */
   running: readonly RunningArtifact[];
-  /** The names of the policies that each does not comply with, by `artifactKey`. */
-  failing: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Those that do not comply, by `artifactKey`. */
+  failing: ReadonlyMap<string, FailingArtifact>;
+}
+
+/** An artifact that does not comply with some policies. */
+export interface FailingArtifact {
+  /** The id of its version. */
+  version: number;
+  /** The names of those policies. */
+  policies: ReadonlySet<string>;
 }
 
 export interface RuntimeVerdict {
   /** Null: unknown. */
   state: boolean | null;
   applied_policies: AppliedPolicy[];
+  /** For each of these policies the versions that do not comply, in the order of the artifacts: the first one of each fingerprint. */
+  failing_versions: number[][];
 }
 
 /** Artifacts that are looked at before somebody else may do something. */
@@ -125,21 +135,26 @@ export function* concludeRuntime({
   policies,
   members,
 }: RuntimeCase): Steps<RuntimeVerdict> {
-  const failed: { fingerprint: string; names: ReadonlySet<string> }[] = [];
+  const failed: ({ fingerprint: string } & FailingArtifact)[] = [];
   for (const [at, artifact] of running.entries()) {
-    const names = failing.get(artifactKey(artifact)) ?? nothing;
-    if (names.size > 0) failed.push({ fingerprint: artifact.fingerprint, names });
+    const found = failing.get(artifactKey(artifact));
+    if (found !== undefined) failed.push({ fingerprint: artifact.fingerprint, ...found });
     if (at % inOneGo === 0) yield;
   }
   const own = policies.length === 0 ? null : failed.length === 0;
   const applied_policies: AppliedPolicy[] = [];
-  for (const version of policies) {
-    const failedIt = failed.flatMap(({ fingerprint, names }) => (names.has(version.name) ? fingerprint : []));
-    applied_policies.push(appliedPolicy(version, failedIt));
+  const failing_versions: number[][] = [];
+  for (const policy of policies) {
+    const versions = new Map<string, number>();
+    for (const { fingerprint, version, policies: failedBy } of failed)
+      if (failedBy.has(policy.name) && !versions.has(fingerprint)) versions.set(fingerprint, version);
+    applied_policies.push(appliedPolicy(policy));
+    failing_versions.push([...versions.values()]);
     yield;
   }
   return {
     state: members === undefined ? own : logicalVerdict(members.states, own),
     applied_policies,
+    failing_versions,
   };
 }

@@ -80,7 +80,10 @@ describe("a verdict on the rest", () => {
   );
 
   it("comes to the same as one on everything, whatever was judged before", () => {
-    expect(all.applied_policies.map(({ failing_artifacts }) => failing_artifacts)).toEqual([
+    const failing = all.failing_versions.map((places) =>
+      places.map((place) => everything[place]!.fingerprint),
+    );
+    expect(failing).toEqual([
       [web, db],
       [db, web],
     ]);
@@ -90,7 +93,7 @@ describe("a verdict on the rest", () => {
       const { kept, toJudge } = finish(planJudging(everything, stale));
       expect(kept.size).toBe(known.length);
       const verdict = judgeRuntime({ running: everything, kept, ...given });
-      expect([verdict.state, verdict.applied_policies]).toEqual([all.state, all.applied_policies]);
+      expect([verdict.state, verdict.failing_versions]).toEqual([all.state, all.failing_versions]);
       expect(verdict.artifacts.map(({ running: each }) => each)).toEqual(toJudge);
     }
   });

@@ -42,10 +42,7 @@ export function artifactJudge(policies: readonly PolicyVersion[]): ArtifactJudge
   };
 }
 
-/** Describes a policy as a snapshot keeps it. @param failing fingerprints, in the order of the artifacts. */
-export function appliedPolicy(
-  { id, name, version, policy }: PolicyVersion,
-  failing: Iterable<string>,
-): AppliedPolicy {
-  return { id, name, version, policy_dump: policyDump(policy), failing_artifacts: [...new Set(failing)] };
+/** Describes a policy as a snapshot keeps it. */
+export function appliedPolicy({ id, name, version, policy }: PolicyVersion): AppliedPolicy {
+  return { id, name, version, policy_dump: policyDump(policy) };
 }

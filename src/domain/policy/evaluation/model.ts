@@ -113,6 +113,4 @@ export interface AppliedPolicy {
   name: string;
   version: number;
   policy_dump: PolicyDump;
-  /** Fingerprints, each once, in the order of the artifacts. */
-  failing_artifacts: string[];
 }

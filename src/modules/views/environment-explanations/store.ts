@@ -55,7 +55,8 @@ export function getJudgedSnapshot(
   return db.one(query(judgedSnapshot)`
     select s.created_at as timestamp, s.compliant, s.type, ran.*, (
       select coalesce(json_agg(json_build_object('name', policy ->> 'name', 'version', policy -> 'version',
-        'failing_artifacts', json_array_length(policy -> 'failing_artifacts')) order by place), '[]')
+        'failing_artifacts', json_array_length(coalesce(s.failing_versions -> (place - 1)::integer, policy -> 'failing_artifacts')))
+        order by place), '[]')
       from json_array_elements(s.applied_policies) with ordinality as applied (policy, place)) as policies
     from snapshots s
     cross join lateral (

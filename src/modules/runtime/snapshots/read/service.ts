@@ -128,9 +128,10 @@ export async function readSnapshot(
     yield `${frame.head.slice(0, -1)},"html_url":${JSON.stringify(page)},"artifacts":[`;
     const book = new RuleBook();
     if (!isLeftOut) yield* artifactPieces(deps, org, snapshot, { address, rules, book });
-    yield '],"applied_policies":';
+    yield '],"applied_policies":[';
     if (frame.applied_policies !== null) yield frame.applied_policies;
     else for await (const part of listAppliedPolicies(deps.db, org.id, snapshot)) yield* textPieces(part);
+    yield "]";
     if (rules === "once") yield `,"rules":${JSON.stringify(book.rules)}`;
     yield isLeftOut ? `,"artifacts_left_out":${frame.artifacts}}` : "}";
   }

@@ -1,6 +1,6 @@
 import type { Database, Executor } from "../../../../db/connect.ts";
 import { integer, nullable, oneOf, type RowOf, text } from "../../../../db/row.ts";
-import { constant, moment, param, query, type Sql, sql } from "../../../../db/sql.ts";
+import { constant, moment, param, type Parameter, query, type Sql, sql } from "../../../../db/sql.ts";
 import { annotationTypes } from "../../../../domain/snapshot/annotate.ts";
 import type { ArtifactDocument } from "../../../../domain/snapshot/documents.ts";
 import type { Timestamp } from "../../../../lib/clock.ts";
@@ -34,14 +34,28 @@ export interface SnapshotKey {
   index: number;
 }
 
-/** Stored bytes of applied policies up to which they are read with the rest. */
-const fewBytes = constant(64 * 1024);
+/** Stored bytes of applied policies, and of what fails them, up to which they are read with the rest. */
+const fewBytes = { policies: constant(64 * 1024), versions: constant(4 * 1024) };
+
+/** Writes SQL for a policy, `p.policy`, that was applied to the snapshot `s`, the one at `p.place`: JSON text as it is shown. */
+function shownPolicy(org: Parameter, environment: Parameter): Sql {
+  return sql`case when s.failing_versions is null then p.policy::text
+    else left(p.policy::text, -1) || ',"failing_artifacts":' || coalesce((
+      select json_agg(a.fingerprint order by failing.position)
+      from json_array_elements_text(s.failing_versions -> (p.place - 1)::integer) with ordinality as failing (id, position)
+      cross join lateral (
+        select fingerprint from snapshot_artifacts
+        where org_id = ${org}::uuid and environment_id = ${environment}::uuid and id = failing.id::bigint limit 1) a
+    )::text, '[]') || '}' end`;
+}
+
+const eachPolicy = sql`json_array_elements(s.applied_policies) with ordinality as p (policy, place)`;
 
 /** The parts of a snapshot before and after its artifacts. */
 const snapshotFrame = {
   /** JSON text of an object with what comes first. */
   head: text,
-  /** JSON text of a list; null when it is long, for `listAppliedPolicies`. */
+  /** JSON text of objects with commas between; null when it is long, for `listAppliedPolicies`. */
   applied_policies: nullable(text),
   /** How many there are, with what has exited in it. */
   artifacts: integer,
@@ -59,7 +73,10 @@ export function getSnapshotFrame(
     select json_build_object('index', s.index, 'is_latest', next.created_at is null,
       'next_snapshot_timestamp', epoch(next.created_at), 'artifact_compliance_count', s.artifact_compliance_count,
       'timestamp', epoch(s.created_at), 'type', s.type, 'compliant', coalesce(s.compliant, false))::text as head,
-    case when pg_column_size(s.applied_policies) <= ${fewBytes} then s.applied_policies::text end as applied_policies,
+    case when pg_column_size(s.applied_policies) <= ${fewBytes.policies}
+        and coalesce(pg_column_size(s.failing_versions), 0) <= ${fewBytes.versions}
+      then (select coalesce(string_agg(${shownPolicy(org, environment)}, ',' order by p.place), '') from ${eachPolicy})
+      end as applied_policies,
     cardinality(s.artifacts) as artifacts
     from snapshots s
     left join snapshots next
@@ -67,23 +84,21 @@ export function getSnapshotFrame(
     where s.org_id = ${org}::uuid and s.environment_id = ${environment}::uuid and s.index = ${index}::integer`);
 }
 
-/** Characters read at a time. Not fewer, because finding a part means to unpack all of it. */
-const partLength = 1024 * 1024;
-
-/** Reads the policies applied, as JSON text of a list, in parts. */
+/** Reads the policies applied one by one, as JSON text of objects with commas between. */
 export async function* listAppliedPolicies(
   db: Database,
   orgId: string,
   { environment_id, index }: SnapshotKey,
 ): AsyncGenerator<string> {
-  for (let from = 1; ; from += partLength) {
-    const statement = query("snapshot-applied-policies", { part: text })`
-      select substr(applied_policies::text, ${from}::integer, ${constant(partLength)}) as part from snapshots
-      where org_id = ${orgId}::uuid and environment_id = ${environment_id}::uuid and index = ${index}::integer`;
-    const { part } = await db.sliced(() => db.one(statement));
-    yield part;
-    // Characters may be two units long, so that a full part is never taken for a shorter one.
-    if (part.length < partLength) return;
+  const [org, environment] = [param(orgId), param(environment_id)];
+  for (let place = 1; ; place += 1) {
+    const statement = query("snapshot-applied-policy", { policy: text })`
+      select ${shownPolicy(org, environment)} as policy from snapshots s cross join lateral ${eachPolicy}
+      where s.org_id = ${org}::uuid and s.environment_id = ${environment}::uuid and s.index = ${index}::integer
+        and p.place = ${place}::bigint`;
+    const found = await db.sliced(() => db.first(statement));
+    if (found === undefined) return;
+    yield place === 1 ? found.policy : `,${found.policy}`;
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from "../../../../domain/snapshot/annotate.ts";
 import {
   concludeRuntime,
+  type FailingArtifact,
   failedPolicies,
   judgedBy,
   judgedBySamePolicies,
@@ -63,7 +64,7 @@ export class Draft {
   #isNew = false;
   readonly #ended: number[] = [];
   readonly #shown: (Place & { id: number })[] = [];
-  readonly #failing = new Map<string, ReadonlySet<string>>();
+  readonly #failing = new Map<string, FailingArtifact>();
   readonly #counts = { true: 0, false: 0, null: 0 };
   #unproven = 0;
 
@@ -109,7 +110,7 @@ export class Draft {
     this.#shown.push({ ...placeOf(running, unchanged), id });
     this.#counts[`${compliant}`] += 1;
     if (is_unproven) this.#unproven += 1;
-    if (failing.size > 0) this.#failing.set(key, failing);
+    if (failing.size > 0) this.#failing.set(key, { version: id, policies: failing });
   }
 
   *#addGone(gone: readonly EarlierVersion[]): Steps<void> {
@@ -133,7 +134,8 @@ export class Draft {
     for (const [{ artifact, annotation }, id] of zip(annotated, plan.artifacts)) {
       this.#shown.push({ ...placeOf(artifact, annotation), id });
       const failed = artifact.judged === undefined ? undefined : failedPolicies(artifact.judged);
-      if (failed !== undefined && failed.size > 0) this.#failing.set(artifactKey(artifact), failed);
+      if (failed !== undefined && failed.size > 0)
+        this.#failing.set(artifactKey(artifact), { version: id, policies: failed });
       if (artifact.judged?.provenance.length === 0) this.#unproven += 1;
     }
     const counts = countCompliance(annotated);
@@ -191,7 +193,13 @@ export class Draft {
       applied.push(JSON.stringify({ ...policy, id: wireId(policy.id) }));
       yield;
     }
-    return `${JSON.stringify(whole).slice(0, -1)},"applied_policies":[${applied.join(",")}]}`;
+    const failing: string[] = [];
+    for (const versions of verdict.failing_versions) {
+      failing.push(JSON.stringify(versions));
+      yield;
+    }
+    const head = JSON.stringify(whole).slice(0, -1);
+    return `${head},"applied_policies":[${applied.join(",")}],"failing_versions":[${failing.join(",")}]}`;
   }
 
   /** What versions of the snapshot need to be written. */

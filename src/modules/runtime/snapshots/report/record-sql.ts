@@ -10,7 +10,7 @@ import { flowIdsOfVersion, flowsOfVersion } from "../document-sql.ts";
 
 const snapshotColumns = sql`environment_id uuid, index integer, at_seconds float8, rows_before bigint,
   own_events_before bigint, compliant boolean, type text, cause text, counts json, running_count integer,
-  unproven_count integer, allowed_count integer, applied_policies json,
+  unproven_count integer, allowed_count integer, applied_policies json, failing_versions json,
   artifacts bigint[], ended bigint[], confirmed json, events integer, kinds json,
   was_compliant boolean, has_policies boolean, policies_changed boolean,
   artifact_count bigint, judged_by text, report_digest text, seen_seq bigint, report_gaps real[], learned_limit real`;
@@ -175,10 +175,10 @@ export function putLineage(org: Parameter, lineage: string): Sql {
 export function addSnapshots(org: Parameter): Sql {
   return sql`
     insert into snapshots (org_id, environment_id, index, created_at, compliant, type, cause,
-      event_count, artifact_compliance_count, applied_policies, artifacts, started_count, exited_count, verdict_count,
+      event_count, artifact_compliance_count, applied_policies, failing_versions, artifacts, started_count, exited_count, verdict_count,
       changed_count, was_compliant, has_policies, policies_changed)
     select ${org}::uuid, environment_id, index, moment, compliant, type, cause, events_before + events, counts,
-      applied_policies, artifacts, (kinds ->> 'started')::integer, (kinds ->> 'exited')::integer,
+      applied_policies, failing_versions, artifacts, (kinds ->> 'started')::integer, (kinds ->> 'exited')::integer,
       (kinds ->> 'verdict')::integer, (kinds ->> 'changed')::integer, was_compliant, has_policies, policies_changed
     from s where artifacts is not null`;
 }

@@ -70,7 +70,7 @@ export interface VersionEntry extends Omit<NewVersion, "decisions" | "findings">
 
 /** Rows that are written at once: each a JSON text of a list, because it is long and was made bit by bit. */
 interface WrittenTogether {
-  /** `OpenSnapshot` of every version; `WholeSnapshot`, with `applied_policies`, of what is complete. */
+  /** `OpenSnapshot` of every version; `WholeSnapshot`, with `applied_policies` and `failing_versions`, of what is complete. */
   snapshots: string;
   /** `VersionEntry`. */
   versions: string;
