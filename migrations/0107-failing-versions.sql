@@ -1,3 +1,4 @@
+-- waybill: contracts
 -- Snapshots name the artifacts that fail each policy by their versions, which they show anyway: a fingerprint takes ten times as much, and
 -- each snapshot wrote those of all that fail. Adds a column without a default, which is quick.
 

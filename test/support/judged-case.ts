@@ -115,9 +115,9 @@ export function stored(made: ReturnType<typeof plan>): StoredVersion[] {
 }
 
 /** A version as a snapshot shows it. */
-export function shownOf({ doc, flows, decisions, ...annotation }: NewVersion) {
-  const stored = { doc: doc!, fingerprint, flows: JSON.stringify(flows), decisions_digest: "d" };
-  const document = { ...annotation, ...stored };
+export function shownOf({ doc, flows, running, decisions, ...annotation }: NewVersion) {
+  const beside = { flows: JSON.stringify(flows), places: JSON.stringify(running) };
+  const document = { ...annotation, doc: doc!, fingerprint, ...beside, decisions_digest: "d" };
   const writer = new ByteWriter(0);
   writeDocument(writer, document, takeApart(decisions!), "https://h.test/acme");
   return JSON.parse(writer.result().toString());

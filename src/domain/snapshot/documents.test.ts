@@ -5,10 +5,10 @@ import { ByteWriter } from "../../lib/byte-writer.ts";
 import { finish } from "../../lib/steps.ts";
 import { type ArtifactDocument, flowsIn, isTrusted, takeApart, writeDocument } from "./documents.ts";
 import type { JudgedArtifact } from "./judge.ts";
-import { addressMark, annotationMark, flowMark, printArtifact } from "./print.ts";
+import { addressMark, annotationMark, flowMark, placesMark, printArtifact } from "./print.ts";
 import type { SnapshotFlow } from "./provenance.ts";
 
-const stored = { fingerprint: "", flows: null };
+const stored = { fingerprint: "", flows: null, places: "{}" };
 const address = "https://h.test/$&";
 
 function printed(document: ArtifactDocument) {
@@ -32,6 +32,28 @@ describe("documents", () => {
       a: { type: "exited", was: 1, now: 0 },
       links,
     });
+  });
+
+  it("have where the artifact runs in its place, or from of old in themselves", () => {
+    const ran = {
+      creationTimestamp: [1],
+      pods: { [`$&${annotationMark}`]: null },
+      ecs_context: { task_arn: "t" },
+    };
+    const places = JSON.stringify(ran);
+    const shown = (inDocument: string) =>
+      printed({
+        ...stored,
+        doc: `{"d":${flowMark}${flowMark},${inDocument},"a":${annotationMark}}`,
+        places,
+        decisions_digest: "none",
+        type: "unchanged",
+        was: 1,
+        now: 1,
+      });
+    const rest = { d: [], a: { type: "unchanged", was: 1, now: 1 } };
+    expect(shown(placesMark)).toEqual({ ...rest, ...ran });
+    expect(shown('"pods":null')).toEqual({ ...rest, pods: null });
   });
 
   it("tell which flows were judged, and whether the artifact is trusted", () => {
@@ -73,7 +95,8 @@ describe("flows", () => {
 
   function shown(flows: readonly SnapshotFlow[]) {
     const { doc } = finish(printArtifact(judged, flows));
-    const document = { doc, fingerprint, flows: JSON.stringify(flows), decisions_digest: "none" };
+    const beside = { flows: JSON.stringify(flows), places: '{"creationTimestamp":[1],"pods":null}' };
+    const document = { doc, fingerprint, ...beside, decisions_digest: "none" };
     return { doc, shown: printed({ ...document, type: "unchanged", was: 1, now: 1 }) };
   }
 

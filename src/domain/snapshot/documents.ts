@@ -1,6 +1,6 @@
 import type { ByteWriter } from "../../lib/byte-writer.ts";
 import type { Annotation } from "./annotate.ts";
-import { addressMark, annotationMark, flowMark, flowsMark, printFlows } from "./print.ts";
+import { addressMark, annotationMark, flowMark, flowsMark, placesMark, printFlows } from "./print.ts";
 import type { SnapshotFlow } from "./provenance.ts";
 
 /** A stored document with the annotation it has in a snapshot. */
@@ -9,6 +9,8 @@ export interface ArtifactDocument extends Annotation {
   fingerprint: string;
   /** What flows knew of it, as JSON text, where the document leaves that out. */
   flows: string | null;
+  /** Where it runs, as JSON text of an object, which documents leave out but for old ones. */
+  places: string;
   /** Of what policies decided. */
   decisions_digest: string;
 }
@@ -63,6 +65,12 @@ export function isTrusted(doc: string): boolean {
   return doc.includes(trustedMember);
 }
 
+/** Completes what comes before the annotation by where the artifact runs. */
+function withPlaces(middle: string, { places }: Pick<ArtifactDocument, "places">): string {
+  const at = middle.indexOf(placesMark);
+  return at < 0 ? middle : middle.slice(0, at) + places.slice(1, -1) + middle.slice(at + 1);
+}
+
 /** Completes what comes after the annotation by what flows knew. */
 function withFlows(
   rest: string,
@@ -94,5 +102,5 @@ export function writeDocument(
   const linked = withFlows(doc.slice(annotated + 1), document)
     .split(addressMark)
     .join(address);
-  writer.text(doc.slice(last + 1, annotated) + annotation + linked);
+  writer.text(withPlaces(doc.slice(last + 1, annotated), document) + annotation + linked);
 }

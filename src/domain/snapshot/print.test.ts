@@ -183,7 +183,8 @@ describe("documents", () => {
         const policy_decisions = [{ policy_name: other, rule_evaluations: rules }] as never;
         const verdict = { ...judged!.verdict, policy_decisions };
         const printed = finish(printArtifact({ ...judged!, verdict }, flows));
-        const version = { ...printed, flows, type: "unchanged", was: 1, now: 1 } as NewVersion;
+        const kept = { flows, running: { creationTimestamp: [1], pods: null } };
+        const version = { ...printed, ...kept, type: "unchanged", was: 1, now: 1 } as NewVersion;
         expect(shownOf(version).policy_decisions).toEqual(policy_decisions);
       }),
     );
@@ -205,7 +206,7 @@ describe("contents of an artifact", () => {
             running: new Set(),
           });
           const printed = finish(printArtifact(judged!, flows));
-          const doc = printed.doc + JSON.stringify(flows) + printed.decisions;
+          const doc = printed.doc + JSON.stringify([flows, each]) + printed.decisions;
           const contents = contentsText(judged!, flows);
           expect(texts.get(contents) ?? doc).toBe(doc);
           texts.set(contents, doc);

@@ -25,6 +25,12 @@ export const flowMark = "\u0003";
  */
 export const flowsMark = "\u0004";
 
+/**
+ * Stands for where an artifact runs in a stored document: members of an object, which its version has beside the document to compare
+ * with.
+ */
+export const placesMark = "\u0005";
+
 function text(value: unknown): string {
   return JSON.stringify(value);
 }
@@ -159,17 +165,16 @@ export function* printArtifact(
   { running, verdict, compliant }: JudgedArtifact,
   flows: readonly SnapshotFlow[],
 ): Steps<PrintedArtifact> {
-  const { name, fingerprint, creationTimestamp, pods, ...context } = running;
+  const { name, fingerprint } = running;
   const { policy_decisions, reasons_for_incompliance, allow_listed } = verdict;
   const places = flows.map(({ flow_name, trail_name }) => members({ flow_name, trail_name }));
   const decisions = yield* shareable(policy_decisions, places);
   const trusted = allow_listed ? { allow_listed } : {};
   const before = members({ name, compliant, deployments: [] });
-  const after = members({ reasons_for_incompliance, ...trusted, fingerprint, creationTimestamp, pods });
+  const after = members({ reasons_for_incompliance, ...trusted, fingerprint });
   const decided = flowMark + places.join(flowMark) + flowMark;
   const shown = flows.length > fewFlows ? yield* printManyFlows(flows, fingerprint) : flowsMark;
-  const tail = Object.entries(context).map(([key, value]) => `,${text(key)}:${text(value)}`);
-  const head = `${before},"policy_decisions":${decided},${after}`;
-  const doc = `{${head},"annotation":${annotationMark},${shown}${tail.join("")}}`;
+  const head = `${before},"policy_decisions":${decided},${after},${placesMark}`;
+  const doc = `{${head},"annotation":${annotationMark},${shown}}`;
   return { doc, decisions };
 }

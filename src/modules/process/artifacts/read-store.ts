@@ -252,9 +252,12 @@ export async function listStays(
         min(first_index) filter (where type = 'exited') over (
           partition by fingerprint, environment_id, name order by first_index desc
           range between unbounded preceding and 1 preceding) as exited_in
-      from snapshot_artifacts
-      where org_id = ${org}::uuid and fingerprint = any (${fingerprints}::text[])
-        and (type = 'exited' or type like 'started-%')) s
+      from unnest((select ${fingerprints}::text[])) as asked (print)
+      cross join lateral (
+        -- A number stands for the fingerprint in the index, which others may have.
+        select * from snapshot_artifacts
+        where org_id = ${org}::uuid and value_number(org_id, fingerprint) = value_number(${org}::uuid, asked.print)
+          and fingerprint = asked.print and (type = 'exited' or type like 'started-%')) ran) s
     join environments e on e.org_id = ${org}::uuid and e.id = s.environment_id and e.archived_at is null
       and e.type <> 'logical'
     left join snapshots exit on exit.org_id = ${org}::uuid and exit.environment_id = s.environment_id

@@ -27,15 +27,15 @@ export function flowsOfVersion(org: Parameter | Sql, a = "a"): Sql {
 }
 
 /**
- * Writes SQL that selects the document of the version `a` as `doc`, and as `flows` the text of the flows that it leaves out;
- * null where it leaves out none.
+ * Writes SQL that selects the document of the version `a` as `doc`, and the texts of what it leaves out: as `flows` the flows, null where it
+ * leaves out none, and as `places` where it ran.
  */
 export function storedDocument(org: Parameter): Sql {
   return sql`
     select coalesce(a.doc, apart.doc, (
         select repeated.doc from snapshot_artifacts repeated
         where repeated.org_id = ${org}::uuid and repeated.environment_id = a.environment_id and repeated.id = a.repeats)) as doc,
-      apart.flows::text as flows
+      apart.flows::text as flows, ${placesOfVersion(org)}::text as places
     from (select) one left join lateral (
       select d.doc, d.flows from snapshot_documents d
       where d.org_id = ${org}::uuid and d.environment_id = a.environment_id and d.id = coalesce(a.repeats, a.id) limit 1

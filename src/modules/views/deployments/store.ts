@@ -5,6 +5,7 @@ import type { TimeWindow } from "../../../domain/time-window.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 import { meantEnvironment } from "../../runtime/environments/names-sql.ts";
 import { flowIdsOfVersion, flowsOfVersion } from "../../runtime/snapshots/document-sql.ts";
+import { ofFingerprint } from "../../runtime/snapshots/what-runs-sql.ts";
 
 /**
  * Deployments are rows of `snapshot_artifacts`, which have an index in the order of each list. A page is read from it
@@ -218,7 +219,7 @@ export async function findLatestDeployment(
   const { deployments } = await db.one(query("deployment", { deployments: text })`
     with page as materialized (
       select a.* from snapshot_artifacts a
-      where ${isDeployment(org)} and a.fingerprint = ${wanted.fingerprint}::text
+      where ${isDeployment(org)} and ${ofFingerprint(org, sql`${param(wanted.fingerprint)}::text`, "a")}
         and a.environment_id = any (${wanted.environment_ids}::uuid[])
       order by ${newestFirst("a")} limit 1
     ), ${named(org)}

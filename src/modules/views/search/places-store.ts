@@ -2,6 +2,7 @@ import type { Executor } from "../../../db/connect.ts";
 import { nullable, oneOf, type RowOf, text, uuid } from "../../../db/row.ts";
 import { constant, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { type NameMatch, type SearchKind, searchKinds } from "../../../domain/search-names.ts";
+import { ofFingerprint } from "../../runtime/snapshots/what-runs-sql.ts";
 
 /** What was found, as it is shown. What does not belong to its kind is null. */
 const place = {
@@ -68,9 +69,9 @@ function artifactByFingerprint(org: Sql): Sql {
     union all
     select * from (
       select s.name, '', null, null, s.fingerprint, null::uuid from snapshot_artifacts s
-      where asked.kind = 'artifact' and asked.ref is null and s.org_id = ${org} and s.fingerprint = asked.name
+      where asked.kind = 'artifact' and asked.ref is null and s.org_id = ${org} and ${ofFingerprint(org, sql`asked.name`, "s")}
         and not exists (select from artifacts a where a.org_id = ${org} and a.fingerprint = asked.name)
-      order by s.fingerprint desc, s.created_at desc limit 1) s`;
+      order by value_number(s.org_id, s.fingerprint) desc, s.created_at desc limit 1) s`;
 }
 
 /** Selects a commit, with the flow that built it last, or else attested to it. */

@@ -127,6 +127,7 @@ const artifactDocument = {
   doc: text,
   fingerprint: text,
   flows: nullable(text),
+  places: text,
   decisions_digest: text,
   type: oneOf(annotationTypes),
   was: integer,
@@ -145,9 +146,9 @@ export async function* listDocuments(
   const shown = storedDocument(param(orgId));
   for (let from = 1; ;) {
     const statement = query("snapshot-documents", artifactDocument)`
-      select doc, fingerprint, flows, decisions_digest, type, was, now from (
-        select *, sum(octet_length(doc) + coalesce(octet_length(flows), 0)) over (order by position) as bytes from (
-          select document.doc, document.flows, a.fingerprint, a.decisions_digest,
+      select doc, fingerprint, flows, places, decisions_digest, type, was, now from (
+        select *, sum(octet_length(doc) + coalesce(octet_length(flows), 0) + octet_length(places)) over (order by position) as bytes from (
+          select document.doc, document.flows, document.places, a.fingerprint, a.decisions_digest,
             case when a.first_index = a.shown_in then a.type else 'unchanged' end as type,
             case when a.first_index = a.shown_in then a.was else a.now end as was, a.now, a.position
           from (select a.*, s.index as shown_in, shown.position ${artifactsFrom(orgId, key, from)} offset 0) a
