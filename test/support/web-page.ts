@@ -8,6 +8,18 @@ export function ownRequests(requests: readonly string[]): string[] {
   return requests.filter((request) => !/\/(?:user|organizations|changes\/[^/]+)$/.test(request));
 }
 
+/** Makes a page wait for answers, until what this returns is called. @param which requests, by their address. */
+export async function holdAnswers(page: Page, which: RegExp): Promise<() => void> {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(which, async (route) => {
+    await released;
+    // Nobody waits any more for what the page has given up.
+    await route.continue().catch(() => {});
+  });
+  return release;
+}
+
 /** The link to a part of the page, which may be called like an entry of the navigation. */
 export function tab(page: Page, name: string): Locator {
   return page.getByRole("navigation", { name: "Parts of this page" }).getByRole("link", { name });

@@ -116,3 +116,19 @@ export function Loaded<T>({ query, waiting = skeleton, children }: LoadedProps<T
   if (query.error !== null) return <FailedToRead error={query.error} retry={() => void query.refetch()} />;
   return waiting;
 }
+
+interface BelowLoadedProps {
+  /** What stands above. */
+  above: readonly Pick<UseQueryResult, "isPending">[];
+  /** Stands there until then. */
+  waiting?: ReactNode;
+  children: ReactNode;
+}
+
+/**
+ * Shows what stands below an answer once that is there, or why there is none. Nobody knows before how much room it takes: what was shown
+ * before would be pushed down by it.
+ */
+export function BelowLoaded({ above, waiting = null, children }: BelowLoadedProps) {
+  return above.some(({ isPending }) => isPending) ? waiting : children;
+}

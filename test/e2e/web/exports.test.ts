@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser } from "../../support/browser.ts";
 import { hasCurl, runCopied } from "../../support/shell.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
+import { holdAnswers } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 async function textOf(file: Download): Promise<string> {
@@ -178,14 +179,9 @@ describe.skipIf(!hasBrowser)("what is taken away from pages", { timeout: 90_000 
 
   it("says how far it is, and stops when told to", async () => {
     const { page } = await site.open();
-    let released = (): void => {};
-    const held = new Promise<void>((resolve) => (released = resolve));
     await page.goto(`/${own.name}/environments`);
     await page.getByText(/^1–50 of /).waitFor();
-    await page.route(/[?&]page=2/, async (route) => {
-      await held;
-      await route.continue().catch(() => {});
-    });
+    const release = await holdAnswers(page, /[?&]page=2/);
     await page.getByRole("button", { name: "Export", exact: true }).click();
     await page.locator("[popover]:popover-open").getByRole("button", { name: "CSV" }).click();
     await page.getByText("50 of 60 rows").waitFor();
@@ -194,7 +190,7 @@ describe.skipIf(!hasBrowser)("what is taken away from pages", { timeout: 90_000 
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByRole("button", { name: "Export", exact: true }).waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
-    released();
+    release();
     expect(files).toBe(0);
   });
 

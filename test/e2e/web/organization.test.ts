@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { ask } from "../../support/site.ts";
+import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
+import { holdAnswers } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_000 }, () => {
@@ -139,6 +141,61 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
     await page.getByRole("table", { name: "Environments" }).waitFor();
     expect(complaints).toEqual([]);
     await context.close();
+  });
+
+  describe("a space", () => {
+    const environmentsOfSpaces = /\/api\/v2\/environments\/.*[?&]space_id=/;
+    let own: OwnOrganization;
+    let space: string;
+    beforeAll(async () => {
+      own = await makeOrganization(site, "spaces");
+      space = (await own.ask<{ id: string }>("POST", `/spaces/${own.name}`, { name: "Payments" })).id;
+      // Enough that the page of all is longer than a window, and that of the space is not.
+      for (let at = 1; at <= 20; at += 1)
+        await own.ask("PUT", `/flows/${own.name}`, { name: `flow-${at}`, description: "" });
+      await own.ask("PATCH", `/flows/${own.name}/flow-1`, { space_id: space });
+    });
+
+    it("shows nothing of the one before while it is waited for, and stays where it was chosen", async () => {
+      const { page, complaints } = await site.open({ viewport: { width: 360, height: 640 } });
+      await page.goto(`/${own.name}/spaces`);
+      await page.getByRole("link", { name: "flow-2", exact: true }).waitFor();
+      await page.evaluate("scrollTo(0, 150)");
+      const release = await holdAnswers(page, environmentsOfSpaces);
+      const chosen = page.getByRole("link", { name: "Payments" });
+      const placeBefore = await chosen.boundingBox();
+      const flowsAnswered = page.waitForResponse(/\/api\/v2\/flows\/.*[?&]space_id=/);
+      await chosen.click();
+      await flowsAnswered;
+      await page.locator('main [aria-busy="true"]').waitFor();
+      expect(await page.getByRole("region", { name: /^(?:Environments|Flows)$/ }).count()).toBe(0);
+      expect(await chosen.boundingBox()).toEqual(placeBefore);
+      release();
+      const flows = page.getByRole("region", { name: "Flows" });
+      await flows.waitFor();
+      expect(await flows.getByRole("listitem").allInnerTexts()).toEqual([expect.stringContaining("flow-1")]);
+      expect(complaints).toEqual([]);
+    });
+
+    it("shows its flows below environments that failed, and again once it is known how many these are", async () => {
+      const { page } = await site.open();
+      const release = await holdAnswers(page, environmentsOfSpaces);
+      const failed = { status: 500, json: { message: "Internal error" } };
+      let isFailing = true;
+      await page.route(environmentsOfSpaces, (route) =>
+        isFailing ? route.fulfill(failed) : route.fallback(),
+      );
+      await page.goto(`/${own.name}/spaces?space=${space}`);
+      const flows = page.getByRole("region", { name: "Flows" });
+      await flows.getByRole("link", { name: "flow-1" }).waitFor();
+      isFailing = false;
+      await page.getByRole("button", { name: "Try again" }).click();
+      await page.locator('main [aria-busy="true"]').waitFor();
+      expect(await flows.count()).toBe(0);
+      release();
+      await page.getByRole("region", { name: "Environments" }).waitFor();
+      await flows.getByRole("link", { name: "flow-1" }).waitFor();
+    });
   });
 
   it("say to readers why they may not", async () => {

@@ -9,6 +9,7 @@ import { roles, roleUnknown } from "../../../web/domain/roles.ts";
 import { hasBrowser } from "../../support/browser.ts";
 import { makeOneOfEach, type OneOfEach } from "../../support/one-of-each.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
+import { holdAnswers } from "../../support/web-page.ts";
 import { openSite, untilSettled, type WebSite } from "../../support/web.ts";
 
 type Operation = keyof typeof operationAccess;
@@ -385,12 +386,7 @@ describe.skipIf(!hasBrowser)("roles", { timeout: 180_000 }, () => {
 
   it("are not guessed while they are not known", async () => {
     const { page } = await site.open({ key: keys.get("member")! });
-    let answer = (): void => {};
-    const asked = new Promise<void>((resolve) => (answer = resolve));
-    await page.route("**/api/v2/organizations", async (route) => {
-      await asked;
-      await route.continue();
-    });
+    const answer = await holdAnswers(page, /\/api\/v2\/organizations$/);
     await page.goto(`/${own.name}/environments/${made.env}/settings`);
     const rename = page.getByRole("button", { name: /^Rename/ });
     await rename.waitFor();

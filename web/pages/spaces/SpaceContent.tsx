@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 
 import { useRefusal } from "../../api/account.ts";
 import { pathOfSpace } from "../../domain/space-tree.ts";
-import { Loaded } from "../../parts/Loaded.tsx";
+import { BelowLoaded, Loaded } from "../../parts/Loaded.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Quiet } from "../../ui/Layout.tsx";
 import type { Thing } from "./moves.ts";
@@ -168,13 +168,26 @@ function FlowsIn({ spaces, onDrag, onAsk }: ContentProps) {
 export function SpaceContent(props: ContentProps) {
   const { org } = route.useParams();
   const { space } = route.useSearch();
-  const { data, isFetched } = useQuery(environmentsInQuery(org, space));
-  // Nobody knows before how much room environments take: flows that came first would be pushed down by them.
-  const isAboveKnown = data !== undefined || isFetched;
+  const environments = useQuery(environmentsInQuery(org, space));
+  const flows = useQuery(flowsInQuery(org, space));
+  const isWaiting = environments.isPending || flows.isPending;
+  const content = useRef<HTMLDivElement>(null);
+  const [height, setHeight] = useState(0);
+  useLayoutEffect(() => {
+    const shown = content.current;
+    if (isWaiting || shown === null) return undefined;
+    const observer = new ResizeObserver(() => setHeight(shown.offsetHeight));
+    observer.observe(shown);
+    return () => observer.disconnect();
+  }, [isWaiting]);
+  // Where the page got shorter for a moment, what was just chosen in the tree would be scrolled away.
+  const room = isWaiting ? { minHeight: height } : undefined;
   return (
-    <div className={styles["content"]}>
+    <div ref={content} className={styles["content"]} style={room}>
       <EnvironmentsIn {...props} />
-      {isAboveKnown ? <FlowsIn {...props} /> : null}
+      <BelowLoaded above={[environments]}>
+        <FlowsIn {...props} />
+      </BelowLoaded>
     </div>
   );
 }

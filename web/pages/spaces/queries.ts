@@ -18,13 +18,11 @@ export const spacesQuery = (org: string) => alone(ask("GET /spaces/{org}", { par
 /** Asks for the first environments in a space and those below it; of all without one. */
 export function environmentsInQuery(org: string, space: string | undefined) {
   const query = { space_id: only(space), include: ["summary" as const], page: 1, per_page: shown };
-  return ask("GET /environments/{org}", { params: { org }, query });
+  return alone(ask("GET /environments/{org}", { params: { org }, query }));
 }
 
 /** Asks for the first flows in a space and those below it; of all without one. */
 export function flowsInQuery(org: string, space: string | undefined) {
-  return ask("GET /flows/{org}", {
-    params: { org },
-    query: { space_id: only(space), page: 1, per_page: shown },
-  });
+  const query = { space_id: only(space), page: 1, per_page: shown };
+  return alone(ask("GET /flows/{org}", { params: { org }, query }));
 }
