@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { artifactBody, fingerprintOf } from "../../support/artifacts.ts";
 import { hasBrowser } from "../../support/browser.ts";
 import { ask } from "../../support/site.ts";
+import { makeOrganization } from "../../support/web-organization.ts";
+import { holdAnswers } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 const own = (requests: readonly string[]): string[] =>
@@ -46,6 +49,29 @@ describe.skipIf(!hasBrowser)("artifacts", { timeout: 60_000 }, () => {
       .waitFor();
     await environments.first().click();
     await page.getByRole("heading", { name: "gateway-prod", level: 1 }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("shows an older report below the line that leads to the latest, also where that is known last", async () => {
+    const { name, ask: send } = await makeOrganization(site, "older");
+    const fingerprint = fingerprintOf("web reported twice");
+    for (const trail_name of ["first", "second"])
+      await send("POST", `/artifacts/${name}/web-ci`, artifactBody({ fingerprint, trail_name }));
+    const { page, complaints } = await site.open();
+    const release = await holdAnswers(page, /\/api\/v2\/search\//);
+    const others = ["artifacts", "provenance"].map((resource) =>
+      page.waitForResponse((response) => response.url().includes(`/api/v2/${resource}/`)),
+    );
+    await page.goto(`/${name}/flows/web-ci/artifacts/${fingerprint}?trail=first`);
+    await Promise.all(others);
+    await page.getByRole("heading", { name: "web:1.4", level: 1 }).waitFor();
+    const provenance = page.getByRole("region", { name: "Provenance" });
+    expect(await provenance.count()).toBe(0);
+    release();
+    await provenance.waitFor();
+    await page.getByRole("link", { name: "See the latest" }).click();
+    await page.getByText("An older report of this artifact").waitFor({ state: "detached" });
+    await provenance.waitFor();
     expect(complaints).toEqual([]);
   });
 

@@ -8,7 +8,6 @@ import { AuditMenu } from "../../parts/AuditMenu.tsx";
 import { Commands } from "../../parts/Commands.tsx";
 import { Fingerprint } from "../../parts/Fingerprint.tsx";
 import { Loaded } from "../../parts/Loaded.tsx";
-import { ProvenancePicture } from "../../parts/ProvenancePicture.tsx";
 import { PageHead } from "../../shell/PageHead.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Empty } from "../../ui/Empty.tsx";
@@ -18,14 +17,8 @@ import { Time } from "../../ui/Time.tsx";
 import styles from "./Artifacts.module.css";
 import { CheckDialog } from "./CheckDialog.tsx";
 import { Flows } from "./Flows.tsx";
-import {
-  allowlistQuery,
-  type ArtifactSearch,
-  type Found,
-  foundQuery,
-  isNothing,
-  provenanceQuery,
-} from "./queries.ts";
+import { allowlistQuery, type ArtifactSearch, type Found, foundQuery, isNothing } from "./queries.ts";
+import { Provenance } from "./Provenance.tsx";
 
 const route = getRouteApi("/$org/artifacts/$fingerprint");
 
@@ -76,20 +69,16 @@ function Unknown({ name }: { name: string }) {
 
 function Matter({ found }: { found: Found }) {
   const { org, fingerprint } = route.useParams();
-  const picture = useQuery(provenanceQuery(org, fingerprint));
   const { artifacts } = found;
   return (
     <Stack>
-      <Card title="Provenance">
-        <Loaded query={picture} waiting={<div className={styles["pictureRoom"]} aria-busy="true" />}>
-          {(data) => <ProvenancePicture picture={data} />}
-        </Loaded>
-      </Card>
-      <Flows org={org} title="What is known of it" artifacts={artifacts} />
-      <Allowed />
-      {artifacts.every(({ has_provenance }) => !has_provenance) ? (
-        <Unknown name={artifacts[0]?.name ?? "artifact"} />
-      ) : null}
+      <Provenance org={org} fingerprint={fingerprint}>
+        <Flows org={org} title="What is known of it" artifacts={artifacts} />
+        <Allowed />
+        {artifacts.every(({ has_provenance }) => !has_provenance) ? (
+          <Unknown name={artifacts[0]?.name ?? "artifact"} />
+        ) : null}
+      </Provenance>
     </Stack>
   );
 }

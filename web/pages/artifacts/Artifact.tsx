@@ -9,9 +9,8 @@ import { AuditMenu } from "../../parts/AuditMenu.tsx";
 import { Commit } from "../../parts/Commit.tsx";
 import { Fingerprint } from "../../parts/Fingerprint.tsx";
 import { ForeignLink } from "../../parts/ForeignLink.tsx";
-import { FailedToRead, Loaded } from "../../parts/Loaded.tsx";
+import { BelowLoaded, FailedToRead, Loaded } from "../../parts/Loaded.tsx";
 import { CommitLink, FlowLink, TrailLink } from "../../parts/ProcessLinks.tsx";
-import { ProvenancePicture } from "../../parts/ProvenancePicture.tsx";
 import { Requirements, SmallestFix } from "../../parts/Requirements.tsx";
 import { VerdictMark } from "../../parts/Verdict.tsx";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
@@ -29,9 +28,9 @@ import {
   explanationQuery,
   type Found,
   foundQuery,
-  provenanceQuery,
 } from "./queries.ts";
 import { Places } from "./Places.tsx";
+import { Provenance } from "./Provenance.tsx";
 
 const route = getRouteApi("/$org/flows/$flow/artifacts/$fingerprint");
 
@@ -187,33 +186,39 @@ function Details({ artifact }: { artifact: ArtifactAnswer }) {
   );
 }
 
+const room = <div className={styles["pictureRoom"]} aria-busy="true" />;
+
 function Matter({ artifact }: { artifact: ArtifactAnswer }) {
-  const { org } = route.useParams();
+  const report = useReport();
+  const { org, trail, artifact_id } = report;
   const { fingerprint, flow_name } = artifact;
-  const picture = useQuery(provenanceQuery(org, fingerprint));
   const found = useQuery(foundQuery(org, fingerprint));
+  const explanation = useQuery(explanationQuery(report));
+  // Without one of these the latest report was asked for, above which nothing is said.
+  const mayBeOlder = trail !== undefined || artifact_id !== undefined;
   return (
     <Stack>
       {found.data === undefined ? null : <OlderReport artifact={artifact} found={found.data} />}
-      <Card title="Provenance">
-        <Loaded query={picture} waiting={<div className={styles["pictureRoom"]} aria-busy="true" />}>
-          {(data) => <ProvenancePicture picture={data} />}
-        </Loaded>
-      </Card>
-      <Why />
-      <div className={styles["pair"]}>
-        <Places org={org} artifact={artifact} />
-        <Details artifact={artifact} />
-      </div>
-      <Loaded query={found}>
-        {({ artifacts }) => (
-          <Flows
-            org={org}
-            title="Other flows that know it"
-            artifacts={artifacts.filter(({ flow }) => flow !== flow_name && flow !== "")}
-          />
-        )}
-      </Loaded>
+      <BelowLoaded above={mayBeOlder ? [found] : []} waiting={room}>
+        <Provenance org={org} fingerprint={fingerprint}>
+          <Why />
+          <BelowLoaded above={[explanation]}>
+            <div className={styles["pair"]}>
+              <Places org={org} artifact={artifact} />
+              <Details artifact={artifact} />
+            </div>
+            <Loaded query={found}>
+              {({ artifacts }) => (
+                <Flows
+                  org={org}
+                  title="Other flows that know it"
+                  artifacts={artifacts.filter(({ flow }) => flow !== flow_name && flow !== "")}
+                />
+              )}
+            </Loaded>
+          </BelowLoaded>
+        </Provenance>
+      </BelowLoaded>
     </Stack>
   );
 }
@@ -233,7 +238,7 @@ export function Artifact() {
       {data !== undefined ? (
         <Matter artifact={data} />
       ) : error === null ? (
-        <div className={styles["pictureRoom"]} aria-busy="true" />
+        room
       ) : (
         <FailedToRead error={error} retry={() => void query.refetch()} />
       )}
