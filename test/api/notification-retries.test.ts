@@ -241,8 +241,10 @@ describe("the figures", () => {
   }
   const attempts = () => figures("waybill_notification_attempts_total");
   /** Waits until that is shown as waiting: it is not known while the database takes long to answer. */
-  const showWaiting = (count: number): Promise<void> =>
-    expect.poll(() => figures("waybill_notifications_waiting"), { timeout: 30_000 }).toEqual({ "": count });
+  const showWaiting = async (count: number): Promise<void> => {
+    const read = () => figures("waybill_notifications_waiting");
+    await expect.poll(read, { timeout: 30_000 }).toEqual({ "": count });
+  };
 
   it("count attempts by target and outcome, and what waits", async () => {
     const before = await attempts();
