@@ -28,6 +28,7 @@ export const timeColumns: Record<string, Record<string, TimeRule>> = {
   attestation_types: { created_at: "shifted", last_modified_at: "shifted", archived_at: "shifted" },
   attestations: { created_at: "shifted" },
   audit_log: { occurred_at: "placed" },
+  audit_targets: { named_at: "shifted" },
   backup_runs: { started_at: "shifted", ended_at: "shifted" },
   builds: { created_at: "placed" },
   control_versions: { created_at: "shifted" },
