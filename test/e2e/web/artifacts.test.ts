@@ -75,6 +75,23 @@ describe.skipIf(!hasBrowser)("artifacts", { timeout: 60_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("says that no flow knows what runs once it is known who allowed it, which stands above", async () => {
+    const { name, ask: send } = await makeOrganization(site, "unknown");
+    const fingerprint = fingerprintOf("bought");
+    await send("PUT", `/environments/${name}`, { name: "prod", type: "server", description: "" });
+    const artifacts = [{ digests: { bought: fingerprint }, creationTimestamp: 1_786_000_000 }];
+    await send("PUT", `/environments/${name}/prod/report/server`, { artifacts });
+    const { page, complaints } = await site.open();
+    const release = await holdAnswers(page, /\/api\/v2\/allowlists\//);
+    await page.goto(`/${name}/artifacts/${fingerprint}`);
+    await page.getByRole("region", { name: "What is known of it" }).waitFor();
+    const unknown = page.getByText("No flow knows this artifact");
+    expect(await unknown.count()).toBe(0);
+    release();
+    await unknown.waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it("tells before a deployment whether it may run, and keeps the question in the address", async () => {
     const { page, complaints } = await site.open();
     await page.goto(`/${site.org}/flows/gateway-ci/artifacts/${gateway.fingerprint}`);

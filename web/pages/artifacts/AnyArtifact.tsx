@@ -7,7 +7,7 @@ import { shortWords } from "../../domain/provenance.ts";
 import { AuditMenu } from "../../parts/AuditMenu.tsx";
 import { Commands } from "../../parts/Commands.tsx";
 import { Fingerprint } from "../../parts/Fingerprint.tsx";
-import { Loaded } from "../../parts/Loaded.tsx";
+import { BelowLoaded, Loaded } from "../../parts/Loaded.tsx";
 import { PageHead } from "../../shell/PageHead.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Empty } from "../../ui/Empty.tsx";
@@ -69,15 +69,18 @@ function Unknown({ name }: { name: string }) {
 
 function Matter({ found }: { found: Found }) {
   const { org, fingerprint } = route.useParams();
+  const allowlist = useQuery(allowlistQuery(org));
   const { artifacts } = found;
   return (
     <Stack>
       <Provenance org={org} fingerprint={fingerprint}>
         <Flows org={org} title="What is known of it" artifacts={artifacts} />
         <Allowed />
-        {artifacts.every(({ has_provenance }) => !has_provenance) ? (
-          <Unknown name={artifacts[0]?.name ?? "artifact"} />
-        ) : null}
+        <BelowLoaded above={[allowlist]}>
+          {artifacts.every(({ has_provenance }) => !has_provenance) ? (
+            <Unknown name={artifacts[0]?.name ?? "artifact"} />
+          ) : null}
+        </BelowLoaded>
       </Provenance>
     </Stack>
   );
