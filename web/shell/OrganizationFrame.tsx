@@ -139,7 +139,8 @@ export function OrganizationFrame() {
           <PrintHead org={org} />
         </Suspense>
         <SearchProvider value={searchFor}>
-          <Outlet />
+          {/* The same page of another organization begins anew: what was done or asked in one is not to be undone or answered in the other. */}
+          <Outlet key={org} />
         </SearchProvider>
       </main>
       <Over org={org} over={over} given={given} keys={keys} onClose={closeOver} />

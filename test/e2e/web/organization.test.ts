@@ -177,6 +177,21 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
       expect(complaints).toEqual([]);
     });
 
+    it("is told of a move in its own organization only, in which it can be undone", async () => {
+      const { page, complaints } = await site.open();
+      await page.goto(`/${own.name}/spaces`);
+      await page.getByRole("button", { name: "Move flow-2", exact: true }).click();
+      await page.getByLabel("Into").selectOption({ label: "Payments" });
+      await page.getByRole("dialog").getByRole("button", { name: "Move" }).click();
+      await page.getByText("flow-2 is in Payments").waitFor();
+      // As back and forward do, which lead from any page to any other.
+      await page.evaluate(`history.pushState({}, "", "/${site.org}/spaces")`);
+      await page.getByRole("link", { name: "Engineering" }).first().waitFor();
+      expect(await page.getByText("flow-2 is in").count()).toBe(0);
+      await own.ask("PATCH", `/flows/${own.name}/flow-2`, { space_id: null });
+      expect(complaints).toEqual([]);
+    });
+
     it("shows its flows below environments that failed, and again once it is known how many these are", async () => {
       const { page } = await site.open();
       const release = await holdAnswers(page, environmentsOfSpaces);

@@ -30,7 +30,6 @@ export function Security() {
       <Loaded query={query}>
         {(rules) => (
           <SecurityRules
-            key={org}
             rules={rules}
             words={words}
             save={save}
