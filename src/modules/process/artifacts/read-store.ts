@@ -1,6 +1,7 @@
 import type { Executor } from "../../../db/connect.ts";
 import { boolean, integer, json, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
 import { identifier, join, param, type Query, query, type Sql, sql } from "../../../db/sql.ts";
+import { hasValue } from "../../../db/value-number.ts";
 import { groupBy } from "../../../lib/group.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 import { isMadeFor } from "../compliance/places-sql.ts";
@@ -254,10 +255,9 @@ export async function listStays(
           range between unbounded preceding and 1 preceding) as exited_in
       from unnest((select ${fingerprints}::text[])) as asked (print)
       cross join lateral (
-        -- A number stands for the fingerprint in the index, which others may have.
-        select * from snapshot_artifacts
-        where org_id = ${org}::uuid and value_number(org_id, fingerprint) = value_number(${org}::uuid, asked.print)
-          and fingerprint = asked.print and (type = 'exited' or type like 'started-%')) ran) s
+        select * from snapshot_artifacts a
+        where a.org_id = ${org}::uuid and ${hasValue(org, "a", "fingerprint", sql`asked.print`)}
+          and (a.type = 'exited' or a.type like 'started-%')) ran) s
     join environments e on e.org_id = ${org}::uuid and e.id = s.environment_id and e.archived_at is null
       and e.type <> 'logical'
     left join snapshots exit on exit.org_id = ${org}::uuid and exit.environment_id = s.environment_id

@@ -1,14 +1,4 @@
-import { type Parameter, raw, type Sql, sql } from "../../../db/sql.ts";
-
-/**
- * Writes a condition for versions of a fingerprint, an expression of SQL, among the rows `a` of `snapshot_artifacts` in an organization. Their
- * index has a number in place of the 64 digits, which others may have, too.
- */
-export function ofFingerprint(org: Parameter | Sql, fingerprint: Sql, a: string): Sql {
-  const row = raw(a);
-  return sql`value_number(${row}.org_id, ${row}.fingerprint) = value_number(${org}::uuid, ${fingerprint})
-    and ${row}.fingerprint = ${fingerprint}`;
-}
+import { type Parameter, type Sql, sql } from "../../../db/sql.ts";
 
 /**
  * Writes SQL for the versions that run in an environment, rows of `snapshot_artifacts`: those that its latest snapshot shows and

@@ -1,11 +1,11 @@
 import { integer, json, nullable, text, uuid } from "../../../db/row.ts";
 import { type Parameter, moment, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { hasValue } from "../../../db/value-number.ts";
 import type { Executor } from "../../../db/connect.ts";
 import type { TimeWindow } from "../../../domain/time-window.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 import { meantEnvironment } from "../../runtime/environments/names-sql.ts";
 import { flowIdsOfVersion, flowsOfVersion } from "../../runtime/snapshots/document-sql.ts";
-import { ofFingerprint } from "../../runtime/snapshots/what-runs-sql.ts";
 
 /**
  * Deployments are rows of `snapshot_artifacts`, which have an index in the order of each list. A page is read from it
@@ -219,7 +219,7 @@ export async function findLatestDeployment(
   const { deployments } = await db.one(query("deployment", { deployments: text })`
     with page as materialized (
       select a.* from snapshot_artifacts a
-      where ${isDeployment(org)} and ${ofFingerprint(org, sql`${param(wanted.fingerprint)}::text`, "a")}
+      where ${isDeployment(org)} and ${hasValue(org, "a", "fingerprint", sql`${param(wanted.fingerprint)}::text`)}
         and a.environment_id = any (${wanted.environment_ids}::uuid[])
       order by ${newestFirst("a")} limit 1
     ), ${named(org)}

@@ -1,8 +1,8 @@
 import type { Executor } from "../../../db/connect.ts";
 import { boolean, integer, nullable, oneOf, type RowOf, text, uuid } from "../../../db/row.ts";
 import { constant, param, query, sql } from "../../../db/sql.ts";
+import { hasValue } from "../../../db/value-number.ts";
 import { complianceStates } from "../../../domain/compliance/model.ts";
-import { ofFingerprint } from "../../runtime/snapshots/what-runs-sql.ts";
 
 /** Newest reports of a fingerprint among which those of each flow are looked for. */
 const mostReports = constant(10_000);
@@ -90,7 +90,7 @@ export async function findRunName(
 ): Promise<string | undefined> {
   const org = param(orgId);
   const row = await db.first(query("pictured-name", { name: text })`
-    select a.name from snapshot_artifacts a where a.org_id = ${org}::uuid and ${ofFingerprint(org, sql`${param(fingerprint)}::text`, "a")}
+    select a.name from snapshot_artifacts a where a.org_id = ${org}::uuid and ${hasValue(org, "a", "fingerprint", sql`${param(fingerprint)}::text`)}
     order by value_number(a.org_id, a.fingerprint) desc, a.created_at desc limit 1`);
   return row?.name;
 }

@@ -1,8 +1,8 @@
 import type { Executor } from "../../../db/connect.ts";
 import { nullable, oneOf, type RowOf, text, uuid } from "../../../db/row.ts";
 import { constant, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { hasValue } from "../../../db/value-number.ts";
 import { type NameMatch, type SearchKind, searchKinds } from "../../../domain/search-names.ts";
-import { ofFingerprint } from "../../runtime/snapshots/what-runs-sql.ts";
 
 /** What was found, as it is shown. What does not belong to its kind is null. */
 const place = {
@@ -69,7 +69,7 @@ function artifactByFingerprint(org: Sql): Sql {
     union all
     select * from (
       select s.name, '', null, null, s.fingerprint, null::uuid from snapshot_artifacts s
-      where asked.kind = 'artifact' and asked.ref is null and s.org_id = ${org} and ${ofFingerprint(org, sql`asked.name`, "s")}
+      where asked.kind = 'artifact' and asked.ref is null and s.org_id = ${org} and ${hasValue(org, "s", "fingerprint", sql`asked.name`)}
         and not exists (select from artifacts a where a.org_id = ${org} and a.fingerprint = asked.name)
       order by value_number(s.org_id, s.fingerprint) desc, s.created_at desc limit 1) s`;
 }

@@ -12,9 +12,9 @@ import {
   uuid,
 } from "../../../db/row.ts";
 import { type Parameter, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { hasValue } from "../../../db/value-number.ts";
 import type { Executor } from "../../../db/connect.ts";
 import { complianceStates, type KeptVerdict } from "../../../domain/compliance/model.ts";
-import { ofFingerprint } from "../../runtime/snapshots/what-runs-sql.ts";
 
 /** What begins with a text. */
 const matches = {
@@ -163,14 +163,14 @@ export function listStays(
       select s.fingerprint, s.name, e.name as environment_name, s.first_index as snapshot_index,
         s.type = 'exited' as has_exited, s.created_at as timestamp,
         case when e.type = 'logical' then exists (
-          select from snapshot_artifacts now where now.org_id = ${org}::uuid and ${ofFingerprint(org, sql`s.fingerprint`, "now")}
+          select from snapshot_artifacts now where now.org_id = ${org}::uuid and ${hasValue(org, "now", "fingerprint", sql`s.fingerprint`)}
             and now.last_index is null and now.environment_id = s.environment_id)
         else exists (
           select from running_artifacts now where now.org_id = ${org}::uuid and now.fingerprint = s.fingerprint
             and now.environment_id = s.environment_id) end as is_running
       from unnest((select ${fingerprints}::text[])) as asked (fingerprint)
       cross join lateral (
-        select * from snapshot_artifacts s where s.org_id = ${org}::uuid and ${ofFingerprint(org, sql`asked.fingerprint`, "s")}
+        select * from snapshot_artifacts s where s.org_id = ${org}::uuid and ${hasValue(org, "s", "fingerprint", sql`asked.fingerprint`)}
           and (s.type like 'started%' or s.type = 'exited')
         order by s.created_at desc limit ${most}::bigint) s
       join environments e on e.org_id = ${org}::uuid and e.id = s.environment_id

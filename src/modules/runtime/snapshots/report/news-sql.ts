@@ -1,5 +1,5 @@
 import { constant, param, type Sql, sql } from "../../../../db/sql.ts";
-import { ofFingerprint } from "../what-runs-sql.ts";
+import { hasValue } from "../../../../db/value-number.ts";
 
 /** Entries of the audit log, and what they lead to, up to which following them costs less than looking at all that runs. */
 const few = { entries: 100, trails: 250, artifacts: 500 };
@@ -72,6 +72,6 @@ export function hasNews(orgId: string): Sql {
         select from named n cross join lateral (
           select from (
             select environment_id, last_index from snapshot_artifacts a
-            where a.org_id = ${orgId}::uuid and ${ofFingerprint(param(orgId), sql`n.fingerprint`, "a")} offset 0) ran
+            where a.org_id = ${orgId}::uuid and ${hasValue(param(orgId), "a", "fingerprint", sql`n.fingerprint`)} offset 0) ran
           where ran.environment_id = e.id and ran.last_index is null limit 1) v))`;
 }
