@@ -14,11 +14,11 @@ import { Empty } from "../../ui/Empty.tsx";
 import { Card, Stack } from "../../ui/Layout.tsx";
 import { Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
-import styles from "./Artifacts.module.css";
 import { CheckDialog } from "./CheckDialog.tsx";
 import { Flows } from "./Flows.tsx";
 import { allowlistQuery, type ArtifactSearch, type Found, foundQuery, isNothing } from "./queries.ts";
 import { Provenance } from "./Provenance.tsx";
+import { PictureRoom } from "./PictureRoom.tsx";
 
 const route = getRouteApi("/$org/artifacts/$fingerprint");
 
@@ -114,7 +114,7 @@ export function AnyArtifact() {
           text="No flow has reported it, and no environment has said that it ran."
         />
       ) : (
-        <Loaded query={query} waiting={<div className={styles["pictureRoom"]} aria-busy="true" />}>
+        <Loaded query={query} waiting={<PictureRoom />}>
           {(found) => <Matter found={found} />}
         </Loaded>
       )}

@@ -31,6 +31,7 @@ import {
 } from "./queries.ts";
 import { Places } from "./Places.tsx";
 import { Provenance } from "./Provenance.tsx";
+import { PictureRoom } from "./PictureRoom.tsx";
 
 const route = getRouteApi("/$org/flows/$flow/artifacts/$fingerprint");
 
@@ -186,8 +187,6 @@ function Details({ artifact }: { artifact: ArtifactAnswer }) {
   );
 }
 
-const room = <div className={styles["pictureRoom"]} aria-busy="true" />;
-
 function Matter({ artifact }: { artifact: ArtifactAnswer }) {
   const report = useReport();
   const { org, trail, artifact_id } = report;
@@ -199,7 +198,7 @@ function Matter({ artifact }: { artifact: ArtifactAnswer }) {
   return (
     <Stack>
       {found.data === undefined ? null : <OlderReport artifact={artifact} found={found.data} />}
-      <BelowLoaded above={mayBeOlder ? [found] : []} waiting={room}>
+      <BelowLoaded above={mayBeOlder ? [found] : []} waiting={<PictureRoom />}>
         <Provenance org={org} fingerprint={fingerprint}>
           <Why />
           <BelowLoaded above={[explanation]}>
@@ -238,7 +237,7 @@ export function Artifact() {
       {data !== undefined ? (
         <Matter artifact={data} />
       ) : error === null ? (
-        room
+        <PictureRoom />
       ) : (
         <FailedToRead error={error} retry={() => void query.refetch()} />
       )}

@@ -19,6 +19,7 @@ import { Time } from "../../ui/Time.tsx";
 import styles from "./Artifacts.module.css";
 import { Flows } from "./Flows.tsx";
 import { commitAttestationsQuery, type Found, foundQuery, isNothing } from "./queries.ts";
+import { PictureRoom } from "./PictureRoom.tsx";
 
 type Attestation = AnswerOf<"GET /attestations/{org}/list_attestations_for_criteria">[string][number];
 
@@ -194,7 +195,7 @@ export function Commit() {
           {sha.length === 40 ? <Evidence sha={sha} /> : null}
         </Stack>
       ) : (
-        <Loaded query={query} waiting={<div className={styles["pictureRoom"]} aria-busy="true" />}>
+        <Loaded query={query} waiting={<PictureRoom />}>
           {(found) => <Matter found={found} />}
         </Loaded>
       )}

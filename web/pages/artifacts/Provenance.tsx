@@ -4,8 +4,8 @@ import type { ReactNode } from "react";
 import { BelowLoaded, Loaded } from "../../parts/Loaded.tsx";
 import { ProvenancePicture } from "../../parts/ProvenancePicture.tsx";
 import { Card } from "../../ui/Layout.tsx";
-import styles from "./Artifacts.module.css";
 import { provenanceQuery } from "./queries.ts";
+import { PictureRoom } from "./PictureRoom.tsx";
 
 interface ProvenanceProps {
   org: string;
@@ -20,7 +20,7 @@ export function Provenance({ org, fingerprint, children }: ProvenanceProps) {
   return (
     <>
       <Card title="Provenance">
-        <Loaded query={query} waiting={<div className={styles["pictureRoom"]} aria-busy="true" />}>
+        <Loaded query={query} waiting={<PictureRoom />}>
           {(picture) => <ProvenancePicture picture={picture} />}
         </Loaded>
       </Card>

@@ -95,7 +95,7 @@ export function General() {
         {(organization) => (
           <Split>
             <Stack>
-              <SettingsForm key={organization.name} organization={organization} />
+              <SettingsForm organization={organization} />
             </Stack>
             <Card title="Organization">
               <Facts
