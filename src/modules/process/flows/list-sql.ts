@@ -110,9 +110,15 @@ export function planPage(list: FlowList, slice: SliceSql): PagePlan {
   return offset === undefined ? firstByName(list, limit) : laterByName(list, limit, offset);
 }
 
+/** Joins the flow `f` of an id, looked up whatever the planner expects, as it is nowhere but in its row. */
+function flowById(org: OrgValues, id: Sql): Sql {
+  return sql`cross join lateral (
+    select * from flows where org_id = ${org.id} and id = ${id} limit 1) f`;
+}
+
 /** Selects the page's own rows, by their ids. */
 function pageRows(org: OrgValues, ordering: Sql): Sql {
-  return sql`page join flows f on f.org_id = ${org.id} and f.id = page.id ${withActivity(org)} order by ${ordering}`;
+  return sql`page ${flowById(org, raw("page.id"))} ${withActivity(org)} order by ${ordering}`;
 }
 
 /**
@@ -133,7 +139,7 @@ function matchedPage({ org, filters, order }: FlowList, { limit, offset }: Slice
         select f.id, f.name${column} from flows f
         ${activity}
         where ${filters.where}
-      ), page as (select * from matching page order by ${ordering} limit ${limit} offset ${offset ?? constant(0)})`,
+      ), page as materialized (select * from matching page order by ${ordering} limit ${limit} offset ${offset ?? constant(0)})`,
     total: sql`(select count(*) from matching)`,
     flows: joinedJson(org, pageRows(org, ordering)),
   };
@@ -159,7 +165,7 @@ function firstByName({ org, order: { sort_direction } }: FlowList, limit: Sql): 
 function laterByName({ org, order: { sort_direction } }: FlowList, limit: Sql, offset: Sql): PagePlan {
   const direction = raw(sort_direction);
   return {
-    with: sql`page as (select * from (
+    with: sql`page as materialized (select * from (
         select f.id, f.name from flows f where ${living(org)} order by f.name ${direction}, f.id ${direction}
         limit ${largestPage} offset ${offset}) as largest limit ${limit})`,
     total: countOfAll(org),
@@ -196,7 +202,7 @@ function pageByActivity(list: FlowList, slice: SliceSql): PagePlan {
     offset === undefined
       ? [empty, zero, zero]
       : [
-          sql`where a.up_to > ${offset}`,
+          sql`and a.up_to > ${offset}`,
           sql`${offset} - (select count(*) from active where up_to <= ${offset})`,
           sql`greatest(0, ${offset} - ${found})`,
         ];
@@ -205,8 +211,8 @@ function pageByActivity(list: FlowList, slice: SliceSql): PagePlan {
     total: countOfAll(org),
     flows: joinedJson(
       org,
-      sql`active a join flows f on f.org_id = ${org.id} and f.id = a.flow_id and f.archived_at is null
-      ${reaching} order by a.last_modified_at ${raw(order.sort_direction)}, f.name limit ${limit} offset ${passed}`,
+      sql`active a ${flowById(org, raw("a.flow_id"))}
+      where f.archived_at is null ${reaching} order by a.last_modified_at ${raw(order.sort_direction)}, f.name limit ${limit} offset ${passed}`,
     ),
     rest: joinedJson(
       org,

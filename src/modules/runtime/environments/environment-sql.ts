@@ -21,6 +21,15 @@ export interface OrgSql {
 }
 
 /**
+ * Joins the environment of an id, looked up whatever the planner expects. What no index has is asked as well: where it
+ * expects a few, one that has everything would be read through before the key is used.
+ */
+export function environmentById(alias: string, org: Sql, id: Sql): Sql {
+  return sql`cross join lateral (
+      select * from environments where org_id = ${org} and id = ${id} and created_at > '-infinity' limit 1) ${raw(alias)}`;
+}
+
+/**
  * Writes the JSON text of an environment as the wire has it (interface spec 2), keys in the published order. What is its
  * own stands ready in its row; what only logical or only archived ones have is looked up for those alone.
  * @param alias of the `environments` row.
@@ -75,8 +84,7 @@ function jsonTail(e: string, org: OrgSql, { logical, archived, more }: Environme
 function memberNames(alias: string, org: OrgSql): Sql {
   const e = raw(alias);
   return sql`(select '[' || coalesce(string_agg(to_json(member.name)::text, ',' order by included.position), '') || ']'
-      from environment_members included
-      join environments member on member.org_id = included.org_id and member.id = included.member_id
+      from environment_members included ${environmentById("member", org.id, raw("included.member_id"))}
       where included.org_id = ${org.id} and included.logical_id = ${e}.id)`;
 }
 

@@ -1,7 +1,7 @@
 import type { SliceSql } from "../../../db/slice-sql.ts";
 import { constant, empty, raw, type Sql, sql } from "../../../db/sql.ts";
 import type { EnvironmentSort, SortDirection } from "../../../domain/environments.ts";
-import { type EnvironmentScope, endsAlike } from "./environment-sql.ts";
+import { type EnvironmentScope, endsAlike, environmentById } from "./environment-sql.ts";
 import { summaryJson } from "./summary-sql.ts";
 import { allConditions, type EnvironmentFilter, type Filters, type Held } from "./list-filters-sql.ts";
 
@@ -75,7 +75,8 @@ function countedPage(filters: Filters, query: EnvironmentQuery, slice: SliceSql)
       select ${orderColumns("e", query)} from environments e where ${allConditions(filters)})`;
   const page = sliced(sql`select * from matching m order by ${orderBy("m", query)}`, slice);
   return pageById(filters, query, {
-    with: sql`${filters.with} ${matching}, page as (${page})`,
+    with: sql`${filters.with} ${matching},`,
+    page,
     total: sql`(select count(*) from matching)`,
   });
 }
@@ -106,9 +107,10 @@ function heldPage(
       select count(*) <= ${fewHeld} as is_so from (select from held limit ${fewHeld} + 1) h
     ), found as materialized (
       select ${columns} from (select distinct id from held) h
-      cross join lateral (select * from environments where org_id = ${org} and id = h.id offset 0) e
+      ${environmentById("e", org, raw("h.id"))}
       where ${areFew} and ${own}
-    ), page as ((${few}) union all (${sliced(inOrder, slice)}))`,
+    ),`,
+    page: sql`(${few}) union all (${sliced(inOrder, slice)})`,
     total:
       total ??
       sql`case when ${areFew} then (select count(*) from found)
@@ -125,7 +127,7 @@ function heldPage(
 function orderedPage(filters: Filters, query: EnvironmentQuery, slice: SliceSql): PagePlan {
   const rows = sql`select ${orderColumns("e", query)} from environments e where ${allConditions(filters)}
       order by ${orderBy("e", query)}`;
-  return pageById(filters, query, { with: sql`page as (${sliced(rows, slice)})` });
+  return pageById(filters, query, { page: sliced(rows, slice) });
 }
 
 /**
@@ -158,14 +160,21 @@ function mergedPage(
         where ${filters.where} and e.type = wanted.type
         order by ${orderBy("e", query)} limit ${deep}) t
       order by ${orderBy("t", query)}`;
-  return pageById(filters, query, { with: sql`page as (${sliced(rows, { limit, offset })})` });
+  return pageById(filters, query, { page: sliced(rows, { limit, offset }) });
 }
 
-/** Plans a page that is found by what an index has of it: only its own rows are read. */
-function pageById(filters: Filters, query: EnvironmentQuery, found: { with: Sql; total?: Sql }): PagePlan {
+/**
+ * Plans a page that is found by what an index has of it: only its own rows are read. It is found once, whatever the planner
+ * expects: right after many environments were made it takes them for a few, and found the page again for each of them.
+ */
+function pageById(
+  filters: Filters,
+  query: EnvironmentQuery,
+  found: { with?: Sql; page: Sql; total?: Sql },
+): PagePlan {
   return {
-    with: found.with,
-    rows: sql`page join environments e on e.org_id = ${filters.org} and e.id = page.id`,
+    with: sql`${found.with ?? empty} page as materialized (${found.page})`,
+    rows: sql`page ${environmentById("e", filters.org, raw("page.id"))}`,
     order: orderBy("page", query),
     total: found.total ?? countOf(filters),
   };
