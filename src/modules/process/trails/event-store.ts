@@ -1,5 +1,5 @@
 import type { Database, Executor } from "../../../db/connect.ts";
-import { json, nullable, type RowOf, text, timestamp } from "../../../db/row.ts";
+import { integer, json, nullable, type RowOf, text, timestamp } from "../../../db/row.ts";
 import { constant, query, type Sql, sql } from "../../../db/sql.ts";
 import {
   artifactData,
@@ -54,7 +54,16 @@ export async function listEventKeys(db: Executor, orgId: string, trailId: string
 /** Events read at a time: so many, and of so many bytes, the first one whatever it weighs. */
 const slice = { rows: 200, bytes: 256 * 1024 };
 
-/** Reads the events of a trail by their keys, some at a time: most of what they say never changes. */
+const keyedEvent = {
+  ...trailEvent,
+  /** Which of the keys asked for is its own, from 0. */
+  place: integer,
+};
+
+/**
+ * Reads the events of a trail by their keys, some at a time: most of what they say never changes. Those that are gone by then, with
+ * their month, are left out.
+ */
 export async function* listKeyedEvents(
   db: Database,
   orgId: string,
@@ -64,27 +73,29 @@ export async function* listKeyedEvents(
   const length = constant(keyLength);
   for (let from = 0; from < keys.length;) {
     const asked = keys.slice(from, from + slice.rows * keyLength);
-    const statement = query("trail-events-slice", trailEvent)`
-      select occurred_at, type, data, repo_info::text as repo_info from (
-        select e.*, asked.n, sum(pg_column_size(e.data)) over (order by asked.n) as bytes
+    const statement = query("trail-events-slice", keyedEvent)`
+      select occurred_at, type, data, repo_info::text as repo_info, place from (
+        select e.*, asked.n as place, pg_column_size(e.data) as own_bytes,
+          sum(pg_column_size(e.data)) over (order by asked.n) as bytes
         from (select ${asked}::text as keys) given
         cross join lateral generate_series(0, length(keys) / ${length} - 1) as n
         cross join lateral (select substr(keys, n * ${length} + 1, ${length}) as key) each
         cross join lateral (
           select n, left(key, 1) as kind, substr(key, 2, 36)::uuid as id, substr(key, 38, 1) = '1' as again,
-            substr(key, 39)::integer as part) asked
-        cross join lateral (${keyedEvent(orgId, trailId)}) e
+            substr(key, 39)::integer as part offset 0) asked
+        cross join lateral (${eventOfKey(orgId, trailId)}) e
       ) shown
-      where n = 0 or bytes <= ${constant(slice.bytes)}
-      order by n`;
+      where bytes <= ${constant(slice.bytes)} or bytes = own_bytes
+      order by place`;
     const rows = await db.sliced(() => db.all(statement));
-    yield rows;
-    from += rows.length * keyLength;
+    yield rows.map(({ type, occurred_at, data, repo_info }) => ({ type, occurred_at, data, repo_info }));
+    const last = rows.at(-1);
+    from += last === undefined ? asked.length : (last.place + 1) * keyLength;
   }
 }
 
 /** Selects the event that `asked` names. */
-function keyedEvent(orgId: string, trailId: string): Sql {
+function eventOfKey(orgId: string, trailId: string): Sql {
   return sql`
     select e.occurred_at, e.type, ${trailEventData} as data, ${repoOfEvent(orgId)} as repo_info
     from trail_events e join trails t on t.org_id = ${orgId} and t.id = ${trailId}
