@@ -8,6 +8,7 @@ import { transaction } from "../../src/db/transaction.ts";
 import { noRules } from "../../src/domain/key-rules.ts";
 import { upsertRules } from "../../src/modules/kernel/access/rules-store.ts";
 import { reportAttestation } from "../../src/modules/process/attestations/service.ts";
+import { listKeyedEvents } from "../../src/modules/process/trails/event-store.ts";
 import { findReported } from "../../src/modules/process/intake/look-store.ts";
 import { findCaller } from "../../src/modules/kernel/access/store.ts";
 import { listArtifactCases, listTrailCases } from "../../src/modules/process/compliance/case-store.ts";
@@ -54,6 +55,22 @@ describe("what is run in a database that nothing is known of yet", () => {
         expect(plan).toMatch(new RegExp(`Index Scan using ${table}_trail\\w* on ${table}\\b`));
         expect(plan).not.toMatch(new RegExp(`Seq Scan on ${table}\\b`));
       }
+    },
+  );
+
+  it.skipIf(inject("cluster") || inject("divided"))(
+    "looks up each event of a trail by its key, in an organization of which it has not looked at a row",
+    async ({ skip }) => {
+      const { rows } = await db.pool.query<{ is_told: boolean }>(
+        "select current_setting('server_version_num')::integer >= 180000 as is_told",
+      );
+      skip(rows[0]?.is_told !== true, "before PostgreSQL 18 nothing can be told of a table");
+      const [org, id] = [await app.org(), randomUUID()];
+      const plans = await keptPlans(db, async () => {
+        for await (const part of listKeyedEvents(db, org.id, id, `s${id}0000001`)) expect(part).toEqual([]);
+      });
+      for (const table of ["trails", "artifacts", "attestations"])
+        expect(plans.get("trail-events-slice")).toContain(`Index Scan using ${table}_pkey on ${table}`);
     },
   );
 

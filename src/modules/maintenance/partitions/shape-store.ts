@@ -1,4 +1,5 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
+import { firstStatistics } from "../../../db/first-statistics.ts";
 import { constant, identifier, join, raw, sql } from "../../../db/sql.ts";
 import {
   addMonths,
@@ -37,6 +38,7 @@ async function tunePartition(tx: Tx, partition: string, source: string): Promise
   for (const { definition } of await listTriggers(tx, source))
     if (/ BEFORE TRUNCATE ON /.test(definition))
       await tx.run(raw(definition.replace(/ ON \S+ FOR /, ` ON "${partition}" FOR `)));
+  await tx.run(raw(firstStatistics));
 }
 
 /**
