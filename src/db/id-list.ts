@@ -1,4 +1,5 @@
 import type { Database } from "./connect.ts";
+import { rowById } from "./row-by-id.ts";
 import { integer, nullable, type RowOf, text } from "./row.ts";
 import { type Query, raw, type Sql, sql } from "./sql.ts";
 
@@ -35,7 +36,7 @@ export interface AskedRows {
 export function askedRows(table: string, { org, ids, weight }: AskedRows): Sql {
   return sql`(select r.*, asked.place, sum(${weight}) over (order by asked.place) as bytes, ${weight} as own_bytes
     from unnest(${ids}::uuid[]) with ordinality as asked (id, place)
-    join ${raw(table)} r on r.org_id = ${org} and r.id = asked.id)`;
+    ${rowById(table, "r", org, "asked.id")})`;
 }
 
 /** Writes a condition on the rows of `askedRows`. The first is light enough in any case. */

@@ -1,3 +1,4 @@
+import { rowById } from "../../../db/row-by-id.ts";
 import type { SliceSql } from "../../../db/slice-sql.ts";
 import { constant, empty, raw, type Sql, sql } from "../../../db/sql.ts";
 import { type Filters, living, type OrgValues } from "./list-filters-sql.ts";
@@ -110,15 +111,9 @@ export function planPage(list: FlowList, slice: SliceSql): PagePlan {
   return offset === undefined ? firstByName(list, limit) : laterByName(list, limit, offset);
 }
 
-/** Joins the flow `f` of an id, looked up whatever the planner expects, as it is nowhere but in its row. */
-function flowById(org: OrgValues, id: Sql): Sql {
-  return sql`cross join lateral (
-    select * from flows where org_id = ${org.id} and id = ${id} limit 1) f`;
-}
-
 /** Selects the page's own rows, by their ids. */
 function pageRows(org: OrgValues, ordering: Sql): Sql {
-  return sql`page ${flowById(org, raw("page.id"))} ${withActivity(org)} order by ${ordering}`;
+  return sql`page ${rowById("flows", "f", org.id, "page.id")} ${withActivity(org)} order by ${ordering}`;
 }
 
 /**
@@ -211,7 +206,7 @@ function pageByActivity(list: FlowList, slice: SliceSql): PagePlan {
     total: countOfAll(org),
     flows: joinedJson(
       org,
-      sql`active a ${flowById(org, raw("a.flow_id"))}
+      sql`active a ${rowById("flows", "f", org.id, "a.flow_id")}
       where f.archived_at is null ${reaching} order by a.last_modified_at ${raw(order.sort_direction)}, f.name limit ${limit} offset ${passed}`,
     ),
     rest: joinedJson(

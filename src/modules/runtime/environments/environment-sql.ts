@@ -1,3 +1,4 @@
+import { rowById } from "../../../db/row-by-id.ts";
 import { empty, raw, type Sql, sql } from "../../../db/sql.ts";
 
 /**
@@ -18,15 +19,6 @@ export interface OrgSql {
   id: Sql;
   /** Its name as it stands in JSON, quotes included. */
   name: Sql;
-}
-
-/**
- * Joins the environment of an id, looked up whatever the planner expects. What no index has is asked as well: where it
- * expects a few, one that has everything would be read through before the key is used.
- */
-export function environmentById(alias: string, org: Sql, id: Sql): Sql {
-  return sql`cross join lateral (
-      select * from environments where org_id = ${org} and id = ${id} and created_at > '-infinity' limit 1) ${raw(alias)}`;
 }
 
 /**
@@ -84,7 +76,7 @@ function jsonTail(e: string, org: OrgSql, { logical, archived, more }: Environme
 function memberNames(alias: string, org: OrgSql): Sql {
   const e = raw(alias);
   return sql`(select '[' || coalesce(string_agg(to_json(member.name)::text, ',' order by included.position), '') || ']'
-      from environment_members included ${environmentById("member", org.id, raw("included.member_id"))}
+      from environment_members included ${rowById("environments", "member", org.id, "included.member_id")}
       where included.org_id = ${org.id} and included.logical_id = ${e}.id)`;
 }
 

@@ -1,7 +1,8 @@
+import { rowById } from "../../../db/row-by-id.ts";
 import type { SliceSql } from "../../../db/slice-sql.ts";
 import { constant, empty, raw, type Sql, sql } from "../../../db/sql.ts";
 import type { EnvironmentSort, SortDirection } from "../../../domain/environments.ts";
-import { type EnvironmentScope, endsAlike, environmentById } from "./environment-sql.ts";
+import { type EnvironmentScope, endsAlike } from "./environment-sql.ts";
 import { summaryJson } from "./summary-sql.ts";
 import { allConditions, type EnvironmentFilter, type Filters, type Held } from "./list-filters-sql.ts";
 
@@ -107,7 +108,7 @@ function heldPage(
       select count(*) <= ${fewHeld} as is_so from (select from held limit ${fewHeld} + 1) h
     ), found as materialized (
       select ${columns} from (select distinct id from held) h
-      ${environmentById("e", org, raw("h.id"))}
+      ${rowById("environments", "e", org, "h.id")}
       where ${areFew} and ${own}
     ),`,
     page: sql`(${few}) union all (${sliced(inOrder, slice)})`,
@@ -174,7 +175,7 @@ function pageById(
 ): PagePlan {
   return {
     with: sql`${found.with ?? empty} page as materialized (${found.page})`,
-    rows: sql`page ${environmentById("e", filters.org, raw("page.id"))}`,
+    rows: sql`page ${rowById("environments", "e", filters.org, "page.id")}`,
     order: orderBy("page", query),
     total: found.total ?? countOf(filters),
   };
