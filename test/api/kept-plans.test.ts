@@ -19,6 +19,7 @@ import { sha256 } from "../../src/lib/hash.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { withDatabase } from "../support/databases.ts";
 import { keptPlans } from "../support/kept-plans.ts";
+import { untoldTables } from "../support/untold-tables.ts";
 
 let app: TestApp;
 let db: Database;
@@ -73,6 +74,10 @@ describe("what is run in a database that nothing is known of yet", () => {
         expect(plans.get("trail-events-slice")).toContain(`Index Scan using ${table}_pkey on ${table}`);
     },
   );
+
+  it("is planned as if an organization had half of each table", async () => {
+    expect(await untoldTables(db)).toEqual([]);
+  });
 
   it("takes no table for empty because it was analyzed before anything was in it", async () => {
     const { rows } = await db.pool.query<{ name: string }>(

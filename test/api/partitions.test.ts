@@ -25,6 +25,7 @@ import {
 import { repairTimes } from "../../src/modules/maintenance/time-repair/service.ts";
 import { attestPassed } from "../support/attestations.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { untoldTables } from "../support/untold-tables.ts";
 
 /** Tables cannot be divided there, or are already. */
 const isElsewhere = inject("cluster") || inject("divided");
@@ -126,6 +127,7 @@ describe.skipIf(isElsewhere)("dividing tables by months", () => {
     expect((await readPartitionStates(later)).every(({ ahead }) => ahead < monthsAhead)).toBe(true);
     await keepPartitionsAhead(later);
     expect((await readPartitionStates(later)).every(({ ahead }) => ahead === monthsAhead)).toBe(true);
+    expect(await untoldTables(app.deps.db)).toEqual([]);
     // What the database does not say within a second is left out.
     const metrics = async (): Promise<string> =>
       (await app.server.inject({ method: "GET", url: "/metrics" })).body;
