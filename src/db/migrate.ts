@@ -6,7 +6,7 @@ import type pg from "pg";
 import { type MigrationMarks, readMarks, withoutMarks } from "../domain/migration-effects.ts";
 import { compareReleases, isReadableBy } from "../domain/releases.ts";
 import { sha256 } from "../lib/hash.ts";
-import { firstStatistics } from "./first-statistics.ts";
+import { organizationStatistics } from "./organization-statistics.ts";
 import { splitStatements } from "./sql-statements.ts";
 
 /** Any number that nobody else locks; every process that migrates takes this one. */
@@ -110,7 +110,7 @@ export async function migrate(
   );
   return withSchema(pool, async (client) => {
     const applied = await applyPending(client, migrations, options);
-    if (applied.length > 0) await client.query(firstStatistics);
+    if (applied.length > 0) await client.query(organizationStatistics);
     await afterwards?.(client);
     return applied;
   });

@@ -66,6 +66,13 @@ async function rowsRead(table: string, list: (db: Executor) => Promise<{ total: 
 describe.skipIf(inject("cluster"))("a page of many, of which PostgreSQL has counted a few", () => {
   const slice = (page: number) => ({ limit: 50, offset: (page - 1) * 50 });
 
+  it("is not of an organization that it takes for nothing: one of them is found by its key", async () => {
+    const { rows } = await app.deps.db.pool.query<{ "QUERY PLAN": string }>(
+      `explain select * from environments where org_id = '${org.id}' and id = '${app.deps.ids.next()}'`,
+    );
+    expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toContain("using environments_pkey");
+  });
+
   it.each<[string, Partial<EnvironmentQuery>]>([
     ["all", {}],
     ["those with a tag that all have", { tags: { keys: ["team"], pairs: [] } }],

@@ -1,5 +1,5 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { firstStatistics } from "../../../db/first-statistics.ts";
+import { organizationStatistics } from "../../../db/organization-statistics.ts";
 import { constant, identifier, join, raw, sql } from "../../../db/sql.ts";
 import {
   addMonths,
@@ -38,7 +38,7 @@ async function tunePartition(tx: Tx, partition: string, source: string): Promise
   for (const { definition } of await listTriggers(tx, source))
     if (/ BEFORE TRUNCATE ON /.test(definition))
       await tx.run(raw(definition.replace(/ ON \S+ FOR /, ` ON "${partition}" FOR `)));
-  await tx.run(raw(firstStatistics));
+  await tx.run(raw(organizationStatistics));
 }
 
 /**
