@@ -38,7 +38,6 @@ async function tunePartition(tx: Tx, partition: string, source: string): Promise
   for (const { definition } of await listTriggers(tx, source))
     if (/ BEFORE TRUNCATE ON /.test(definition))
       await tx.run(raw(definition.replace(/ ON \S+ FOR /, ` ON "${partition}" FOR `)));
-  await tx.run(raw(organizationStatistics));
 }
 
 /**
@@ -62,6 +61,7 @@ export async function addPartitions(
     await tx.run(sql`alter table ${identifier(parent)} attach partition ${name}
       for values from (${raw(`'${from}'`)}) to (${raw(`'${to}'`)})`);
   }
+  if (missing.length > 0) await tx.run(raw(organizationStatistics));
   return missing.length;
 }
 
