@@ -1,5 +1,6 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { json, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
+import { rowById } from "../../../db/row-by-id.ts";
 import { query, type Sql, sql } from "../../../db/sql.ts";
 import type { ArtifactReport, AttestationReport } from "../../../domain/compliance/model.ts";
 import { present } from "../../../lib/present.ts";
@@ -53,9 +54,7 @@ export function listTrailCases(
       from (select * from attestations where org_id = ${orgId} and trail_id = t.id offset 0) a
     ) as attestations
     from unnest((select ${trailIds}::uuid[])) as asked (id)
-    cross join lateral (
-      select t.id, t.template, t.template_id, t.last_modified_at from trails t
-      where t.org_id = ${orgId} and t.id = asked.id limit 1) t`);
+    ${rowById("trails", "t", sql`${orgId}`, "asked.id")}`);
 }
 
 /** Columns of the trail `t`, and of its stored verdict `stored`, that judging it needs. */
@@ -71,9 +70,7 @@ function askedTrails(orgId: string, trailIds: readonly string[]): Sql {
   return sql`
     -- Not the parameter itself: its length would count in the plan, which would be made each time.
     from unnest((select ${trailIds}::uuid[])) as asked (id)
-    cross join lateral (
-      select t.id, t.name, t.flow_id, t.template, t.template_id, t.last_modified_at from trails t
-      where t.org_id = ${orgId} and t.id = asked.id limit 1) t
+    ${rowById("trails", "t", sql`${orgId}`, "asked.id")}
     left join lateral (
       select c.evaluated_at, c.own_digest from trail_compliance c
       where c.org_id = ${orgId} and c.trail_id = t.id limit 1) stored on true`;
@@ -214,9 +211,8 @@ export async function listArtifactCases(
         'template_reference_name', a.template_reference_name, 'fingerprint', a.fingerprint,
         'git_commit', a.git_commit, 'reported_at', epoch(a.created_at)) as artifact, c.attestations
       from unnest((select ${artifactIds}::uuid[])) with ordinality as asked (id, position)
-      cross join lateral (select * from artifacts where org_id = ${orgId} and id = asked.id limit 1) a
-      cross join lateral (
-        select t.id, t.template from trails t where t.org_id = ${orgId} and t.id = a.trail_id limit 1) t
+      ${rowById("artifacts", "a", sql`${orgId}`, "asked.id")}
+      ${rowById("trails", "t", sql`${orgId}`, "a.trail_id")}
       cross join lateral (
         with heads as materialized (${headsOfArtifact(orgId)})
         select (${decidingAttestations(orgId)}) as attestations offset 0) c)

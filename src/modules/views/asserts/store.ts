@@ -1,4 +1,5 @@
 import { json, nullable } from "../../../db/row.ts";
+import { rowById } from "../../../db/row-by-id.ts";
 import { type Parameter, param, query, type Sql, sql } from "../../../db/sql.ts";
 import type { Executor } from "../../../db/connect.ts";
 import type { JudgedFact } from "../../../domain/snapshot/asserted.ts";
@@ -100,8 +101,8 @@ const factsOf = ({ org, fingerprint, flow }: Subject, attestationsOfIt: Sql): Sq
       from (select * from artifacts where org_id = ${org}::uuid and fingerprint = ${fingerprint}::text offset 0) a
       order by a.flow_id, a.id desc
     ) as known
-    cross join lateral (select name, tags from flows where org_id = ${org}::uuid and id = known.flow_id limit 1) f
-    cross join lateral (select name from trails where org_id = ${org}::uuid and id = known.trail_id limit 1) t
+    ${rowById("flows", "f", sql`${org}::uuid`, "known.flow_id")}
+    ${rowById("trails", "t", sql`${org}::uuid`, "known.trail_id")}
     left join lateral (
       select status, own_state from trail_compliance where org_id = ${org}::uuid and trail_id = known.trail_id limit 1) c on true
     where ${flow}::text is null or known.flow_id = ${flowIdNamed(org, flow)}

@@ -1,5 +1,6 @@
 import type { Executor } from "../../../db/connect.ts";
 import { boolean, integer, nullable, oneOf, type RowOf, text, uuid } from "../../../db/row.ts";
+import { rowById } from "../../../db/row-by-id.ts";
 import { constant, param, query, sql } from "../../../db/sql.ts";
 import { hasValue } from "../../../db/value-number.ts";
 import { complianceStates } from "../../../domain/compliance/model.ts";
@@ -38,8 +39,8 @@ export function listPicturedReports(
         order by a.flow_id, a.id desc) newest
       order by newest.id desc limit ${limit}::bigint
     ) known
-    cross join lateral (select name from flows where org_id = ${org}::uuid and id = known.flow_id limit 1) f
-    cross join lateral (select name from trails where org_id = ${org}::uuid and id = known.trail_id limit 1) t
+    ${rowById("flows", "f", sql`${org}::uuid`, "known.flow_id")}
+    ${rowById("trails", "t", sql`${org}::uuid`, "known.trail_id")}
     left join lateral (
       select state from trail_compliance where org_id = ${org}::uuid and trail_id = known.trail_id limit 1) c on true
     order by known.id desc`);

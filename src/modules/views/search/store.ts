@@ -11,6 +11,7 @@ import {
   timestamp,
   uuid,
 } from "../../../db/row.ts";
+import { rowById } from "../../../db/row-by-id.ts";
 import { type Parameter, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { hasValue } from "../../../db/value-number.ts";
 import type { Executor } from "../../../db/connect.ts";
@@ -127,8 +128,8 @@ export function listFound(
       ) as of_commit
       order by id desc limit ${limit}::bigint
     ) as known
-    cross join lateral (select name from flows where org_id = ${org}::uuid and id = known.flow_id limit 1) f
-    cross join lateral (select name from trails where org_id = ${org}::uuid and id = known.trail_id limit 1) t
+    ${rowById("flows", "f", sql`${org}::uuid`, "known.flow_id")}
+    ${rowById("trails", "t", sql`${org}::uuid`, "known.trail_id")}
     left join lateral (
       select status, own_state from trail_compliance where org_id = ${org}::uuid and trail_id = known.trail_id limit 1) c on true
     order by known.first_at, known.id`);

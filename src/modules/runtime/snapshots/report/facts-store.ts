@@ -1,5 +1,6 @@
 import type { Executor } from "../../../../db/connect.ts";
 import { integer, json, nullable, oneOf, type RowOf, text, uuid } from "../../../../db/row.ts";
+import { rowById } from "../../../../db/row-by-id.ts";
 import { query, type Sql, sql } from "../../../../db/sql.ts";
 import { complianceStates, type KeptVerdict } from "../../../../domain/compliance/model.ts";
 import type { ReportedAttestation } from "../../../../domain/policy/evaluation/model.ts";
@@ -79,8 +80,7 @@ export function listFacts(
       c.artifact_states -> known.template_reference_name as artifact_row,
       ${factVersion(sql`known.id`)} as version, ${attestations} as attestations
     from ${knownArtifacts(orgId, fingerprints)}
-    cross join lateral (
-      select name from trails where org_id = ${orgId}::uuid and id = known.trail_id limit 1) t
+    ${rowById("trails", "t", sql`${orgId}::uuid`, "known.trail_id")}
     order by known.fingerprint, known.first_id limit ${limit}::bigint`);
 }
 
