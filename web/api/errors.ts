@@ -56,3 +56,9 @@ export async function errorOf(response: Response, operation?: OperationAddress):
     operation,
   });
 }
+
+/** Says what is wrong with the input where the server names that, in place of its words for any such refusal. */
+export function withMistakes(error: Error): { message: string } {
+  const mistakes = error instanceof ApiError ? Object.values(error.errors) : [];
+  return mistakes.length === 0 ? error : { message: mistakes.join("\n") };
+}

@@ -51,12 +51,23 @@ function RetryButton({ after, retry }: RetryButtonProps) {
   );
 }
 
+interface ErrorNoteProps {
+  failure: Failure;
+  retry?: () => void;
+  /** What failed, where that does not go without saying. */
+  what?: string | undefined;
+}
+
 /** Says in the part that failed what happened, and tries again: by itself where the server said when, else when asked to. */
-export function ErrorNote({ failure, retry }: { failure: Failure; retry?: () => void }) {
+export function ErrorNote({
+  failure,
+  retry,
+  what = retry === undefined ? undefined : "This could not be read",
+}: ErrorNoteProps) {
   const { message, requestId, retryAfter = 0, at } = failure;
   return (
     <Note kind="bad">
-      {retry === undefined ? null : <p className={styles["what"]}>This could not be read</p>}
+      {what === undefined ? null : <p className={styles["what"]}>{what}</p>}
       <p>{message}</p>
       {requestId === undefined ? null : (
         <p className={styles["small"]}>

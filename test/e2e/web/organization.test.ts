@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { ask } from "../../support/site.ts";
+import { uniqueName } from "../../support/unique-name.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
 import { holdAnswers } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
@@ -190,6 +191,31 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
       expect(await page.getByText("flow-2 is in").count()).toBe(0);
       await own.ask("PATCH", `/flows/${own.name}/flow-2`, { space_id: null });
       expect(complaints).toEqual([]);
+    });
+
+    it("is told of a move that fails after another was begun, until something is moved after both", async () => {
+      const { page } = await site.open();
+      const name = uniqueName("brief");
+      const { id } = await own.ask<{ id: string }>("POST", `/spaces/${own.name}`, { name });
+      const release = await holdAnswers(page, new RegExp(`/api/v2/flows/${own.name}/flow-3$`));
+      await page.goto(`/${own.name}/spaces`);
+      const move = async (flow: string, into: string): Promise<void> => {
+        await page.getByRole("button", { name: `Move ${flow}`, exact: true }).click();
+        await page.getByLabel("Into").selectOption({ label: into });
+        await page.getByRole("dialog").getByRole("button", { name: "Move" }).click();
+      };
+      await move("flow-3", name);
+      await move("flow-4", "Payments");
+      await page.getByText("flow-4 is in Payments").waitFor();
+      await own.ask("DELETE", `/spaces/${own.name}/${id}`);
+      release();
+      const refused = page.getByRole("alert").filter({ hasText: "flow-3 was not moved" });
+      await refused.getByText(/Space does not exist/).waitFor();
+      await move("flow-5", "Payments");
+      await page.getByText("flow-5 is in Payments").waitFor();
+      expect(await refused.count()).toBe(0);
+      for (const flow of ["flow-4", "flow-5"])
+        await own.ask("PATCH", `/flows/${own.name}/${flow}`, { space_id: null });
     });
 
     it("shows its flows below environments that failed, and again once it is known how many these are", async () => {

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
-import { ApiError } from "../../api/errors.ts";
+import { withMistakes } from "../../api/errors.ts";
 import { flips, previewStrips, ranIn } from "../../domain/previewed.ts";
 import { Fingerprint } from "../../parts/Fingerprint.tsx";
 import { EnvironmentPicker } from "../../parts/EnvironmentPicker.tsx";
@@ -163,17 +163,7 @@ function Results({ org, trial, isChanged }: { org: string; trial: Trial; isChang
   const query = useQuery({ ...previewQuery(org, trial), placeholderData: keepPreviousData });
   const { data, error, refetch } = query;
   const isOld = isChanged || query.isPlaceholderData;
-  if (error !== null)
-    return (
-      <ErrorNote
-        failure={
-          error instanceof ApiError && Object.keys(error.errors).length > 0
-            ? { message: Object.values(error.errors).join("\n") }
-            : error
-        }
-        retry={() => void refetch()}
-      />
-    );
+  if (error !== null) return <ErrorNote failure={withMistakes(error)} retry={() => void refetch()} />;
   if (data === undefined)
     return (
       <div className={styles["waiting"]} role="status">

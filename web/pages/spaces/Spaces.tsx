@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { useRefusal } from "../../api/account.ts";
+import { withMistakes } from "../../api/errors.ts";
 import { pathOfSpace } from "../../domain/space-tree.ts";
 import { FailedToRead } from "../../parts/Loaded.tsx";
 import { PageHead } from "../../shell/PageHead.tsx";
@@ -27,13 +28,16 @@ export type Asked =
   | { what: "delete"; space: Space }
   | { what: "move"; thing: Thing };
 
-/** Says what was moved last, and takes it back. */
+/** Says what could not be moved, or else what was moved last, which it takes back. */
 function Moved({ moves, spaces }: { moves: Moves; spaces: readonly Space[] }) {
-  const { last, error, isPending } = moves;
-  if (error !== null)
+  const { last, failed, isPending } = moves;
+  if (failed.length > 0)
     return (
       <div className={styles["moved"]}>
-        <ErrorNote failure={error} />
+        {failed.map(({ thing, error }, at) => (
+          // oxlint-disable-next-line react/no-array-index-key -- notes are only added at the end, or all taken away.
+          <ErrorNote key={at} what={`${thing.name} was not moved`} failure={withMistakes(error)} />
+        ))}
       </div>
     );
   if (last === undefined) return null;

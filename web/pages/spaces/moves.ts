@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-import { type Sending, sending, useAction } from "../../api/action.ts";
+import { type Sending, sending, useActions } from "../../api/action.ts";
 
 /** What can be moved in the tree. */
 export type Thing =
@@ -13,6 +13,12 @@ interface Move {
   to: string | null;
 }
 
+/** A move that was refused, or got no answer. */
+interface FailedMove {
+  thing: Thing;
+  error: Error;
+}
+
 export interface Moves {
   /** Moves a thing into a space; null is the root. */
   move: (thing: Thing, to: string | null) => void;
@@ -20,8 +26,8 @@ export interface Moves {
   /** What was moved last; undefined before that, and once undone. */
   last: Move | undefined;
   isPending: boolean;
-  error: Error | null;
-  forget: () => void;
+  /** What could not be moved, of the moves since nothing was under way. */
+  failed: readonly FailedMove[];
 }
 
 /** Names the request that moves a thing. */
@@ -40,27 +46,29 @@ export function moveOf(org: string, thing: Thing, to: string | null): Sending {
 /** Gives what moves spaces, environments and flows, saves that at once, and takes back the last move. */
 export function useMoves(org: string): Moves {
   const [last, setLast] = useState<Move>();
-  const spaces = useAction("PATCH /spaces/{org}/{space_id}");
-  const environments = useAction("PATCH /environments/{org}/{env_name}");
-  const flows = useAction("PATCH /flows/{org}/{flow_name}");
-  const all = [spaces, environments, flows];
-  const send = (thing: Thing, to: string | null, done: () => void): void => {
-    for (const one of all) one.reset();
-    const after = { onSuccess: done };
-    if (thing.kind === "space")
-      spaces.mutate({ params: { org, space_id: thing.id }, body: { parent_id: to } }, after);
-    else if (thing.kind === "environment")
-      environments.mutate({ params: { org, env_name: thing.name }, body: { space_id: to } }, after);
-    else flows.mutate({ params: { org, flow_name: thing.name }, body: { space_id: to } }, after);
+  const [underWay, setUnderWay] = useState(0);
+  const [failed, setFailed] = useState<readonly FailedMove[]>([]);
+  const { mutateAsync } = useActions(() => {});
+  const send = async (thing: Thing, to: string | null, done: () => void): Promise<void> => {
+    // What failed is told of until something is moved after it; a move that was begun before it is not.
+    if (underWay === 0) setFailed([]);
+    setUnderWay((count) => count + 1);
+    try {
+      await mutateAsync([moveOf(org, thing, to)]);
+      done();
+    } catch (error) {
+      setFailed((before) => [...before, { thing, error: error as Error }]);
+    } finally {
+      setUnderWay((count) => count - 1);
+    }
   };
   return {
-    move: (thing, to) => send(thing, to, () => setLast({ thing, to })),
+    move: (thing, to) => void send(thing, to, () => setLast({ thing, to })),
     undo: () => {
-      if (last !== undefined) send(last.thing, last.thing.in, () => setLast(undefined));
+      if (last !== undefined) void send(last.thing, last.thing.in, () => setLast(undefined));
     },
     last,
-    isPending: all.some(({ isPending }) => isPending),
-    error: all.find(({ error }) => error !== null)?.error ?? null,
-    forget: () => setLast(undefined),
+    isPending: underWay > 0,
+    failed,
   };
 }
