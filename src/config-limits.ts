@@ -39,7 +39,7 @@ export const flag = z
 export function whole(min: number, max: number) {
   return z
     .string()
-    .regex(/^\d{1,10}$/, `must be a whole number from ${min} to ${max}`)
+    .regex(/^\d{1,16}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
 }

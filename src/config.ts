@@ -285,9 +285,12 @@ export function readConfigInto(target: string, environment: NodeJS.ProcessEnv = 
   const isUrl = /^postgres(?:ql)?:\/\//.test(target);
   return readConfig({
     ...environment,
+    DATABASE_URL_FILE: "",
     WAYBILL_DATABASE_DIRECT_URL: "",
+    WAYBILL_DATABASE_DIRECT_URL_FILE: "",
     WAYBILL_DATABASE_POOLER: "",
     DATABASE_READ_URL: "",
+    DATABASE_READ_URL_FILE: "",
     WAYBILL_WAL_TO: "",
     WAYBILL_WAL_KEEP_DAYS: "",
     WAYBILL_MAX_WAL_ARCHIVE_BYTES: "",
