@@ -6,7 +6,7 @@ import { findManagedPostgres } from "./find.ts";
 import { chooseIdentity } from "./identity.ts";
 import { prepareDataDir } from "./layout.ts";
 import type { Layout } from "./layout.ts";
-import { isRestoreUnfinished, noteRestore } from "./recovery.ts";
+import { finishRestore, isRestoreUnfinished, noteRestore } from "./recovery.ts";
 import { removeAbandoned, temporaryDirectory } from "./temporary.ts";
 import { lifeFile, offFile } from "./wal-archive.ts";
 
@@ -15,6 +15,25 @@ async function isEmpty({ cluster }: Layout): Promise<boolean> {
     return (await readdir(cluster)).length === 0;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return true;
+    throw error;
+  }
+}
+
+/** @throws ManagedPostgresError when a PostgreSQL runs there. */
+async function requireNobody({ dataDir }: Layout): Promise<void> {
+  if ((await findManagedPostgres(dataDir)) === undefined) return;
+  throw new ManagedPostgresError(
+    `A server is running on the data directory ${dataDir}: stop it first, or restore into another one.`,
+  );
+}
+
+/** Looks again once none can start any more: files may take an hour to come. @throws ManagedPostgresError when a PostgreSQL runs there. */
+async function requireStillNobody(layout: Layout): Promise<void> {
+  try {
+    await requireNobody(layout);
+  } catch (error) {
+    // Its database is whole.
+    await finishRestore(layout.dataDir);
     throw error;
   }
 }
@@ -32,10 +51,7 @@ export async function replaceCluster(
 ): Promise<void> {
   const identity = await chooseIdentity(dataDir);
   const layout = await prepareDataDir(dataDir, identity.switched);
-  if ((await findManagedPostgres(layout.dataDir)) !== undefined)
-    throw new ManagedPostgresError(
-      `A server is running on the data directory ${layout.dataDir}: stop it first, or restore into another one.`,
-    );
+  await requireNobody(layout);
   const isNew = await isEmpty(layout);
   if (!isNew && !options.replace && !isRestoreUnfinished(layout))
     throw new ManagedPostgresError(
@@ -51,6 +67,7 @@ export async function replaceCluster(
       // PostgreSQL brings the files to the disk when it recovers.
       await rm(join(temporary.path, lifeFile), { force: true });
       await noteRestore(layout);
+      if (!isNew) await requireStillNobody(layout);
       await rm(layout.cluster, { recursive: true, force: true });
       await rm(offFile(layout), { force: true });
       await rename(temporary.path, layout.cluster);
