@@ -27,7 +27,11 @@ export function useAction<A extends WriteAddress>(
       await queries.invalidateQueries();
     },
   });
-  return { ...action, operation };
+  const reset = (): void => {
+    // What is under way is not let go of: it may be refused yet, or answer what is shown once.
+    if (!action.isPending) action.reset();
+  };
+  return { ...action, reset, operation };
 }
 
 /** Names what will be sent, as the operation takes it. */

@@ -49,19 +49,22 @@ export function SendDialog({
     event.preventDefault();
     onSubmit();
   };
+  // What is under way may be refused yet, or answer what is shown once: who closed it would never know.
+  const underWay = action.isPending ? "Under way" : undefined;
+  const close = (): void => {
+    if (!action.isPending) onClose();
+  };
   return (
-    <Dialog title={title} onClose={onClose} isWide={isWide === true}>
+    <Dialog title={title} onClose={close} isWide={isWide === true}>
       <DialogForm onSubmit={send}>
         {children}
         {action.error === null ? null : <Refused error={action.error} />}
         <Sent sends={sends} />
         <Foot>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            type="submit"
-            look={isDanger === true ? "destroy" : "primary"}
-            refused={action.isPending ? "Under way" : undefined}
-          >
+          <Button refused={underWay} onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" look={isDanger === true ? "destroy" : "primary"} refused={underWay}>
             {submit}
           </Button>
         </Foot>

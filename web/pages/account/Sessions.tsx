@@ -64,7 +64,12 @@ export function Sessions() {
             is_current ? (
               <Tag>this one</Tag>
             ) : (
-              <Button onClick={() => end.mutate({ params: { session_id: id } })}>End</Button>
+              <Button
+                refused={end.isPending ? "Under way" : undefined}
+                onClick={() => end.mutate({ params: { session_id: id } })}
+              >
+                End
+              </Button>
             )
           }
         />

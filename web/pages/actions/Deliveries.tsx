@@ -53,7 +53,7 @@ function Outcome({ delivery }: { delivery: Delivery }) {
   );
 }
 
-function useColumns(onReplay: (delivery: Delivery) => void): Column<Delivery>[] {
+function useColumns(onReplay: (delivery: Delivery) => void, isReplaying: boolean): Column<Delivery>[] {
   const { org } = route.useParams();
   const { open } = route.useSearch();
   const navigate = route.useNavigate();
@@ -96,7 +96,7 @@ function useColumns(onReplay: (delivery: Delivery) => void): Column<Delivery>[] 
             }
           />
           <Button
-            refused={refused}
+            refused={isReplaying ? "Under way" : refused}
             aria-label={`Replay ${delivery.description}`}
             onClick={() => onReplay(delivery)}
           >
@@ -138,8 +138,9 @@ function DeliveryList() {
   const navigate = route.useNavigate();
   const query = useQuery(deliveriesQuery(org, number, search));
   const replay = useAction("POST /actions/{org}/{action_number}/deliveries/{delivery_id}/replay");
-  const columns = useColumns(({ id, action_number }) =>
-    replay.mutate({ params: { org, action_number, delivery_id: id } }),
+  const columns = useColumns(
+    ({ id, action_number }) => replay.mutate({ params: { org, action_number, delivery_id: id } }),
+    replay.isPending,
   );
   const page = query.data === undefined ? undefined : pageOfHead(query.data, query.data.deliveries);
   return (

@@ -53,7 +53,7 @@ function Project({ delivery: { project_key, received_at, replay_of } }: { delive
   );
 }
 
-function useColumns(onReplay: (delivery: Delivery) => void): Column<Delivery>[] {
+function useColumns(onReplay: (delivery: Delivery) => void, isReplaying: boolean): Column<Delivery>[] {
   const { org } = route.useParams();
   const { open } = route.useSearch();
   const navigate = route.useNavigate();
@@ -94,7 +94,7 @@ function useColumns(onReplay: (delivery: Delivery) => void): Column<Delivery>[] 
             }
           />
           <Button
-            refused={refused}
+            refused={isReplaying ? "Under way" : refused}
             aria-label={`Replay ${delivery.project_key ?? "an unknown project"}`}
             onClick={() => onReplay(delivery)}
           >
@@ -160,7 +160,10 @@ export function QualityDeliveries() {
   const navigate = route.useNavigate();
   const query = useQuery(deliveriesQuery(org, search));
   const replay = useAction("POST /integrations/{org}/quality/deliveries/{delivery_id}/replay");
-  const columns = useColumns(({ id }) => replay.mutate({ params: { org, delivery_id: id } }));
+  const columns = useColumns(
+    ({ id }) => replay.mutate({ params: { org, delivery_id: id } }),
+    replay.isPending,
+  );
   const page = query.data === undefined ? undefined : pageOfHead(query.data, query.data.deliveries);
   return (
     <section aria-label="Deliveries" className={styles["section"]}>
