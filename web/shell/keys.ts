@@ -2,6 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 
 import { basePath } from "../api/client.ts";
+import { copyText } from "../ui/clipboard.ts";
 import { navigation } from "./navigation.ts";
 import { singleKeysAreOn } from "./single-keys.ts";
 
@@ -63,12 +64,7 @@ export interface KeyActions {
 /** Copies the permanent address of what is shown. */
 export async function copyPermanentAddress(say: KeyActions["say"]): Promise<void> {
   const address = permanentAddress();
-  try {
-    await navigator.clipboard.writeText(address);
-    say(`Copied ${address}`);
-  } catch {
-    say("The browser does not let this page copy");
-  }
+  say((await copyText(address)) ? `Copied ${address}` : "The browser does not let this page copy");
 }
 
 function singleKeys({ openSearch, openActions, openHelp, say }: KeyActions): Record<string, () => void> {

@@ -1,5 +1,6 @@
 import { useState } from "react";
 
+import { copyText } from "./clipboard.ts";
 import { Button } from "./Button.tsx";
 import styles from "./Copy.module.css";
 import { Icon } from "./Icon.tsx";
@@ -9,7 +10,7 @@ function useCopied(): [boolean, (text: string) => Promise<void>] {
   return [
     isCopied,
     async (text) => {
-      await navigator.clipboard.writeText(text);
+      if (!(await copyText(text))) return;
       setCopied(true);
       setTimeout(() => setCopied(false), 1_200);
     },

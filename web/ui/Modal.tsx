@@ -12,6 +12,7 @@ interface ModalProps {
 /** What stands over the page until it is closed; what mounts it opens it. Esc and a click beside it close it. */
 export function Modal({ className, onClose, labelledBy, label, children }: ModalProps) {
   const ref = useRef<HTMLDialogElement>(null);
+  const isPressedBeside = useRef(false);
   // Closed while it is still there, it gives the focus back to what opened it.
   useLayoutEffect(() => {
     const dialog = ref.current;
@@ -30,8 +31,12 @@ export function Modal({ className, onClose, labelledBy, label, children }: Modal
         event.preventDefault();
         onClose();
       }}
+      onPointerDown={(event) => {
+        isPressedBeside.current = event.target === ref.current;
+      }}
       onClick={(event) => {
-        if (event.target === ref.current) onClose();
+        // Who selects text may let go beside it.
+        if (event.target === ref.current && isPressedBeside.current) onClose();
       }}
     >
       {children}

@@ -34,12 +34,17 @@ function Allow({ onClose }: { onClose: () => void }) {
   const { org, env } = route.useParams();
   const [entry, setEntry] = useState({ artifact_name: "", artifact_fingerprint: "", description: "" });
   const action = useAction("PUT /allowlists/{org}/{env_name}", onClose);
+  const body = {
+    ...entry,
+    artifact_name: entry.artifact_name.trim(),
+    artifact_fingerprint: entry.artifact_fingerprint.trim(),
+  };
   return (
     <ActionDialog
       title={`Allow an artifact in ${env}`}
       submit="Allow"
       action={action}
-      input={{ params: { org, env_name: env }, body: entry }}
+      input={{ params: { org, env_name: env }, body }}
       onClose={onClose}
     >
       <p>No rule applies to it here from now on. What runs is judged again at once.</p>
@@ -51,7 +56,7 @@ function Allow({ onClose }: { onClose: () => void }) {
               required
               spellCheck={false}
               value={entry[name]}
-              onChange={(event) => setEntry({ ...entry, [name]: event.target.value.trim() })}
+              onChange={(event) => setEntry({ ...entry, [name]: event.target.value })}
             />
           )}
         </Field>
