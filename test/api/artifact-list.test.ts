@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { integer } from "../../src/db/row.ts";
+import { query } from "../../src/db/sql.ts";
+import { transaction } from "../../src/db/transaction.ts";
+import { listArtifacts } from "../../src/modules/process/artifacts/read-store.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { artifactTemplate as template, one, report, vouch } from "../support/artifact-reads.ts";
 import { commitOf, fingerprintOf, repoInfo } from "../support/artifacts.ts";
@@ -20,6 +24,22 @@ describe("GET /artifacts/{org}", () => {
     const org = await app.org();
     const answer = await org.reader.get(`/artifacts/${org.name}`);
     expect([answer.status, answer.json]).toEqual([200, []]);
+  });
+
+  it("reads a few rows for each report, also of an artifact that is reported again and again", async () => {
+    const org = await app.org();
+    for (let index = 0; index < 60; index += 1)
+      await report(org, { fingerprint: fingerprintOf("again"), filename: "again" });
+    const counted = query({ read: integer })`
+      select (coalesce(idx_tup_fetch, 0) + coalesce(seq_tup_read, 0))::integer as read
+      from pg_stat_xact_user_tables where relname = 'artifacts'`;
+    const read = await transaction(app.deps.db, async (tx) => {
+      const before = await tx.one(counted);
+      const all = { flow_id: undefined, repo_ids: undefined };
+      expect(await listArtifacts(tx, org.id, all, { limit: 15, offset: 0 })).toHaveLength(1);
+      return (await tx.one(counted)).read - before.read;
+    });
+    expect(read).toBeLessThan(60 * 5);
   });
 
   it("lists artifacts once in each flow, newest first, in pages of 15 unless told otherwise", async () => {

@@ -134,7 +134,7 @@ function matches(alias: string, orgId: string, { flow_id, repo_ids }: ArtifactFi
 /**
  * Lists a page of artifacts, each once in its flow, by its newest report; newest first. Whether a report is the newest is
  * asked of each one on the way, not of all before, as the planner would be free to do with "not exists"; and "offset 0"
- * has all reports of the fingerprint looked up by it, and not those of the flow or the repo read in order until one fits.
+ * has the reports of the fingerprint looked up by it, newest first until one fits, and not those of the flow or the repo.
  */
 export function listArtifacts(
   db: Executor,
@@ -146,10 +146,10 @@ export function listArtifacts(
     select * from artifacts a
     where a.org_id = ${orgId} and ${matches("a", orgId, filter)} and a.id = (
       select newest.id from (
-        select id, flow_id, repo_id from artifacts where org_id = ${orgId} and fingerprint = a.fingerprint offset 0
+        select id, flow_id, repo_id from artifacts where org_id = ${orgId} and fingerprint = a.fingerprint
+        order by id desc offset 0
       ) newest
-      where newest.flow_id = a.flow_id and ${matches("newest", orgId, filter)}
-      order by newest.id desc limit 1)
+      where newest.flow_id = a.flow_id and ${matches("newest", orgId, filter)} limit 1)
     order by a.id desc limit ${page.limit}::bigint offset ${page.offset}::bigint`;
   return db.all(inFull(orgId, chosen));
 }
