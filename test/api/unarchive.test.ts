@@ -145,6 +145,18 @@ describe("PUT /flows/{org}/{flow}/unarchive", () => {
     expect((await org.reader.get(`/flows/${org.name}/web`)).json.name).toBe("web");
   });
 
+  it("takes it by the name it had, also where another flow had that before", async () => {
+    await putFlow(org.member, org.name, { name: "web", description: "archived" });
+    await archiveFlow("web");
+    await putFlow(org.member, org.name, { name: "web" });
+    await org.member.put(`/flows/${org.name}/web/rename`, { new_name: "shop" });
+    expect((await unarchiveFlow("web")).status).toBe(200);
+    expect((await org.reader.get(`/flows/${org.name}/web`)).json).toMatchObject({
+      name: "web",
+      description: "archived",
+    });
+  });
+
   it("gives the name to one of two who want it at the same moment", async () => {
     await putFlow(org.member, org.name, { name: "web", description: "old" });
     await archiveFlow("web");

@@ -253,7 +253,10 @@ export async function unarchiveFlow(
   let original = name;
   try {
     await recorded(deps, scope, async (tx, record) => {
-      const id = (await findFlowId(tx, orgId, name)) ?? (await findArchivedFlowId(tx, orgId, name));
+      const named = await findFlowId(tx, orgId, name);
+      // A name that another flow had before it was renamed is still that of the one that was archived under it.
+      const isOwnName = await isFlowNameTaken(tx, orgId, name);
+      const id = isOwnName ? named : ((await findArchivedFlowId(tx, orgId, name)) ?? named);
       if (id === undefined) throw flowNotFound(name, scope.org);
       const flow = await getFlowLocked(tx, orgId, id);
       if (flow.original_name === null) return;
