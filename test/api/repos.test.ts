@@ -186,6 +186,7 @@ describe("GET /repos/{org}", () => {
     await report(org, "acme/api", { namespace_path: ["acme", "shop"] });
     await report(org, "other/api", { namespace_path: ["other"] });
     await report(org, "bare", { id: null, provider: null, url: "x" });
+    await report(org, "Ärzte/App", { namespace_path: ["Ärzte"] });
     await tag(org, "acme/api", { team: "shop", tier: "1" });
     await tag(org, "other/api", { team: "a:b" });
     for (const [query, found] of Object.entries({
@@ -193,6 +194,8 @@ describe("GET /repos/{org}", () => {
       "name=api": [],
       "search=API": ["acme/api", "other/api"],
       "search=web_": ["acme/Web_1"],
+      "search=%C3%A4RZTE": ["Ärzte/App"],
+      "search=%C3%84rzte": ["Ärzte/App"],
       "search=e%25": [],
       "search=%5C": [],
       "provider=github": ["acme/Web_1"],

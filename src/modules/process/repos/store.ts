@@ -31,7 +31,8 @@ function conditions(orgId: string, filter: RepoListFilter): Sql {
   const all = [sql`r.org_id = ${orgId}`];
   if (filter.name !== undefined) all.push(sql`r.name = ${filter.name}`);
   if (filter.search !== undefined)
-    all.push(sql`lower(r.name) like lower(${containsPattern(filter.search)}::text)`);
+    // The column compares by code point, and that collation knows no letters beyond ASCII.
+    all.push(sql`lower(r.name collate "default") like lower(${containsPattern(filter.search)}::text)`);
   if (filter.provider !== undefined) all.push(sql`r.provider = ${filter.provider}`);
   if (filter.repo_id !== undefined) all.push(sql`r.repo_id = ${filter.repo_id}`);
   if (filter.vcs_instance !== undefined) all.push(sql`r.vcs_instance = ${filter.vcs_instance}`);
