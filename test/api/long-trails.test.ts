@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+
 import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { listTrailEvents } from "../../src/modules/process/trails/event-store.ts";
@@ -30,6 +32,15 @@ async function attest(at: number): Promise<number> {
   return (await org.member.request("POST", path, { parts })).status;
 }
 
+/** Reads a trail, and compares it with what a short one is read by. @returns the number of its parts. */
+async function readParts(name: string): Promise<number> {
+  const trail = await getTrail(app.deps, org, { flow_name: "ci", trail_name: name });
+  const parts: unknown[][] = [];
+  for await (const part of trail.events()) parts.push(part);
+  expect(parts.flat()).toEqual(await listTrailEvents(app.deps.db, org.id, trail.row.id));
+  return parts.length;
+}
+
 it("shows everything that happened on a long trail in its order, as on a short one", async () => {
   await putFlow(org.member, org.name, { name: "ci" });
   await putTrail(org.member, `${org.name}/ci`, { name: "run" });
@@ -43,11 +54,7 @@ it("shows everything that happened on a long trail in its order, as on a short o
     const statuses = await Promise.all(Array.from({ length: 20 }, (_, more) => attest(at + more)));
     expect(new Set(statuses)).toEqual(new Set([201]));
   }
-  const trail = await getTrail(app.deps, org, { flow_name: "ci", trail_name: "run" });
-  const parts: unknown[][] = [];
-  for await (const part of trail.events()) parts.push(part);
-  expect(parts.length).toBeGreaterThan(1);
-  expect(parts.flat()).toEqual(await listTrailEvents(app.deps.db, org.id, trail.row.id));
+  expect(await readParts("run")).toBeGreaterThan(1);
   const shown = (await org.reader.get(`/trails/${org.name}/ci/run`)).json;
   expect(shown.events).toHaveLength(reports + 2 + Math.ceil(reports / 3));
   const kinds = new Set(
@@ -70,4 +77,22 @@ it("packs a long trail as it is read", async () => {
   const begin = answer.text.indexOf('{"name":"run"');
   const text = answer.text.slice(begin, answer.text.indexOf("\n\0", begin));
   expect(JSON.parse(text)).toEqual((await org.reader.get(`/trails/${org.name}/ci/run`)).json);
+});
+
+it("reads a trail in parts that is long by what ran, or by changes that are large", async () => {
+  const flow = `${org.name}/ci`;
+  await putTrail(org.member, flow, { name: "ran" });
+  await app.deps.db.pool.query(
+    `insert into trail_events (org_id, trail_id, id, occurred_at, type, environment_name, snapshot_index, replica_number)
+     select org_id, id, gen_random_uuid(), to_timestamp(1000 + at), 'artifact_started_running', 'prod', at, 1
+     from trails, generate_series(1, $2::integer) at where org_id = $1 and name = 'ran'`,
+    [org.id, reports],
+  );
+  expect(await readParts("ran")).toBeGreaterThan(1);
+  for (let at = 0; at < 3; at += 1)
+    await putTrail(org.member, flow, {
+      name: "large",
+      user_data: { text: randomBytes(400_000).toString("base64") },
+    });
+  expect(await readParts("large")).toBeGreaterThan(1);
 });

@@ -62,15 +62,24 @@ function trailsOf(orgId: string): Sql {
     select ${columns} from ${judgedTrails} where t.org_id = ${orgId} and t.id = page.id offset 0) trail`;
 }
 
-/** Reports on a trail up to which all its events are read at once. */
-const fewReports = 500;
+/** Reports on a trail, and events of its own, up to which all its events are read at once. */
+const fewRows = 500;
 
-/** Tests whether the trail `t` has at least that many rows in a table. */
-function hasMany(orgId: string, table: "artifacts" | "attestations"): Sql {
-  const few = constant(fewReports);
-  return sql`(select count(*) from (
-    select from ${identifier(table)} where org_id = ${orgId} and trail_id = t.id limit ${few}) counted
-  ) = ${few}`;
+/** Bytes up to which they are, as they are stored: unpacked they may be a hundred times as many. */
+const fewBytes = 1024 * 1024;
+
+/** What events take of a row, about: the texts that may be large, and what each artifact has that an attestation is for. */
+const eventBytes = {
+  artifacts: sql`pg_column_size(git_commit_info)`,
+  attestations: sql`coalesce(pg_column_size(git_commit_info), 0) + 400 * coalesce(cardinality(target_artifacts), 0)`,
+  trail_events: sql`pg_column_size(change)`,
+};
+
+/** Tests whether the trail `t` has at least that many rows in a table, or bytes in them. */
+function hasMany(orgId: string, table: keyof typeof eventBytes): Sql {
+  return sql`(select count(*) = ${constant(fewRows)} or coalesce(sum(bytes), 0) > ${constant(fewBytes)} from (
+    select ${eventBytes[table]} as bytes from ${identifier(table)}
+    where org_id = ${orgId} and trail_id = t.id limit ${constant(fewRows)}) counted)`;
 }
 
 const foundTrail = {
@@ -89,7 +98,8 @@ export function findTrail(
   key: { flow_id: string; name: string },
 ): Promise<FoundTrail | undefined> {
   return db.first(query("find-trail", foundTrail)`
-    select ${columns}, ${hasMany(orgId, "attestations")} or ${hasMany(orgId, "artifacts")} as is_long from ${judgedTrails}
+    select ${columns}, ${hasMany(orgId, "attestations")} or ${hasMany(orgId, "artifacts")}
+      or ${hasMany(orgId, "trail_events")} as is_long from ${judgedTrails}
     where t.org_id = ${orgId} and t.flow_id = ${key.flow_id} and t.name = ${key.name}`);
 }
 
