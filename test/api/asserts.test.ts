@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { findEnvironmentCase, findPolicyCase } from "../../src/modules/views/asserts/store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
@@ -267,6 +268,30 @@ describe("by named policies", () => {
       context: { for_control: "C-1", trail_name: "run" },
     });
   });
+});
+
+it("reads the last of those attestations that no rule tells apart, however many a trail has", async () => {
+  const org = await withArtifact();
+  await createEnvironment(org, "prod", { type: "server" });
+  for (const is_compliant of [false, true, false, true]) await attestAll(org, "web-ci", is_compliant);
+  await attest(org.member, { org: org.name }, "junit", {
+    attestation_name: "unit",
+    artifact_fingerprint: web,
+    junit_results: [],
+  });
+  const subject = { fingerprint: web, flow_name: null };
+  const { db } = app.deps;
+  for (const { facts } of [
+    await findEnvironmentCase(db, org.id, subject, "prod"),
+    await findPolicyCase(db, org.id, subject, []),
+  ])
+    expect(facts.map(({ attestations }) => attestations)).toEqual([
+      [
+        { name: "review", type: "generic", is_compliant: true, control: null },
+        { name: "unit", type: "generic", is_compliant: true, control: null },
+        { name: "unit", type: "junit", is_compliant: true, control: null },
+      ],
+    ]);
 });
 
 describe("refusals", () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { mostEnvironments } from "../../src/modules/views/provenance/store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
@@ -163,6 +164,26 @@ describe("GET /provenance/{org}/{fingerprint}", () => {
     expect(running.nodes[0]?.html_url).toBe(`http://waybill.test/${org.name}/artifacts/${fingerprint}`);
     await reportServer(org, "prod", []);
     expect((await picture(org)).shown).toEqual(["artifact nginx:1 null"]);
+  });
+
+  it("draws an environment once, and is not full of what runs under many names or in archived ones", async () => {
+    const org = await app.org();
+    const many = Array.from({ length: mostEnvironments + 1 }, (_, at) => ({
+      name: `web:${at}`,
+      fingerprint,
+    }));
+    for (const [name, running] of [
+      ["gone", many],
+      ["busy", many],
+      ["prod", many.slice(0, 1)],
+    ] as const) {
+      await createEnvironment(org, name, { type: "server" });
+      expect((await reportServer(org, name, [...running])).status).toBe(201);
+    }
+    expect((await org.member.put(`/environments/${org.name}/gone/archive`)).status).toBe(200);
+    const { shown, truncated } = await picture(org);
+    expect(shown).toEqual(["artifact web:0 null", "environment busy null", "environment prod null"]);
+    expect(truncated).toBe(false);
   });
 
   it("asks three things of the database, whatever there is", async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
-import { createEnvironment } from "../support/environments.ts";
+import { createEnvironment, listedNames } from "../support/environments.ts";
 import { reportServer } from "../support/snapshots.ts";
 
 let app: TestApp;
@@ -139,6 +139,28 @@ describe("search", () => {
       },
     ]);
     expect(events(artifacts[0])).toEqual(["Started running in prod#1 environment"]);
+  });
+
+  it("finds nothing running in archived environments, where it stays in what was", async () => {
+    const org = await app.org();
+    for (const name of ["prod", "stage"]) await createEnvironment(org, name, { type: "server" });
+    for (const [name, member] of [
+      ["all", "prod"],
+      ["rest", "stage"],
+    ] as const)
+      await createEnvironment(org, name, { type: "logical", included_environments: [member] });
+    for (const name of ["prod", "stage"]) await reportServer(org, name, ["web"]);
+    for (const name of ["prod", "rest"])
+      expect((await org.member.put(`/environments/${org.name}/${name}/archive`)).status).toBe(200);
+    const places = async () => {
+      const [artifact] = (await find(org, web)).artifacts;
+      return [artifact.running_in, artifact.exited_from];
+    };
+    const archived = await listedNames(org.reader, org, "?archived=true");
+    expect(await places()).toEqual([["stage"], expect.arrayContaining([...archived, "all"])]);
+    const [prod] = archived;
+    expect((await org.member.put(`/environments/${org.name}/${prod}/unarchive`)).status).toBe(200);
+    expect((await places())[0]).toEqual(["prod", "stage"]);
   });
 
   it("refuses what is no beginning, and says when there is nothing", async () => {

@@ -73,14 +73,18 @@ function subjectOf(orgId: string, { fingerprint, flow_name }: AssertSubject): Su
 }
 
 /**
- * Writes the attestations that count for the artifact `known`. "offset 0", and "limit 1" below, keep the planner from
- * reading all of the organization, as in the facts of snapshots.
+ * Writes the attestations that count for the artifact `known`: of those that no rule can tell apart the last one. A trail may
+ * have very many. "offset 0", and "limit 1" below, keep the planner from reading all of the organization, as in the facts of
+ * snapshots.
  */
 const attestations = (org: Parameter): Sql => sql`(
-    select coalesce(json_agg(json_build_object('name', a.name, 'type', a.type, 'is_compliant', a.is_compliant,
-      'control', a.control_identifier) order by a.id), '[]')
-    from (select * from attestations where org_id = ${org}::uuid and trail_id = known.trail_id offset 0) a
-    where ${countsForArtifact("a", "known")})`;
+    select coalesce(json_agg(json_build_object('name', last.name, 'type', last.type, 'is_compliant', last.is_compliant,
+      'control', last.control_identifier) order by last.id), '[]')
+    from (
+      select distinct on (a.name, a.type, a.control_identifier) a.id, a.name, a.type, a.is_compliant, a.control_identifier
+      from (select * from attestations where org_id = ${org}::uuid and trail_id = known.trail_id offset 0) a
+      where ${countsForArtifact("a", "known")}
+      order by a.name, a.type, a.control_identifier, a.id desc) last)`;
 
 /**
  * Writes what flows know of the artifact, as a JSON array of `AssertFactRow`, the flow that knew it first at first.

@@ -144,7 +144,7 @@ const stay = {
   snapshot_index: integer,
   has_exited: boolean,
   timestamp,
-  /** Whether it runs there now. */
+  /** Whether it runs there now; never in an archived environment. */
   is_running: boolean,
 };
 
@@ -163,7 +163,7 @@ export function listStays(
     select found.* from (
       select s.fingerprint, s.name, e.name as environment_name, s.first_index as snapshot_index,
         s.type = 'exited' as has_exited, s.created_at as timestamp,
-        case when e.type = 'logical' then exists (
+        not e.archived and case when e.type = 'logical' then exists (
           select from snapshot_artifacts now where now.org_id = ${org}::uuid and ${hasValue(org, "now", "fingerprint", sql`s.fingerprint`)}
             and now.last_index is null and now.environment_id = s.environment_id)
         else exists (

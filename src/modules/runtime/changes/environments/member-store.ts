@@ -1,6 +1,6 @@
 import type { Tx } from "../../../../db/connect.ts";
-import { uuid } from "../../../../db/row.ts";
-import { moment, query, sql } from "../../../../db/sql.ts";
+import { text, uuid } from "../../../../db/row.ts";
+import { moment, param, query, sql } from "../../../../db/sql.ts";
 import type { Timestamp } from "../../../../lib/clock.ts";
 
 /** Lists the ids of a logical environment's members, in order. */
@@ -33,11 +33,17 @@ export async function updateMembers(
     from unnest(${memberIds}::uuid[]) with ordinality as member (id, position)`);
 }
 
-/** Takes an environment out of every logical one. @returns the ids of those. */
-export async function deleteMemberEverywhere(tx: Tx, orgId: string, memberId: string): Promise<string[]> {
-  const rows = await tx.all(query({ logical_id: uuid })`
-    delete from environment_members where org_id = ${orgId} and member_id = ${memberId} returning logical_id`);
-  return rows.map(({ logical_id }) => logical_id);
+/** Takes an environment out of every logical one. @returns those. */
+export function deleteMemberEverywhere(
+  tx: Tx,
+  orgId: string,
+  memberId: string,
+): Promise<{ id: string; name: string }[]> {
+  const org = param(orgId);
+  return tx.all(query({ id: uuid, name: text })`
+    delete from environment_members m using environments g
+    where m.org_id = ${org}::uuid and m.member_id = ${memberId} and g.org_id = ${org}::uuid and g.id = m.logical_id
+    returning g.id, g.name`);
 }
 
 /** Lists the ids of the logical environments that include this one. */

@@ -295,10 +295,12 @@ export async function archiveEnvironment(deps: Deps, scope: OrgScope, name: stri
     const archived_name = await freeArchivedName(tx, org.id, environment.name, at);
     await updateEnvironmentArchived(tx, org.id, { ...environment, archived_name, by: actor, at });
     const groups = await deleteMemberEverywhere(tx, org.id, environment.id);
-    await updateLogicalModified(tx, org.id, groups, at);
-    await reevaluate(deps, tx, org, { environmentIds: groups, cause: "members", isLess: true });
+    const groupIds = groups.map(({ id }) => id);
+    await updateLogicalModified(tx, org.id, groupIds, at);
+    await reevaluate(deps, tx, org, { environmentIds: groupIds, cause: "members", isLess: true });
     await forgetEnvironment(tx, org.id, environment.id);
     record(auditType, environment.name);
+    for (const group of groups) record(auditType, group.name);
   });
 }
 

@@ -8,7 +8,7 @@ import { controlsOf } from "../../../../domain/policy/parse.ts";
 import type { Org, OrgScope } from "../../../../domain/principal.ts";
 import { sha256 } from "../../../../lib/hash.ts";
 import { showPath } from "../../../../lib/yaml-format.ts";
-import { recorded } from "../../../kernel/audit/service.ts";
+import { recorded, type Recorder } from "../../../kernel/audit/service.ts";
 import type { Deps } from "../../../kernel/deps.ts";
 import { listKnownControls } from "../../../process/controls/service.ts";
 import { lockAll } from "../../environments/service.ts";
@@ -83,6 +83,7 @@ function textOf(file: PolicyFile): NewText {
 /** A write to one policy. */
 interface Writing {
   tx: Tx;
+  record: Recorder;
   org: Org;
   author: Authorship;
   input: PolicyInput;
@@ -143,26 +144,33 @@ async function changePolicy(deps: Deps, writing: Writing, policy: PolicyRow) {
   return { changed: events.length > 0, newVersion: text !== undefined };
 }
 
+/** An environment that a policy is attached to. */
+interface Consumer {
+  id: string;
+  name: string;
+}
+
 /** Locks the environments that are going to be judged in this transaction, before the policy, as attaching does. */
-async function lockConsumers({ tx, org, input }: Writing, policy: PolicyRow): Promise<Set<string>> {
-  if (newTextOf(input, policy) === undefined) return new Set();
+async function lockConsumers({ tx, org, input }: Writing, policy: PolicyRow): Promise<Consumer[]> {
+  if (newTextOf(input, policy) === undefined) return [];
   const ids = await listConsumingIds(tx, org.id, policy.id);
-  if (ids.length > judgedAtOnce) return new Set();
-  return new Set((await lockAll(tx, org, ids)).map(({ id }) => id));
+  return ids.length > judgedAtOnce ? [] : lockAll(tx, org, ids);
 }
 
 async function judgeConsumers(
   deps: Deps,
-  { tx, org }: Writing,
+  { tx, org, record }: Writing,
   policy: PolicyRow,
-  locked: ReadonlySet<string>,
+  locked: readonly Consumer[],
 ): Promise<void> {
   const ids = await listConsumingIds(tx, org.id, policy.id);
   const sizes = await requireRecordedJudgeable(tx, org, ids);
   const evaluations = sizes.reduce((sum, size) => sum + size.evaluations, 0);
   const isShort = evaluations <= judgingLimits.evaluations;
-  const environmentIds = ids.filter((id) => isShort && locked.has(id));
-  if (environmentIds.length > 0) await reevaluate(deps, tx, org, { environmentIds, cause: "policy" });
+  const judged = locked.filter(({ id }) => isShort && ids.includes(id));
+  const environmentIds = judged.map(({ id }) => id);
+  await reevaluate(deps, tx, org, { environmentIds, cause: "policy" });
+  for (const { name } of judged) record("environment", name);
   await queueReevaluation(
     tx,
     org,
@@ -170,15 +178,15 @@ async function judgeConsumers(
   );
 }
 
-async function updateExisting(deps: Deps, writing: Writing, found: PolicyRow): Promise<boolean> {
-  const { tx, org } = writing;
+async function updateExisting(deps: Deps, writing: Writing, found: PolicyRow): Promise<void> {
+  const { tx, org, record } = writing;
   const locked = await lockConsumers(writing, found);
   const policy = await lockPolicy(tx, org.id, found.name);
   if (policy === undefined)
     throw new AppError("conflict", `Policy '${found.name}' is being changed, try again`);
   const { changed, newVersion } = await changePolicy(deps, writing, policy);
+  if (changed) record("policy", policy.name);
   if (newVersion) await judgeConsumers(deps, writing, policy, locked);
-  return changed;
 }
 
 /**
@@ -191,7 +199,7 @@ async function updateExisting(deps: Deps, writing: Writing, found: PolicyRow): P
 export function putPolicy(deps: Deps, scope: OrgScope, input: PolicyInput): Promise<"created" | "updated"> {
   const { org, actor } = scope;
   return recorded(deps, scope, async (tx, record) => {
-    const writing = { tx, org, author: { at: deps.clock.now(), by: actor.name }, input };
+    const writing = { tx, record, org, author: { at: deps.clock.now(), by: actor.name }, input };
     let found = await findPolicy(tx, org.id, input.name);
     if (found === undefined) {
       if (await createPolicy(deps, writing)) {
@@ -202,7 +210,7 @@ export function putPolicy(deps: Deps, scope: OrgScope, input: PolicyInput): Prom
     }
     if (found === undefined)
       throw new AppError("conflict", `Policy '${input.name}' is being created, try again`);
-    if (await updateExisting(deps, writing, found)) record("policy", input.name);
+    await updateExisting(deps, writing, found);
     return "updated";
   });
 }
