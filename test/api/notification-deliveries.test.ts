@@ -7,6 +7,7 @@ import { type Notified, startNotified } from "../support/notified.ts";
 import { runPendingJobs } from "../support/jobs.ts";
 import { deliveriesOf, happen, inProd, type Json } from "../support/notifications.ts";
 import { isGenuine } from "../support/receiver.ts";
+import { statementsOf } from "../support/statements.ts";
 
 let notified: Notified;
 let app: Notified["app"];
@@ -138,6 +139,30 @@ describe("the log of an action's deliveries", () => {
     app.clock.advance(2 * 86_400);
     await cleanDeliveries(app.deps);
     expect((await deliveriesOf(org)).map(({ status }) => status)).toEqual(["waiting"]);
+  });
+
+  it("forgets a thousand at a time, in every organization", async () => {
+    const orgs = [await watched(), await watched()];
+    const { pool } = app.deps.db;
+    for (const org of orgs) {
+      await happenTimes(org, 1);
+      await pool.query(
+        `insert into notification_deliveries (org_id, id, action_number, target_position, target_type, occurrence, status,
+           created_at)
+         select d.org_id, old.id, d.action_number, d.target_position, d.target_type, d.occurrence, 'delivered',
+           to_timestamp($3)
+         from notification_deliveries d, unnest($2::uuid[]) as old (id) where d.org_id = $1`,
+        [org.id, Array.from({ length: 2500 }, () => app.deps.ids.next()), app.clock.now() - 31 * 86_400],
+      );
+    }
+    await runPendingJobs(app);
+    const { rows } = await pool.query<{ count: string }>("select count(*) from organizations");
+    const statements = await statementsOf(app, () => cleanDeliveries(app.deps));
+    const deletions = statements.filter((text) => text.includes("delete from notification_deliveries"));
+    // One for each organization, and two more for those that have so much.
+    expect(deletions).toHaveLength(Number(rows[0]!.count) + 4);
+    for (const org of orgs)
+      expect((await deliveriesOf(org)).map(({ status }) => status)).toEqual(["delivered"]);
   });
 });
 

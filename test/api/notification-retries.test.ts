@@ -1,3 +1,5 @@
+import { setTimeout as later } from "node:timers/promises";
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { deliver } from "../../src/modules/notices/notifications/deliver-service.ts";
@@ -27,6 +29,15 @@ describe("a target that fails", () => {
     const { is_failing, last_success_timestamp, last_failure_timestamp } = json;
     return { is_failing, last_success_timestamp, last_failure_timestamp };
   };
+  const fresh = { is_failing: false, last_success_timestamp: null, last_failure_timestamp: null };
+
+  /** Gives the action one target at another address. */
+  async function mend(org: TestOrg, address: string): Promise<void> {
+    const path = `/organizations/${org.name}/environments_notifications/1`;
+    const { name, environments, triggers } = (await org.member.get(path)).json;
+    const body = { name, environments, triggers, type: "env", targets: [webhook(address)] };
+    expect((await org.member.put(path, body)).status).toBe(200);
+  }
 
   it("is tried again under the same id until it answers well, and the action shows it", async () => {
     const org = await watched();
@@ -164,18 +175,58 @@ describe("a target that fails", () => {
     receiver.answer(({ path }) => (path === "/wrong" ? 404 : 200));
     await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
     await runPendingJobs(app);
-    const { json: before } = await org.member.get(`/actions/${org.name}/1`);
-    expect(before.is_failing).toBe(true);
-    const path = `/organizations/${org.name}/environments_notifications/1`;
-    const { name, environments, triggers } = before;
-    const body = { name, environments, triggers, type: "env", targets: [webhook("/right")] };
-    expect((await org.member.put(path, body)).status).toBe(200);
-    expect((await org.member.get(path)).json).toMatchObject({
-      is_failing: false,
-      last_failure_timestamp: null,
-    });
+    expect((await state(org)).is_failing).toBe(true);
+    await mend(org, "/right");
+    expect(await state(org)).toEqual(fresh);
     await runAllAttempts(app, org);
     expect(receiver.received.map((request) => request.path)).toEqual(["/wrong", "/right"]);
+    expect(await deliveriesOf(org)).toMatchObject([{ status: "delivered", attempts: 2 }]);
+  });
+
+  it("is not to blame for an attempt at its former address that was under way when it was mended", async () => {
+    const org = await watched({ targets: [webhook("/wrong")] });
+    receiver.answer(async ({ path }) => {
+      if (path === "/right") return 200;
+      await mend(org, "/right");
+      return 404;
+    });
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    await runPendingJobs(app);
+    expect(await deliveriesOf(org)).toMatchObject([{ status: "waiting", response_status: 404 }]);
+    expect(await state(org)).toEqual(fresh);
+    await runAllAttempts(app, org);
+    expect(await state(org)).toMatchObject({ is_failing: false, last_failure_timestamp: null });
+    expect(await deliveriesOf(org)).toMatchObject([{ status: "delivered", attempts: 2 }]);
+  });
+
+  it("is not to blame for it either when it is mended while that is written down", async () => {
+    const org = await watched();
+    receiver.answer(() => 404);
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    const change = await app.deps.db.pool.connect();
+    try {
+      await change.query("begin");
+      await change.query("update actions set last_modified_at = now() where org_id = $1", [org.id]);
+      const work = runPendingJobs(app);
+      await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(1);
+      expect(await Promise.race([work, later(300, "waits")])).toBe("waits");
+      await change.query("commit");
+      await work;
+    } finally {
+      change.release();
+    }
+    expect(await deliveriesOf(org)).toMatchObject([{ status: "waiting", response_status: 404 }]);
+    expect(await state(org)).toEqual(fresh);
+  });
+
+  it("is not left alone because its former address did not answer", async () => {
+    const gone = await startReceiver();
+    await gone.stop();
+    const org = await watched({ targets: [{ type: "WEBHOOK", webhook: gone.url }] });
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    await runPendingJobs(app);
+    await mend(org, "/right");
+    await runAllAttempts(app, org);
     expect(await deliveriesOf(org)).toMatchObject([{ status: "delivered", attempts: 2 }]);
   });
 });

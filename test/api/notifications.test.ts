@@ -83,10 +83,10 @@ describe("what happens in an environment", () => {
     expect(ids).toHaveLength(3);
   });
 
-  it("costs one statement when nobody listens, two when somebody does, however much it is", async () => {
+  it("costs one statement when nobody listens, and one more for each thousand or megabyte to tell", async () => {
     const org = await watched();
-    const tell = async (trigger: string, times: number): Promise<number> => {
-      const occurrence = await inProd(app, org, trigger);
+    const tell = async (trigger: string, times: number, name = "web"): Promise<number> => {
+      const occurrence = await inProd(app, org, trigger, { artifact: { ...artifact, name } });
       const sent: string[] = [];
       await transaction(app.deps.db, (tx) =>
         notify(
@@ -99,7 +99,9 @@ describe("what happens in an environment", () => {
     };
     expect(await tell("ON_EXITED_ARTIFACT", 300)).toBe(1);
     expect(await tell("ON_COMPLIANT_ENV", 300)).toBe(2);
-    expect((await org.member.get(`/actions/${org.name}/1/deliveries`)).json.total_count).toBe(300);
+    expect(await tell("ON_COMPLIANT_ENV", 2001)).toBe(4);
+    expect(await tell("ON_COMPLIANT_ENV", 5, "x".repeat(400_000))).toBe(3);
+    expect((await org.member.get(`/actions/${org.name}/1/deliveries`)).json.total_count).toBe(2306);
     expect(await tell("ON_COMPLIANT_ENV", 0)).toBe(0);
   });
 

@@ -143,22 +143,30 @@ describe("an environment that is silent", () => {
     }
   });
 
-  it("is not noted when it cannot be told", async () => {
+  it("is not noted when it cannot be told, which keeps no other organization waiting", async () => {
     const org = await withReporter();
-    await watchSilence(org);
+    const other = await withReporter(1);
+    await setLimit(other, 300);
+    for (const each of [org, other]) await watchSilence(each);
     await pass(240);
     app.clock.advance(120);
     for (const statement of [
-      "create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$",
+      `create function refuse() returns trigger language plpgsql as $$ begin
+        if new.org_id = '${org.id}' then raise exception 'refused'; end if; return new; end $$`,
       "create trigger refuse before insert on notification_deliveries for each row execute function refuse()",
     ])
       await app.deps.db.pool.query(statement);
-    await expect(noticeSilence(app.deps)).rejects.toThrow("refused");
+    await noticeSilence(app.deps);
     expect((await silence(org)).gaps).toEqual([]);
+    expect(app.logged()).toContain("the silence of environments could not be noted");
+    expect((await silence(other)).gaps).toHaveLength(1);
+    expect(await deliveriesOf(other)).toHaveLength(1);
     await app.deps.db.pool.query("drop function refuse cascade");
     await noticeSilence(app.deps);
-    expect((await silence(org)).gaps).toHaveLength(1);
-    expect(await deliveriesOf(org)).toHaveLength(1);
+    for (const each of [org, other]) {
+      expect((await silence(each)).gaps).toHaveLength(1);
+      expect(await deliveriesOf(each)).toHaveLength(1);
+    }
   });
 
   it("was not silent while no server was there to report to", async () => {

@@ -26,7 +26,7 @@ export interface Receiver {
   url: string;
   received: ReceivedRequest[];
   /** How requests are answered from now on; 200 before. */
-  answer(choose: (request: ReceivedRequest) => ReceiverAnswer): void;
+  answer(choose: (request: ReceivedRequest) => ReceiverAnswer | Promise<ReceiverAnswer>): void;
   stop(): Promise<void>;
 }
 
@@ -48,14 +48,14 @@ function identification(identity: Identity): { cert: Buffer; key: Buffer } {
  * @param identity that it speaks TLS with; without it speaks none.
  */
 export async function startReceiver(identity?: Identity): Promise<Receiver> {
-  let choose: (request: ReceivedRequest) => ReceiverAnswer = () => 200;
+  let choose: (request: ReceivedRequest) => ReceiverAnswer | Promise<ReceiverAnswer> = () => 200;
   const received: ReceivedRequest[] = [];
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await text(request);
     const { method = "", url = "", headers } = request;
     const one = { method, path: url, headers, body, json: JSON.parse(body) as unknown };
     received.push(one);
-    const answer = choose(one);
+    const answer = await choose(one);
     if (answer === "never") return;
     if (typeof answer === "number") response.writeHead(answer).end("{}");
     else response.writeHead(answer.status, answer.headers).end();

@@ -17,7 +17,6 @@ export const acrossOrganizations: ReadonlyMap<string, string> = new Map([
   ["evidence-contents", "looks through stored files, which organizations share by content"],
   ["evidence-referred", "a file goes when no organization has its content any more"],
   ["expiring-keys", "every few minutes, for who watches the instance"],
-  ["old-deliveries", "once a day, whosever they are"],
   ["open-silences", "whenever the metrics are read, of all that are watched"],
   ["silent-organizations", "once a minute; what is then noted goes organization by organization"],
 ]);

@@ -10,6 +10,7 @@ import {
   deleteOldDeliveries,
   type DueDelivery,
   findDueDelivery,
+  listOrganizations,
   type Outcome,
   updateOutcome,
 } from "./delivery-store.ts";
@@ -92,8 +93,11 @@ async function settle(
   };
   if (!(await updateOutcome(tx, org_id, { id: delivery.id, before: delivery.attempts }, outcome)))
     return undefined;
-  const { action_number, target_position } = delivery;
-  await recordOutcome(tx, org_id, { action_number, position: target_position, succeeded, at });
+  const { action, action_number, target_position: position } = delivery;
+  if (action !== null) {
+    const { last_modified_at } = action;
+    await recordOutcome(tx, org_id, { action_number, last_modified_at, position, succeeded, at });
+  }
   if (delay === undefined) return succeeded ? "delivered" : "given_up";
   const next = { org_id, delivery_id: delivery.id, attempts };
   await enqueue(tx, deliverTask, next, { delay });
@@ -111,7 +115,8 @@ async function tryTarget(
   delivery: DueDelivery,
   attempt: Attempt,
 ): Promise<AttemptResult> {
-  const target = `${job.org_id} ${delivery.action_number} ${delivery.target_position}`;
+  const { action, action_number, target_position } = delivery;
+  const target = `${job.org_id} ${action_number} ${action?.last_modified_at} ${target_position}`;
   if (isPaused(deps, target)) return failure("The target did not answer others a moment ago");
   const result = await send(deps, attempt);
   recordAnswer(deps, target, result.succeeded || result.response_status !== null);
@@ -139,9 +144,26 @@ export async function deliver(deps: Deps, job: DeliverJob): Promise<void> {
     deliveryAttempts.inc({ target: delivery.target_type, outcome, ...orgs.of(delivery.org_name) });
 }
 
-/** Removes deliveries that were settled and queued more than 30 days ago. */
+/** Before the id of any delivery. */
+const beginning = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Removes deliveries that were settled and queued more than 30 days ago, of all organizations, some at a time. What was
+ * interrupted goes on the next time.
+ */
 export async function cleanDeliveries(deps: Deps): Promise<void> {
   const before = deps.clock.now() - retentionSeconds;
-  const removed = await transaction(deps.db, (tx) => deleteOldDeliveries(tx, before));
-  if (removed > 0) deps.log.info({ removed }, "old notification deliveries removed");
+  let count = 0;
+  for (const org of await listOrganizations(deps.db)) {
+    let after: string | null = beginning;
+    while (after !== null) {
+      const from: string = after;
+      const { removed, last } = await transaction(deps.db, (tx) =>
+        deleteOldDeliveries(tx, org, { after: from, before }),
+      );
+      count += removed;
+      after = last;
+    }
+  }
+  if (count > 0) deps.log.info({ removed: count }, "old notification deliveries removed");
 }

@@ -2,7 +2,7 @@ import { notificationStatuses } from "../../../contract/notifications.ts";
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { countRows } from "../../../db/count-rows.ts";
 import { bytes, integer, json, nullable, oneOf, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
-import { command, empty, moment, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { empty, moment, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { type OpenTarget, targetTypes } from "../../../domain/actions.ts";
 import type { OccurrenceRecord } from "../../../domain/notifications/occurrence.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
@@ -81,6 +81,7 @@ const dueDelivery = {
   org_name: text,
   /** Of the action as it is now, as are its secrets; null when it is gone. */
   targets: nullable(json<OpenTarget[]>()),
+  last_modified_at: nullable(timestamp),
   /** Null also when they were forgotten. */
   target_secrets: nullable(bytes),
   /** Of the organization's signing key; null when it was never replaced. */
@@ -93,10 +94,10 @@ type DueRow = RowOf<typeof dueDelivery>;
 /** A delivery about to be made. */
 export interface DueDelivery extends Omit<
   DueRow,
-  "targets" | "target_secrets" | "generation" | "rotated_at"
+  "targets" | "target_secrets" | "last_modified_at" | "generation" | "rotated_at"
 > {
   /** As it is now; null when it is gone. */
-  action: { targets: OpenTarget[]; target_secrets: Buffer | null } | null;
+  action: { targets: OpenTarget[]; target_secrets: Buffer | null; last_modified_at: Timestamp } | null;
   /** Of the organization's signing key. */
   key: { generation: number; rotated_at: Timestamp } | null;
 }
@@ -109,17 +110,18 @@ export async function findDueDelivery(
 ): Promise<DueDelivery | undefined> {
   const row = await db.first(query("notification-work", dueDelivery)`
     select d.id, d.action_number, d.target_position, d.target_type, d.occurrence, d.attempts, d.created_at,
-      o.name as org_name, a.targets, a.target_secrets, k.generation, k.rotated_at
+      o.name as org_name, a.targets, a.target_secrets, a.last_modified_at, k.generation, k.rotated_at
     from notification_deliveries as d
     join organizations as o on o.id = d.org_id
     left join actions as a on a.org_id = d.org_id and a.number = d.action_number
     left join notification_keys as k on k.org_id = d.org_id
     where d.org_id = ${orgId} and d.id = ${job.delivery_id} and d.status = 'waiting' and d.attempts = ${job.attempts}`);
   if (row === undefined) return undefined;
-  const { targets, target_secrets, generation, rotated_at, ...found } = row;
+  const { targets, target_secrets, last_modified_at, generation, rotated_at, ...found } = row;
   return {
     ...found,
-    action: targets === null ? null : { targets, target_secrets },
+    action:
+      targets === null || last_modified_at === null ? null : { targets, target_secrets, last_modified_at },
     key: generation === null || rotated_at === null ? null : { generation, rotated_at },
   };
 }
@@ -163,8 +165,38 @@ export function countWaiting(db: Executor): Promise<number> {
   return countRows(db, sql`graphile_worker.jobs where task_identifier = ${deliverTask}`);
 }
 
-/** Deletes settled deliveries of all organizations queued before a moment. @returns how many. */
-export function deleteOldDeliveries(tx: Tx, before: Timestamp): Promise<number> {
-  return tx.run(command("old-deliveries")`
-    delete from notification_deliveries where status <> 'waiting' and created_at < ${moment(before)}`);
+/** Lists all organizations. */
+export async function listOrganizations(db: Executor): Promise<string[]> {
+  const rows = await db.all(query({ id: uuid })`select id from organizations order by id`);
+  return rows.map(({ id }) => id);
+}
+
+/** Deliveries that are looked at in one transaction. */
+const lookedAtTogether = 1_000;
+
+const deletion = {
+  removed: integer,
+  /** The last one that was looked at; null when those after it are younger, or there are none. */
+  last: nullable(uuid),
+};
+
+/**
+ * Deletes settled deliveries that were queued before a moment, of some that come after one. Ids are in the order of time.
+ */
+export function deleteOldDeliveries(
+  tx: Tx,
+  orgId: string,
+  { after, before }: { after: string; before: Timestamp },
+): Promise<RowOf<typeof deletion>> {
+  return tx.one(query(deletion)`
+    with looked as materialized (
+      select id, status, created_at < ${moment(before)} as is_old from notification_deliveries
+      where org_id = ${orgId} and id > ${after} order by id limit ${lookedAtTogether}
+    ), gone as (
+      delete from notification_deliveries
+      where org_id = ${orgId} and id in (select id from looked where is_old and status <> 'waiting')
+      returning id
+    )
+    select (select count(*) from gone) as removed,
+      (select id from (select id, is_old from looked order by id offset ${lookedAtTogether - 1}) l where is_old) as last`);
 }

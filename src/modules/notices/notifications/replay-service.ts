@@ -4,7 +4,7 @@ import { wireId } from "../../../lib/ids.ts";
 import { recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { type DeliveryRow, findDelivery } from "./delivery-store.ts";
-import { insertDeliveries } from "./store.ts";
+import { insertDeliveries, type NewDelivery } from "./store.ts";
 
 /** Makes the 404 for an id that is none of the action's deliveries. */
 export function deliveryNotFound(org: Org, actionNumber: number, id: string): AppError {
@@ -31,7 +31,8 @@ export function replayDelivery(
     const at = deps.clock.now();
     const copy = { action_number, target_position, target_type, occurrence, replay_of: original.id };
     const id = deps.ids.next();
-    await insertDeliveries(tx, org.id, [{ ...copy, id, created_at: at }]);
+    const replay: NewDelivery = { ...copy, id, created_at: at };
+    await insertDeliveries(tx, org.id, [JSON.stringify(replay)]);
     record("notification_delivery", wireId(id));
     return {
       ...copy,

@@ -1,33 +1,36 @@
 import type { Tx } from "../../../db/connect.ts";
-import { integer, oneOf, type RowOf } from "../../../db/row.ts";
+import { integer, oneOf, type RowOf, text, uuid } from "../../../db/row.ts";
 import { command, query } from "../../../db/sql.ts";
 import { targetTypes, type TargetType } from "../../../domain/actions.ts";
 import type { Occurrence, OccurrenceRecord } from "../../../domain/notifications/occurrence.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 
-/** A target of an action that listens to one of the occurrences asked about. */
+/** A target of an action that listens to what is like one of the occurrences asked about. */
 const listener = {
-  /** Place of the occurrence in the list asked about. */
-  occurrence: integer,
+  trigger: text,
+  subject_id: uuid,
   action_number: integer,
   target_position: integer,
   target_type: oneOf(targetTypes),
 };
-type Listener = RowOf<typeof listener>;
+export type Listener = RowOf<typeof listener>;
 
-/** Lists who listens to occurrences: each target of each action with their trigger that watches their subject. */
+/**
+ * Lists who listens to occurrences: each target of each action with their trigger that watches their subject, once for all
+ * occurrences of the same trigger and subject.
+ */
 export function listListeners(
   tx: Tx,
   orgId: string,
   occurrences: readonly Occurrence[],
 ): Promise<Listener[]> {
-  const asked = JSON.stringify(
-    occurrences.map(({ trigger, subject }, occurrence) => ({ occurrence, trigger, ...subject })),
+  const asked = new Map(
+    occurrences.map(({ trigger, subject: { kind, id } }) => [`${trigger} ${id}`, { trigger, kind, id }]),
   );
   return tx.all(query("listeners", listener)`
-    select asked.occurrence, a.number as action_number, (target.position - 1)::integer as target_position,
+    select asked.trigger, asked.id as subject_id, a.number as action_number, (target.position - 1)::integer as target_position,
       target.value ->> 'type' as target_type
-    from jsonb_to_recordset(${asked}::jsonb) as asked (occurrence integer, trigger text, kind text, id uuid)
+    from jsonb_to_recordset(${JSON.stringify([...asked.values()])}::jsonb) as asked (trigger text, kind text, id uuid)
     cross join lateral (
       select action_number from action_environments
       where org_id = ${orgId} and environment_id = asked.id and asked.kind = 'environment'
@@ -36,7 +39,7 @@ export function listListeners(
     ) as watching
     join actions a on a.org_id = ${orgId} and a.number = watching.action_number and asked.trigger = any (a.triggers)
     cross join jsonb_array_elements(a.targets) with ordinality as target (value, position)
-    order by asked.occurrence, a.number, target.position`);
+    order by a.number, target.position`);
 }
 
 /** The job that makes one attempt at a delivery. */
@@ -61,15 +64,14 @@ export interface NewDelivery {
   replay_of: string | null;
 }
 
-/** Inserts deliveries, each with the job of its first attempt, in one statement. */
-export async function insertDeliveries(
-  tx: Tx,
-  orgId: string,
-  deliveries: readonly NewDelivery[],
-): Promise<void> {
+/**
+ * Inserts deliveries, each with the job of its first attempt, in one statement.
+ * @param deliveries each a `NewDelivery`, as JSON.
+ */
+export async function insertDeliveries(tx: Tx, orgId: string, deliveries: readonly string[]): Promise<void> {
   await tx.run(command("insert-deliveries")`
     with input as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(deliveries)}::jsonb) as i (id uuid, action_number integer,
+      select * from jsonb_to_recordset(${`[${deliveries.join(",")}]`}::jsonb) as i (id uuid, action_number integer,
         target_position integer, target_type text, occurrence jsonb, created_at float8, replay_of uuid)
     ), queued as (
       insert into notification_deliveries (org_id, id, action_number, target_position, target_type, occurrence,

@@ -228,7 +228,7 @@ async function judgeChunk(chunk: readonly DraftItem[], known: Known, writer: Rec
   }
 }
 
-/** Notifications that are queued in one statement. */
+/** Occurrences whose listeners are asked for together. */
 const toldTogether = 1000;
 
 /** Queues what actions want to be told of. */
