@@ -24,16 +24,19 @@ export function TagsCard({ org, kind, name, tags }: TagsCardProps) {
   const [key, setKey] = useState("");
   const [value, setValue] = useState("");
   const refused = useRefusal(org, operation);
-  const patch = useAction(operation, () => {
+  const add = useAction(operation, () => {
     setKey("");
     setValue("");
   });
+  const remove = useAction(operation);
+  const mayNotAdd = add.isPending ? "Under way" : refused;
+  const mayNotRemove = remove.isPending ? "Under way" : refused;
   const params = { org, resource_type: kind, resource_id: name };
   const all = Object.entries(tags);
   const input = { params, body: { set_tags: { [key]: value } } };
   const set = (event: FormEvent): void => {
     event.preventDefault();
-    if (refused === undefined) patch.mutate(input);
+    if (mayNotAdd === undefined) add.mutate(input);
   };
   return (
     <Card title="Tags">
@@ -47,14 +50,15 @@ export function TagsCard({ org, kind, name, tags }: TagsCardProps) {
                 look="quiet"
                 icon="close"
                 aria-label={`Remove tag ${tag}`}
-                refused={refused}
-                onClick={() => patch.mutate({ params, body: { remove_tags: [tag] } })}
+                refused={mayNotRemove}
+                onClick={() => remove.mutate({ params, body: { remove_tags: [tag] } })}
               />
             </li>
           ))}
         </ul>
+        {remove.error === null ? null : <ErrorNote failure={remove.error} />}
         <form className={styles["newTag"]} onSubmit={set}>
-          <Field label="New tag" wrong={wrongField(patch.error, key)}>
+          <Field label="New tag" wrong={wrongField(add.error, key)}>
             {(tie) => (
               <input {...tie} required value={key} onChange={(event) => setKey(event.target.value)} />
             )}
@@ -62,11 +66,11 @@ export function TagsCard({ org, kind, name, tags }: TagsCardProps) {
           <Field label="Value">
             {(tie) => <input {...tie} value={value} onChange={(event) => setValue(event.target.value)} />}
           </Field>
-          <Button type="submit" refused={refused}>
+          <Button type="submit" refused={mayNotAdd}>
             Set the tag
           </Button>
         </form>
-        {patch.error === null ? null : <ErrorNote failure={patch.error} />}
+        {add.error === null ? null : <ErrorNote failure={add.error} />}
         <Sent sends={key === "" ? [] : [sending(operation, input)]} />
       </Stack>
     </Card>

@@ -12,10 +12,15 @@ const kept = "version: 1\ntrail:\n  attestations:\n    - name: review\n      typ
 const written =
   "version: 1\ntrail:\n  artifacts:\n    - name: web\n      attestations:\n        - name: tests\n          type: junit\n";
 
-async function putFlow(org: OwnOrganization, name: string): Promise<void> {
+async function putFlow(
+  org: OwnOrganization,
+  name: string,
+  template = kept,
+  description = "The shop",
+): Promise<void> {
   const form = new FormData();
-  form.append("data_json", JSON.stringify({ name, description: "The shop", visibility: "private" }));
-  form.append("template_file", new Blob([kept]), "template.yml");
+  form.append("data_json", JSON.stringify({ name, description, visibility: "private" }));
+  form.append("template_file", new Blob([template]), "template.yml");
   await org.ask("PUT", `/flows/${org.name}/template_file`, form);
 }
 
@@ -72,6 +77,60 @@ describe.skipIf(!hasBrowser)("the template of a flow", { timeout: 90_000 }, () =
     await page.reload();
     await needs.getByRole("heading", { name: "Artifact web", exact: true }).waitFor();
     expect(await page.getByRole("textbox", { name: "Template, YAML" }).innerText()).toContain("- name: web");
+    expect(complaints).toEqual([]);
+  });
+
+  it("stays as it is written while somebody else saves another, which is shown to those who write nothing", async () => {
+    const { page, complaints } = await site.open();
+    const editor = page.getByRole("textbox", { name: "Template, YAML" });
+    const others = (name: string): Promise<void> =>
+      putFlow(org, "shop-ci", kept.replace("review", name), `Asks for ${name}`);
+    await page.goto(`/${org.name}/flows/shop-ci/template`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.locator(".cm-editor").waitFor();
+    await others("approval");
+    await editor.getByText("- name: approval").waitFor();
+    await page.getByRole("button", { name: "Save… (Nothing was changed)" }).waitFor();
+    await write(page, written);
+    await others("audit");
+    await page.getByText("Asks for audit").waitFor();
+    expect(await editor.innerText()).toContain("- name: web");
+    await page.getByRole("button", { name: "Save…", exact: true }).click();
+    await page.getByRole("table", { name: "What changes" }).getByText("- name: audit").waitFor();
+    await page.getByRole("button", { name: "Save the template" }).click();
+    await page.getByRole("button", { name: "Save… (Nothing was changed)" }).waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    // What is written after that is no less guarded, and who takes it back is shown what others save.
+    await write(page, kept);
+    await page.getByRole("link", { name: "Statistics" }).click();
+    await page.getByRole("button", { name: "Stay" }).click();
+    await page.getByRole("button", { name: "Take back all changes" }).click();
+    await editor.getByText("- name: web").waitFor();
+    await others("scan");
+    await editor.getByText("- name: scan").waitFor();
+    await page.getByRole("link", { name: "Statistics" }).click();
+    await page.waitForURL(/\/statistics/);
+    expect(complaints).toEqual([]);
+  });
+
+  it("is not taken along to another flow with the same template", async () => {
+    const { page, complaints } = await site.open();
+    const editor = page.getByRole("textbox", { name: "Template, YAML" });
+    await page.goto(`/${org.name}/flows/shop-ci/template`);
+    await editor.waitFor();
+    const start = await page.evaluate<number>("history.length");
+    await page.getByRole("navigation", { name: "Breadcrumbs" }).getByRole("link", { name: "Flows" }).click();
+    await page.getByRole("link", { name: "plain-ci", exact: true }).click();
+    await page.getByRole("heading", { name: "plain-ci", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "Template", exact: true }).click();
+    await page.locator(".cm-editor").waitFor();
+    await write(page, written);
+    // As one does in the menu of the browser's button.
+    await page.evaluate(`history.go(${start} - history.length)`);
+    await page.getByRole("button", { name: "Leave", exact: true }).click();
+    await page.getByRole("heading", { name: "shop-ci", level: 1 }).waitFor();
+    await page.getByRole("button", { name: "Save… (Nothing was changed)" }).waitFor();
+    expect(await editor.innerText()).toContain("- name: review");
     expect(complaints).toEqual([]);
   });
 

@@ -50,6 +50,7 @@ function Description({ environment }: { environment: Environment }) {
 
 const minute = 60;
 
+/** @param limit what is set, in seconds; null while it is learned. */
 function SilenceForm({ limit }: { limit: number | null }) {
   const { org, env } = route.useParams();
   const [minutes, setMinutes] = useState(limit === null ? "" : String(limit / minute));
@@ -90,19 +91,22 @@ function Silence() {
   return (
     <Card title="Silence">
       <Loaded query={query}>
-        {({ usual_interval_seconds: usual, limit_seconds: limit, limit_source: source }) => (
-          <>
-            <p className={styles["lead"]}>
-              {usual === null
-                ? "Too few reports came to know its rhythm."
-                : `It is reported on every ${duration(Math.max(1, usual))}.`}{" "}
-              {limit === null
-                ? "No silence is too long yet."
-                : `A silence of more than ${duration(limit)} is told${source === "set" ? ", as was set here" : ", as was learned"}.`}
-            </p>
-            <SilenceForm key={`${source} ${limit}`} limit={source === "set" ? limit : null} />
-          </>
-        )}
+        {({ usual_interval_seconds: usual, limit_seconds: limit, limit_source: source }) => {
+          const set = source === "set" ? limit : null;
+          return (
+            <>
+              <p className={styles["lead"]}>
+                {usual === null
+                  ? "Too few reports came to know its rhythm."
+                  : `It is reported on every ${duration(Math.max(1, usual))}.`}{" "}
+                {limit === null
+                  ? "No silence is too long yet."
+                  : `A silence of more than ${duration(limit)} is told${source === "set" ? ", as was set here" : ", as was learned"}.`}
+              </p>
+              <SilenceForm key={set} limit={set} />
+            </>
+          );
+        }}
       </Loaded>
     </Card>
   );
@@ -116,7 +120,7 @@ export function Settings() {
     <EnvironmentPage org={org} env={env} current="/$org/environments/$env/settings">
       <Loaded query={query}>
         {(environment) => (
-          <div>
+          <div key={env}>
             <div className={styles["narrow"]}>
               <Stack>
                 <Description key={environment.description} environment={environment} />

@@ -105,7 +105,10 @@ function Preview({ template, kept, isOld }: PreviewProps) {
 }
 
 function Editor({ org, flow }: { org: string; flow: Flow }) {
-  const [text, write] = useState(flow.template);
+  const [written, write] = useState<string>();
+  const text = written ?? flow.template;
+  // What is kept is shown as it changes, until something else is written.
+  if (written === flow.template) write(undefined);
   const [isSaving, save] = useState(false);
   const isSaved = useRef(false);
   const { check, template, isOld } = useTemplate(org, text);
@@ -118,12 +121,15 @@ function Editor({ org, flow }: { org: string; flow: Flow }) {
       <Writing
         label="Template, YAML"
         text={text}
-        onWrite={write}
+        onWrite={(changed) => {
+          isSaved.current = false;
+          write(changed);
+        }}
         check={check}
         right="A template without mistakes"
         tools={
           text === flow.template ? null : (
-            <Button look="quiet" onClick={() => write(flow.template)}>
+            <Button look="quiet" onClick={() => write(undefined)}>
               Take back all changes
             </Button>
           )
@@ -174,7 +180,7 @@ function Shown({ org, flow }: { org: string; flow: Flow }) {
   const { isPending } = useQuery(organizationsQuery);
   if (isPending) return <div className={styles["room"]} aria-busy="true" />;
   if (refused !== undefined) return <ReadOnly flow={flow} refused={refused} />;
-  return <Editor key={flow.template} org={org} flow={flow} />;
+  return <Editor org={org} flow={flow} />;
 }
 
 /** The template of a flow: which evidence its trails need. */
@@ -185,7 +191,7 @@ export function FlowTemplate() {
     <>
       <FlowHead org={org} flow={flow} current="/$org/flows/$flow/template" />
       <Loaded query={query} waiting={<div className={styles["room"]} aria-busy="true" />}>
-        {(found) => <Shown org={org} flow={found} />}
+        {(found) => <Shown key={flow} org={org} flow={found} />}
       </Loaded>
     </>
   );

@@ -1,0 +1,146 @@
+import type { Page } from "playwright-core";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+
+import { hasBrowser } from "../../support/browser.ts";
+import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
+import { holdAnswers, patient, tab } from "../../support/web-page.ts";
+import { openSite, type WebSite } from "../../support/web.ts";
+
+const description = (page: Page) => page.getByLabel("What this environment is for");
+const minutes = (page: Page) => page.getByLabel("Longest silence, in minutes");
+const newTag = (page: Page) => page.getByLabel("New tag");
+
+/**
+ * Opens the settings of one thing after those of another, writes in them, and goes back to the first at once, as one does in the menu of
+ * the browser's button.
+ * @param list what the list is called that leads from one to the other.
+ */
+async function writeAndGoBack(page: Page, list: string, name: string, write: () => Promise<void>) {
+  const start = await page.evaluate<number>("history.length");
+  const crumbs = page.getByRole("navigation", { name: "Breadcrumbs" });
+  await crumbs.getByRole("link", { name: list, exact: true }).click();
+  await page.getByRole("link", { name, exact: true }).click();
+  await page.getByRole("heading", { name, level: 1 }).waitFor();
+  await tab(page, "Settings").click();
+  await write();
+  await page.evaluate(`history.go(${start} - history.length)`);
+}
+
+describe.skipIf(!hasBrowser)("settings that are not saved yet", { timeout: 90_000 }, () => {
+  let site: WebSite;
+  let organization: OwnOrganization;
+  let org: string;
+  beforeAll(async () => {
+    site = await openSite();
+  }, 180_000);
+  // For each, so that none meets what another one, or its own first try, has set.
+  beforeEach(async () => {
+    organization = await makeOrganization(site, "unsaved");
+    org = organization.name;
+    for (const name of ["dock", "quay"]) {
+      await organization.ask("PUT", `/environments/${org}`, { name, type: "docker", description: "" });
+      await organization.ask("PUT", `/flows/${org}`, {
+        name: `${name}-ci`,
+        description: "",
+        visibility: "private",
+      });
+    }
+    await organization.ask("POST", `/spaces/${org}`, { name: "East" });
+  });
+
+  const setTags = (tags: Record<string, string>): Promise<unknown> =>
+    organization.ask("PATCH", `/tags/${org}/environment/dock`, { set_tags: tags });
+
+  it("do not go to another environment", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org}/environments/dock/settings`);
+    const space = page.getByLabel("Where it stands in the tree of spaces");
+    await space.waitFor();
+    await minutes(page).waitFor();
+    await writeAndGoBack(page, "Environments", "quay", async () => {
+      await description(page).fill("Where ships are unloaded");
+      await newTag(page).fill("half");
+      await minutes(page).fill("7");
+      await space.selectOption({ label: "East" });
+      await page.getByRole("button", { name: "Rename" }).click();
+      await page.getByRole("dialog").waitFor();
+    });
+    await page.getByRole("heading", { name: "dock", level: 1 }).waitFor();
+    const fields = [description(page), newTag(page), minutes(page), space];
+    expect(await Promise.all(fields.map((field) => field.inputValue()))).toEqual(["", "", "", ""]);
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it("do not go to another flow", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org}/flows/dock-ci/settings`);
+    await newTag(page).waitFor();
+    await writeAndGoBack(page, "Flows", "quay-ci", async () => {
+      await newTag(page).fill("half");
+      await page.getByRole("button", { name: "Rename" }).click();
+      await page.getByRole("dialog").waitFor();
+    });
+    await page.getByRole("heading", { name: "dock-ci", level: 1 }).waitFor();
+    expect(await newTag(page).inputValue()).toBe("");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it("stay while another limit of silence is learned", async () => {
+    const { page, complaints } = await site.open();
+    let limit_seconds = 1_800;
+    await page.route(/\/dock\/silence$/, (route) =>
+      route.fulfill({
+        json: {
+          environment_name: "dock",
+          last_reported_at: 1_700_000_000,
+          usual_interval_seconds: limit_seconds / 3,
+          limit_seconds,
+          limit_source: "learned",
+          is_stale: false,
+          stale_since: null,
+          gaps: [],
+        },
+      }),
+    );
+    await page.goto(`/${org}/environments/dock/settings`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByText("A silence of more than 30 min is told, as was learned.").waitFor();
+    await minutes(page).fill("4");
+    limit_seconds = 2_400;
+    await setTags({ stage: "prod" });
+    await page.getByText("A silence of more than 40 min is told, as was learned.").waitFor();
+    await page.keyboard.type("5");
+    expect(await minutes(page).inputValue()).toBe("45");
+    expect(complaints).toEqual([]);
+  });
+
+  it("stay while a tag is removed, which another removal waits for", async () => {
+    await setTags({ stage: "prod", tier: "1" });
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org}/environments/dock/settings`);
+    const [stage, tier] = ["stage", "tier"].map((tag) =>
+      page.getByRole("button", { name: `Remove tag ${tag}` }),
+    );
+    await stage!.waitFor();
+    await newTag(page).fill("owner");
+    const release = await holdAnswers(page, /\/tags\//);
+    await stage!.click();
+    await expect.poll(() => tier!.getAttribute("title"), patient).toBe("Under way");
+    release();
+    await stage!.waitFor({ state: "detached" });
+    expect(await newTag(page).inputValue()).toBe("owner");
+    await page.unroute(/\/tags\//);
+    await page.route(/\/tags\//, (route) => route.abort());
+    await tier!.click();
+    await page.getByRole("alert").waitFor();
+    expect(await newTag(page).inputValue()).toBe("owner");
+    await page.unroute(/\/tags\//);
+    await page.getByRole("button", { name: "Set the tag" }).click();
+    await page.getByRole("button", { name: "Remove tag owner" }).waitFor();
+    expect(await newTag(page).inputValue()).toBe("");
+    await page.getByRole("alert").waitFor();
+    expect(complaints.filter((complaint) => !complaint.includes("ERR_FAILED"))).toEqual([]);
+  });
+});
