@@ -70,10 +70,10 @@ async function patiently<T>(signal: AbortSignal, request: () => Promise<T>): Pro
  * Reads a list by its pages, one after the other.
  * @param read reads one page, from 1.
  */
-export function byPages(
-  read: (page: number, signal: AbortSignal) => Promise<ListPage<unknown>>,
-): (signal: AbortSignal) => Batches {
-  return async function* batches(signal): AsyncGenerator<Some> {
+export function byPages<T>(
+  read: (page: number, signal: AbortSignal) => Promise<ListPage<T>>,
+): (signal: AbortSignal) => Batches<T> {
+  return async function* batches(signal): AsyncGenerator<Some<T>> {
     for (let page = 1; ; page += 1) {
       // oxlint-disable-next-line no-await-in-loop
       const { items, per_page, total } = await patiently(signal, () => read(page, signal));

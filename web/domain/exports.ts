@@ -1,13 +1,13 @@
 import { type CsvColumn, csvHead, csvRows } from "./csv.ts";
 
 /** Some items of a list, and how many it has; undefined where it does not count them. */
-export interface Some {
-  items: readonly unknown[];
+export interface Some<T = unknown> {
+  items: readonly T[];
   total: number | undefined;
 }
 
 /** The items of a list, some at a time. */
-export type Batches = AsyncIterable<Some>;
+export type Batches<T = unknown> = AsyncIterable<Some<T>>;
 
 export type ExportForm = "csv" | "json";
 

@@ -11,9 +11,12 @@ import styles from "./Archived.module.css";
 /** The most that is shown of environments that had the same name one after the other. */
 const shown = 20;
 
+/** What the name of an archived environment begins with. */
+const beginning = (name: string): string => `${name}-archived-at-`;
+
 function archivedQuery(org: string, name: string) {
   const query = {
-    name: `${name}-archived-at-`,
+    name: beginning(name),
     archived: true,
     page: 1,
     per_page: shown,
@@ -30,7 +33,10 @@ export function Archived({ name }: { name: string }) {
   const { data, error } = query;
   if (data === undefined)
     return error === null ? <Waiting /> : <ErrorNote failure={error} retry={() => void query.refetch()} />;
-  const found = Array.isArray(data) ? [] : data.environments;
+  // The list is asked for names that have this anywhere.
+  const found = (Array.isArray(data) ? [] : data.environments).filter((one) =>
+    one.name.startsWith(beginning(name)),
+  );
   return (
     <Empty
       title={`${name} was archived`}

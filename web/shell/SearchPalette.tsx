@@ -1,6 +1,7 @@
 import { useRouter } from "@tanstack/react-router";
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useRef, useState } from "react";
 
+import { ErrorNote } from "../ui/ErrorNote.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { Modal } from "../ui/Modal.tsx";
 import type { KeyActions } from "./keys.ts";
@@ -163,7 +164,7 @@ function usePalette({ org, given, isForActions, keys, onClose }: SearchPalettePr
     if (found.isWaiting && at === 0) goLater("first");
     else go(options[at]);
   };
-  return { words, options, at, isWaiting: found.isWaiting, setChosen, go, change, paste, move, enter };
+  return { words, options, at, found, setChosen, go, change, paste, move, enter };
 }
 
 /**
@@ -173,7 +174,7 @@ function usePalette({ org, given, isForActions, keys, onClose }: SearchPalettePr
 export function SearchPalette(props: SearchPaletteProps) {
   const { isForActions, onClose } = props;
   const id = useId();
-  const { words, options, at, isWaiting, setChosen, go, change, paste, move, enter } = usePalette(props);
+  const { words, options, at, found, setChosen, go, change, paste, move, enter } = usePalette(props);
   const current = options[at];
   return (
     <Modal
@@ -204,7 +205,11 @@ export function SearchPalette(props: SearchPaletteProps) {
           />
         ))}
       </div>
-      {options.length === 0 && !isWaiting ? (
+      {found.error !== null ? (
+        <div className={styles["nothing"]}>
+          <ErrorNote failure={found.error} retry={found.retry} what="The search failed" />
+        </div>
+      ) : options.length === 0 && !found.isWaiting ? (
         <p className={styles["nothing"]}>Nothing is called like that.</p>
       ) : null}
     </Modal>

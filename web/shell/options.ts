@@ -54,6 +54,9 @@ export interface Found {
   meant: Option | undefined;
   /** Whether that is still what the words before led to. */
   isWaiting: boolean;
+  /** Why nothing could be looked for; null where it could. */
+  error: Error | null;
+  retry: () => void;
 }
 
 /** Finds what the organization has under these words; the answer of the words before stays until it comes. */
@@ -66,11 +69,16 @@ export function useFound(org: string, words: string): Found {
     data = [],
     isPlaceholderData,
     isPending,
+    isLoadingError,
+    error,
+    refetch,
   } = useQuery({
     ...ask("GET /search/{org}", { params: { org }, query: { q, limit: 20 } }),
     enabled: q !== "",
   });
-  if (q === "" || typed === "") return { options: [], meant: undefined, isWaiting: q !== typed };
+  const retry = (): void => void refetch();
+  if (q === "" || typed === "")
+    return { options: [], meant: undefined, isWaiting: q !== typed, error: null, retry };
   const found = data.flatMap(({ kind, name, context, matched, html_url }, index) => {
     const path = pathOfPage(html_url, basePath);
     const also = matched === name ? context : [context, matched].filter((text) => text !== "").join(" · ");
@@ -84,6 +92,8 @@ export function useFound(org: string, words: string): Found {
     options: [...byDigest, ...found.filter((one) => !byDigest.includes(one))],
     meant: byDigest.length === 1 ? byDigest[0] : undefined,
     isWaiting: q !== typed || isPlaceholderData || isPending,
+    error: isLoadingError ? error : null,
+    retry,
   };
 }
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
+import { ask } from "../../support/site.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 const own = (requests: readonly string[]): string[] =>
@@ -143,6 +144,30 @@ describe.skipIf(!hasBrowser)("delivery", { timeout: 60_000 }, () => {
     await page.getByRole("link", { name: /^\d+ trails?$/ }).click();
     await page.waitForURL(/\/flows\/checkout-ci\?since=30d$/);
     await page.getByRole("table", { name: "Trails of checkout-ci" }).waitFor();
+    await page.goto(`/${site.org}/flows/checkout-ci/statistics?period=90d`);
+    const counts = page.getByRole("table", { name: "Evidence by attestation" }).getByRole("link");
+    await counts.first().waitFor();
+    for (const count of await counts.all())
+      expect(await count.getAttribute("href")).toMatch(/\?(?:.*&)?since=90d(?:&|$)/);
+    expect(complaints).toEqual([]);
+  });
+
+  it("goes on to older trails where none of those that were searched matches", async () => {
+    const { page, complaints } = await site.open();
+    const reach = Math.floor(Date.now() / 1000);
+    // Ten thousand trails are too many to make.
+    await page.route(/\/api\/v2\/trails\/[^/]+\?(?!.*end_ts)/, async (route) => {
+      const { pathname, search } = new URL(route.request().url());
+      const answer = await ask(site, "GET", pathname.replace("/api/v2", "") + search);
+      const nothing = { data: [], pagination: { ...answer.pagination, total: 0 } };
+      await route.fulfill({ json: { ...answer, ...nothing, truncated: true, searched_since: reach } });
+    });
+    await page.goto(`/${site.org}/trails?state=COMPLIANT`);
+    await page.getByRole("heading", { name: "No trail matches" }).waitFor();
+    expect(await page.getByText("None of this organization's trails").count()).toBe(0);
+    await page.getByRole("button", { name: "Search older ones" }).click();
+    await page.waitForURL(new RegExp(`before=${reach}`));
+    await page.getByRole("table", { name: "Trails" }).getByRole("link").first().waitFor();
     expect(complaints).toEqual([]);
   });
 });

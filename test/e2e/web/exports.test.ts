@@ -5,8 +5,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { hasCurl, runCopied } from "../../support/shell.ts";
+import { uniqueName } from "../../support/unique-name.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
-import { holdAnswers } from "../../support/web-page.ts";
+import { holdAnswers, provenancePolicy } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 async function textOf(file: Download): Promise<string> {
@@ -192,6 +193,64 @@ describe.skipIf(!hasBrowser)("what is taken away from pages", { timeout: 90_000 
     expect(await page.getByRole("alert").count()).toBe(0);
     release();
     expect(files).toBe(0);
+  });
+
+  it("gives of a snapshot what its page filters, with the columns that the server has", async () => {
+    const env = uniqueName("filtered");
+    const names = ["team/api", "team/web", "shop/api", "shop/web"];
+    const digest = (place: number): string => String(place + 1).padStart(64, "0");
+    await own.putPolicy("known", provenancePolicy);
+    const environment = { name: env, type: "docker", description: "", policies: ["known"] };
+    await own.ask("PUT", `/environments/${own.name}`, environment);
+    await own.ask("PUT", `/environments/${own.name}/${env}/report/docker`, {
+      artifacts: names.map((name, place) => ({
+        digests: { [name]: digest(place) },
+        creationTimestamp: 1_700_000_000,
+      })),
+    });
+    for (const place of [0, 1])
+      await own.ask("PUT", `/allowlists/${own.name}/${env}`, {
+        artifact_name: names[place],
+        artifact_fingerprint: digest(place),
+        description: "trusted",
+      });
+    const { page, complaints } = await site.open();
+    for (const [path, filters, expected] of [
+      ["", "?verdict=exempt", ["team/api", "team/web"]],
+      ["", "?q=0001+team", ["team/api"]],
+      ["/snapshots/latest", "?verdict=exempt&sort=name&direction=desc", ["team/web", "team/api"]],
+      ["/snapshots/1", "?sort=name", ["shop/api", "shop/web", "team/api", "team/web"]],
+    ] as const) {
+      await page.goto(`/${own.name}/environments/${env}${path}${filters}`);
+      const table = page.getByRole("table", { name: "What runs here" });
+      await table.getByText(expected[0]).waitFor();
+      const items = JSON.parse((await exported(page, "JSON")).text) as { artifact_name: string }[];
+      expect(items.map((item) => item.artifact_name)).toEqual(expected);
+      const csv = await exported(page, "CSV");
+      const lines = csv.text.trimEnd().split("\r\n");
+      expect(lines.slice(1).map((line) => line.split(",")[3])).toEqual(expected);
+      if (path !== "/snapshots/1") continue;
+      const address = `${site.url}/api/v2/snapshots/${own.name}/${env}/1/artifacts?sort=name`;
+      const headers = { authorization: `Bearer ${site.key}`, accept: "text/csv" };
+      expect(csv.text).toBe(await (await fetch(address, { headers })).text());
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it("ends the log of an environment where the page does", async () => {
+    const { timestamp } = await own.ask<{ timestamp: number }>("GET", `/snapshots/${site.org}/shop-prod/7`);
+    const { page, complaints } = await site.open();
+    await page.goto(`/${site.org}/environments/shop-prod/log?until=${Math.ceil(timestamp)}`);
+    await page.getByRole("table").getByRole("link").first().waitFor();
+    const csv = await exported(page, "CSV");
+    const snapshots = csv.text
+      .trimEnd()
+      .split("\r\n")
+      .slice(1)
+      .map((line) => Number(line.split(",")[2]));
+    expect(Math.max(...snapshots)).toBe(7);
+    expect(snapshots).toHaveLength((JSON.parse((await exported(page, "JSON")).text) as unknown[]).length);
+    expect(complaints).toEqual([]);
   });
 
   const lists: readonly [string, RegExp][] = [

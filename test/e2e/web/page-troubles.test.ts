@@ -184,13 +184,18 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
   it("lead from the name that an environment had to its records in the archive", async () => {
     const { name, ask } = strangers;
     const former = uniqueName("former");
-    await ask("PUT", `/environments/${name}`, { name: former, type: "docker", description: "" });
-    await ask("PUT", `/environments/${name}/${former}/archive`);
+    for (const one of [former, `my-${former}`]) {
+      await ask("PUT", `/environments/${name}`, { name: one, type: "docker", description: "" });
+      await ask("PUT", `/environments/${name}/${one}/archive`);
+    }
     const { page } = await site.open();
     for (const part of ["", "/log", "/snapshots/latest"]) {
       await page.goto(`/${name}/environments/${former}${part}`);
       await page.getByRole("heading", { name: `${former} was archived` }).waitFor();
     }
+    const records = page.getByRole("link", { name: /-archived-at-\d+$/ });
+    await records.first().waitFor();
+    expect(await records.count()).toBe(1);
     await page.getByRole("link", { name: new RegExp(`^${former}-archived-at-\\d+$`) }).click();
     await page
       .getByText(/^archived /)
@@ -209,6 +214,27 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
       .first()
       .click();
     await expect.poll(() => new URL(page.url()).pathname).toBe(`/${site.org}/flows/gateway-ci`);
+  });
+
+  it("say that a search failed, and search when asked to again", async () => {
+    const { page } = await site.open();
+    await page.goto(`/${site.org}/flows`);
+    await page.getByRole("heading", { level: 1, name: "Flows" }).waitFor();
+    await page.route(/\/api\/v2\/search\//, (route) =>
+      route.fulfill({ status: 500, json: { message: "Broken" } }),
+    );
+    await page.keyboard.press("/");
+    await page.getByRole("combobox").fill("gateway-ci");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("The search failed").waitFor();
+    expect(await dialog.getByText("Nothing is called like that.").count()).toBe(0);
+    await page.unroute(/\/api\/v2\/search\//);
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await dialog
+      .getByRole("option", { name: /^gateway-ci/ })
+      .first()
+      .waitFor();
+    expect(await dialog.getByText("The search failed").count()).toBe(0);
   });
 
   it("keep the frame when a part of the app does not arrive, and fetch it once the server is there", async () => {

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
+import { uniqueName } from "../../support/unique-name.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
 import { ownRequests, patient, provenancePolicy } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
@@ -117,25 +118,55 @@ describe.skipIf(!hasBrowser)("large environments", { timeout: 90_000 }, () => {
   });
 
   it("keeps what is read while newer snapshots come, and shows them when asked to", async () => {
-    await makeEnvironment("moving");
-    await report("moving", 0, 2);
+    const moving = uniqueName("moving");
+    await makeEnvironment(moving);
+    for (const count of [1, 2]) await report(moving, 0, count);
+    // Each snapshot has as many artifacts as its number says.
     for (const [address, next] of [
-      ["moving", 2],
-      ["moving/snapshots/latest", 4],
+      [moving, 2],
+      [`${moving}/snapshots/latest`, 4],
     ] as const) {
       const { page } = await site.open();
       await page.goto(`/${org}/environments/${address}`);
       const table = page.getByRole("table", { name: "What runs here" });
       await table.getByText(nameOf(next - 1)).waitFor();
       await page.getByText("Live", { exact: true }).waitFor();
-      await report("moving", 0, next + 1);
+      await report(moving, 0, next + 1);
       await page.getByText("1 newer snapshot", { exact: true }).waitFor();
-      await report("moving", 0, next + 2);
+      await report(moving, 0, next + 2);
       await page.getByText("2 newer snapshots").waitFor();
       expect(await table.getByText(nameOf(next)).count()).toBe(0);
+      // So do its head and its keys.
+      const before = page.getByRole("link", { name: "Previous" });
+      expect(await before.getAttribute("href")).toBe(`/${org}/environments/${moving}/snapshots/${next - 1}`);
+      const change = page.getByRole("link", { name: "What it changed" });
+      expect(new URL((await change.getAttribute("href"))!, site.url).search).toBe(
+        `?from=${moving}%23${next - 1}&to=${moving}%23${next}`,
+      );
+      expect(await page.locator("main [data-permanent]").getAttribute("data-permanent")).toBe(
+        `/${org}/environments/${moving}/snapshots/${next}`,
+      );
+      await page.getByRole("button", { name: "Export" }).click();
+      const downloading = page.waitForEvent("download");
+      await page.getByRole("button", { name: "CSV" }).click();
+      expect((await downloading).suggestedFilename()).toBe(`${org}-${moving}-${next}-artifacts.csv`);
       await page.getByRole("button", { name: "Show" }).click();
       await table.getByText(nameOf(next + 1)).waitFor();
       expect(await page.getByText(/newer snapshot/).count()).toBe(0);
+      const permanent = page.locator(`main [data-permanent$="/snapshots/${next + 2}"]`);
+      await expect.poll(() => permanent.count(), patient).toBe(1);
     }
+  });
+
+  it("shows the first snapshot at once", async () => {
+    const fresh = uniqueName("fresh");
+    await makeEnvironment(fresh);
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org}/environments/${fresh}`);
+    await page.getByRole("heading", { name: "Nobody has reported what runs here" }).waitFor();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await report(fresh, 0, 1);
+    await page.getByRole("table", { name: "What runs here" }).getByText(nameOf(0)).waitFor();
+    expect(complaints).toEqual([]);
   });
 });

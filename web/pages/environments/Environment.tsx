@@ -16,6 +16,7 @@ import { NeverReported } from "./NeverReported.tsx";
 import {
   type Environment as EnvironmentAnswer,
   environmentQuery,
+  type Latest,
   latestOf,
   silenceQuery,
   snapshotQuery,
@@ -68,12 +69,26 @@ function Held({ index, ...list }: RunningProps & { index: number }) {
   return <SnapshotArtifacts {...list} snapshot={data} isOld={query.isPlaceholderData} />;
 }
 
-/** What runs now: as it was when it was opened, until somebody wants to see what came since. */
-function WhatRuns({ environment }: { environment: EnvironmentAnswer | undefined }) {
+/** Exports what is shown of a snapshot. */
+function Export({ index, isLarge }: Latest) {
+  const { org, env } = route.useParams();
+  const search = route.useSearch();
+  const { data } = useQuery({ ...snapshotQuery(org, env, String(index)), enabled: !isLarge });
+  const isHeld = !isLarge && data?.artifacts_left_out === undefined;
+  return <ExportMenu list={artifactsExport(org, env, index, search, isHeld)} />;
+}
+
+/** What runs in the snapshot that is shown. */
+function WhatRuns({
+  environment,
+  shown,
+}: {
+  environment: EnvironmentAnswer | undefined;
+  shown: Latest | undefined;
+}) {
   const { org, env } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const { shown, newer, show } = useHeld(useMemo(() => latestOf(environment), [environment]));
   const onSearch = useCallback(
     (change: SnapshotSearch, replace = false) =>
       void navigate({ search: (before) => ({ ...before, ...change }), replace, resetScroll: false }),
@@ -81,26 +96,22 @@ function WhatRuns({ environment }: { environment: EnvironmentAnswer | undefined 
   );
   const list = { org, env, search, onSearch };
   if (environment === undefined || shown === undefined) return <WaitingArtifacts {...list} />;
-  if (shown.index === 0 && newer === 0) return <NeverReported org={org} environment={environment} />;
-  return (
-    <>
-      <NewerSnapshots newer={newer} onShow={show} />
-      {shown.isLarge ? (
-        <PagedArtifacts {...list} index={shown.index} />
-      ) : (
-        <Held {...list} index={shown.index} />
-      )}
-    </>
+  if (shown.index === 0) return <NeverReported org={org} environment={environment} />;
+  return shown.isLarge ? (
+    <PagedArtifacts {...list} index={shown.index} />
+  ) : (
+    <Held {...list} index={shown.index} />
   );
 }
 
-/** An environment: what runs there now, and whether it may. */
-export function Environment() {
+/** An environment with what runs there now: head and list stay as they were opened until somebody wants to see what came since. */
+function EnvironmentOf() {
   const { org, env } = route.useParams();
   const query = useQuery(environmentQuery(org, env));
   const { data: environment } = query;
   const search = route.useSearch();
-  const index = latestOf(environment)?.index ?? 0;
+  const { shown, newer, show } = useHeld(useMemo(() => latestOf(environment), [environment]));
+  const snapshot = shown === undefined || shown.index === 0 ? undefined : shown;
   const isMissing = query.error !== null && environment === undefined;
   return (
     <EnvironmentPage
@@ -108,15 +119,15 @@ export function Environment() {
       env={env}
       current="/$org/environments/$env"
       actions={
-        <>
-          {index === 0 ? null : (
-            <SnapshotSteps org={org} env={env} index={index} isLatest isNow search={search} />
-          )}
-          {index === 0 ? null : <ExportMenu list={artifactsExport(org, env, index, search)} />}
-        </>
+        snapshot === undefined ? null : (
+          <>
+            <SnapshotSteps org={org} env={env} index={snapshot.index} isLatest isNow search={search} />
+            <Export {...snapshot} />
+          </>
+        )
       }
       tools={<MomentField org={org} env={env} />}
-      permanent={index === 0 ? undefined : snapshotPath(org, env, index, search)}
+      permanent={snapshot === undefined ? undefined : snapshotPath(org, env, snapshot.index, search)}
     >
       {isMissing ? (
         <FailedToRead error={query.error} retry={() => void query.refetch()} />
@@ -128,9 +139,16 @@ export function Environment() {
           environment?.included_environments === undefined ? null : (
             <Members org={org} members={environment.included_environments} />
           )}
-          <WhatRuns key={env} environment={environment} />
+          <NewerSnapshots newer={newer} onShow={show} />
+          <WhatRuns environment={environment} shown={shown} />
         </>
       )}
     </EnvironmentPage>
   );
+}
+
+/** The page of an environment; each has its own. */
+export function Environment() {
+  const { env } = route.useParams();
+  return <EnvironmentOf key={env} />;
 }

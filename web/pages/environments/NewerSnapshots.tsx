@@ -18,7 +18,8 @@ interface Held<T> {
  */
 export function useHeld<T extends { index: number }>(latest: T | undefined): Held<T> {
   const [held, hold] = useState(latest);
-  const isSame = held === undefined || held.index === latest?.index;
+  // Before the first there is no place to lose.
+  const isSame = held === undefined || held.index === 0 || held.index === latest?.index;
   if (isSame && held !== latest) hold(latest);
   return {
     shown: isSame ? latest : held,

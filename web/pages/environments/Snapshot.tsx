@@ -99,7 +99,15 @@ function Head({ snapshot }: { snapshot: SnapshotAnswer | undefined }) {
               isLatest={snapshot.is_latest}
               search={search}
             />
-            <ExportMenu list={artifactsExport(org, env, snapshot.index, search)} />
+            <ExportMenu
+              list={artifactsExport(
+                org,
+                env,
+                snapshot.index,
+                search,
+                snapshot.artifacts_left_out === undefined,
+              )}
+            />
           </>
         )
       }

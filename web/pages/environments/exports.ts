@@ -2,7 +2,9 @@ import { addressOf } from "../../api/client.ts";
 import { addressOfQuestion, byPages, type ExportedList, read } from "../../api/export.ts";
 import { pageOfArray, pageOfData, pageOfHead, pageOfWhole } from "../../api/page.ts";
 import { time } from "../../domain/csv.ts";
+import type { Some } from "../../domain/exports.ts";
 import { startOf } from "../../domain/periods.ts";
+import { filterRows, sortRows } from "../../domain/snapshot-rows.ts";
 import {
   artifactsQuery,
   deploymentsQuery,
@@ -17,6 +19,7 @@ import {
   snapshotsQuery,
   type timelineSearch,
 } from "./queries.ts";
+import { rowOfListed } from "./rows.ts";
 
 /** The environments, as the page's filters say. */
 export function environmentsExport(org: string, search: ReturnType<typeof environmentsSearch>): ExportedList {
@@ -86,14 +89,15 @@ export function logExport(
   search: ReturnType<typeof logSearch>,
   now: number,
 ): ExportedList {
-  const { repo, since } = search;
+  const { repo, since, until } = search;
   return {
     file: `${org}-${env}-log`,
     csv: addressOf("GET /environments/{org}/{env_name}/auditlog", {
       params: { org, env_name: env },
       query: {
         ...(repo === undefined ? {} : { repo_names: [repo] }),
-        ...(since === undefined ? {} : { from_timestamp: startOf(since, now) }),
+        ...(since === undefined ? {} : { from_timestamp: startOf(since, until ?? now) }),
+        to_timestamp: until,
       },
     }),
     batches: byPages(async (page, signal) => {
@@ -120,19 +124,70 @@ export function deploymentsExport(
   };
 }
 
-/** What runs, or ran, in a snapshot. */
+/** Reads one page after the other of what runs, or ran, in a snapshot. */
+function artifactPages(org: string, env: string, index: number, search: SnapshotSearch) {
+  return byPages(async (page, signal) => {
+    const { data } = await read(artifactsQuery(org, env, index, { ...search, page }), signal);
+    return pageOfData(data);
+  });
+}
+
+/** Reads a snapshot, and keeps what its page shows of it, in the order in which it does. */
+function asFilteredByPage(
+  org: string,
+  env: string,
+  index: number,
+  { q: text, verdict, provenance, change, sort = "verdict", direction = "asc" }: SnapshotSearch,
+): ExportedList["batches"] {
+  return async function* batches(signal): AsyncGenerator<Some> {
+    const rows = [];
+    for await (const { items } of artifactPages(org, env, index, { sort: "name" })(signal))
+      rows.push(...items.map((item) => ({ ...rowOfListed(item), item })));
+    const kept = sortRows(filterRows(rows, { text, verdict, provenance, change }), sort, direction);
+    yield { items: kept.map(({ item }) => item), total: kept.length };
+  };
+}
+
+/**
+ * What runs, or ran, in a snapshot.
+ * @param isHeld its page has all of it and filters it by itself, in other ways than the server does.
+ */
 export function artifactsExport(
   org: string,
   env: string,
   index: number,
   search: SnapshotSearch,
+  isHeld: boolean,
 ): ExportedList {
+  const file = `${org}-${env}-${index}-artifacts`;
+  if (isHeld) return { file, columns: artifactColumns, batches: asFilteredByPage(org, env, index, search) };
   return {
-    file: `${org}-${env}-${index}-artifacts`,
+    file,
     csv: addressOfQuestion(artifactsQuery(org, env, index, search)),
-    batches: byPages(async (page, signal) => {
-      const { data } = await read(artifactsQuery(org, env, index, { ...search, page }), signal);
-      return pageOfData(data);
-    }),
+    batches: artifactPages(org, env, index, search),
   };
 }
+
+/** Those of the server's CSV. */
+const artifactColumns = [
+  "environment_name",
+  "environment_type",
+  "snapshot_index",
+  "artifact_name",
+  "fingerprint",
+  "compliant",
+  "allow_listed",
+  "reasons.message",
+  "flow_name",
+  "trail_name",
+  "template_reference_name",
+  "git_commit",
+  "commit_url",
+  "repo_name",
+  time("started_at"),
+  "instance_count",
+  "html_url",
+  "annotation.type",
+  "annotation.was",
+  "annotation.now",
+];

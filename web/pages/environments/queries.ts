@@ -123,7 +123,7 @@ export function snapshotQuery(org: string, env_name: string, snapshot_expression
 }
 
 /** The latest snapshot as far as the environment tells it. */
-interface Latest {
+export interface Latest {
   /** 0 before the first. */
   index: number;
   /** It is shown page by page. */

@@ -6,6 +6,7 @@ import type { AnswerOf } from "../../api/contract.ts";
 import { percent } from "../../domain/charts.ts";
 import { periodWords } from "../../domain/periods.ts";
 import { exactDuration, exactTime } from "../../domain/times.ts";
+import type { TrailSearch } from "../../domain/trail-search.ts";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { Bars } from "../../ui/charts/Bars.tsx";
 import type { Series } from "../../ui/charts/looks.tsx";
@@ -33,11 +34,11 @@ const took = (seconds: number | null): string =>
   seconds === null ? "–" : exactDuration(Math.max(1, seconds));
 
 /** The trails that a number counts. */
-function Counted({ state, children }: { state?: "COMPLIANT"; children: ReactNode }) {
+function Counted({ filter, children }: { filter?: TrailSearch; children: ReactNode }) {
   const { org, flow } = route.useParams();
-  const { period: since = "30d" } = route.useSearch();
+  const { period: since = "30d", until } = route.useSearch();
   return (
-    <Link to="/$org/flows/$flow" params={{ org, flow }} search={{ since, state }}>
+    <Link to="/$org/flows/$flow" params={{ org, flow }} search={{ since, until, ...filter }}>
       {children}
     </Link>
   );
@@ -57,7 +58,8 @@ function TrailsByTime({ statistics }: { statistics: Statistics }) {
             <Counted>
               {trail_count.toLocaleString("en")} {trail_count === 1 ? "trail" : "trails"}
             </Counted>{" "}
-            began; <Counted state="COMPLIANT">{percent(compliant, trail_count)} %</Counted> of them comply now
+            began; <Counted filter={{ state: "COMPLIANT" }}>{percent(compliant, trail_count)} %</Counted> of
+            them comply now
           </>
         }
         series={series}
@@ -94,7 +96,6 @@ function TimeToCompliant({ statistics }: { statistics: Statistics }) {
 }
 
 function Evidence({ statistics }: { statistics: Statistics }) {
-  const { org, flow } = route.useParams();
   const { attestations } = statistics;
   if (attestations.length === 0) return null;
   return (
@@ -118,9 +119,9 @@ function Evidence({ statistics }: { statistics: Statistics }) {
               failing === 0 ? (
                 <Quiet>0</Quiet>
               ) : (
-                <Link to="/$org/flows/$flow" params={{ org, flow }} search={{ failing: attestation_name }}>
+                <Counted filter={{ failing: attestation_name }}>
                   {failing} ({percent(failing, reported)} %)
-                </Link>
+                </Counted>
               ),
           },
           {
@@ -131,9 +132,9 @@ function Evidence({ statistics }: { statistics: Statistics }) {
               missing === 0 ? (
                 <Quiet>0</Quiet>
               ) : (
-                <Link to="/$org/flows/$flow" params={{ org, flow }} search={{ missing: attestation_name }}>
+                <Counted filter={{ missing: attestation_name }}>
                   {missing} ({percent(missing, statistics.trail_count)} %)
-                </Link>
+                </Counted>
               ),
           },
         ]}

@@ -98,7 +98,7 @@ const columnsOf = (org: string): Column<MatrixTrail>[] => [
   },
 ];
 
-function NoTrails() {
+function NoTrails({ isCut }: { isCut: boolean }) {
   const { org } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -106,7 +106,7 @@ function NoTrails() {
     return (
       <NoMatch
         title="No trail matches"
-        text="None of this organization's trails is as the filters say."
+        text={`None of ${isCut ? "those that were searched" : "this organization's trails"} is as the filters say.`}
         onClear={() => void navigate({ search: {} })}
       />
     );
@@ -135,6 +135,7 @@ export function Trails() {
   );
   const { data } = query;
   const page = data === undefined ? undefined : pageOfData<MatrixTrail | object>(data);
+  const searched = data === undefined ? null : <SearchedUntil answer={data} onSearch={onSearch} />;
   return (
     <>
       <PageHead
@@ -155,7 +156,12 @@ export function Trails() {
       <PagedList
         query={query}
         page={page}
-        empty={<NoTrails />}
+        empty={
+          <Stack>
+            <NoTrails isCut={data?.truncated === true} />
+            {searched}
+          </Stack>
+        }
         onPage={(number) => onSearch({ page: number })}
       >
         {(rows, isOld) => (
@@ -167,7 +173,7 @@ export function Trails() {
               rowKey={({ flow_name, name }) => `${flow_name}/${name}`}
               isOld={isOld}
             />
-            {data === undefined ? null : <SearchedUntil answer={data} onSearch={onSearch} />}
+            {searched}
           </Stack>
         )}
       </PagedList>
