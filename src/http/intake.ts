@@ -9,6 +9,7 @@ import { BodyWatch, type CutReason, sweepEveryMs } from "./body-watch.ts";
 import { addressShare } from "./client-address.ts";
 import type { IntakeMetrics } from "./intake-metrics.ts";
 import { isUnfinished, stayForTheRest } from "./unread-body.ts";
+import { whenGone } from "./when-gone.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -34,6 +35,9 @@ export function ownerOf(request: FastifyRequest): Owner {
   const { admission } = request;
   return { pool: "strangers", share: admission?.share ?? addressShare(request) };
 }
+
+/** The account of a request whose connection has ended: nobody would close one that is opened later. */
+const closedAccount: BodyAccount = { take: () => {}, give: () => {}, close: () => {} };
 
 /** One body while it is received. */
 export interface Reception {
@@ -133,8 +137,11 @@ export function registerIntake(app: FastifyInstance, limits: IntakeLimits, metri
     app.server.emit("request", request, response);
   });
   app.addHook("onRequest", async (request, reply) => {
-    // Also when the connection breaks before there is an answer.
-    if (isUnfinished(request.raw)) reply.raw.once("close", () => request.bodyAccount?.close());
+    // Also when the connection breaks before there is an answer, and before anything of the body was read.
+    whenGone(reply, () => {
+      request.bodyAccount ??= closedAccount;
+      request.bodyAccount.close();
+    });
   });
   app.addHook("onResponse", async (request) => intake.answered(request));
   app.addHook("onClose", async () => intake.stop());

@@ -14,9 +14,16 @@ function requestOf(org: string): FastifyRequest & { raw: { socket: EventEmitter 
   return request as FastifyRequest & { raw: { socket: EventEmitter } };
 }
 
+/** Closes the connection of a request, as a client does. */
+function leave({ raw }: FastifyRequest): void {
+  (raw.socket as { destroyed: boolean }).destroyed = true;
+  raw.socket.emit("close");
+}
+
 /** Bodies that ask to be read, and what has become of them. */
-function ask(bodies: LargeBodies, org: string, bytes: number) {
+function ask(bodies: LargeBodies, org: string, bytes: number, before?: (request: FastifyRequest) => void) {
   const request = requestOf(org);
+  before?.(request);
   const state = { request, is: "waiting" };
   bodies.enter(request, Buffer.alloc(bytes)).then(
     () => (state.is = "reading"),
@@ -57,5 +64,23 @@ describe("large bodies", () => {
     await setImmediate();
     expect([gone!.is, next!.is]).toEqual(["The connection was closed", "reading"]);
     expect(next!.request.raw.socket.listenerCount("close")).toBe(0);
+  });
+
+  it("take no turn when their sender went away before, or in the moment in which it came", async () => {
+    const bodies = new LargeBodies();
+    const first = ask(bodies, "a", 2 * megabyte);
+    const late = ask(bodies, "a", 2 * megabyte);
+    await setImmediate();
+    first.request.bodyIsRead!();
+    leave(late.request);
+    const before = ask(bodies, "a", 2 * megabyte, leave);
+    await setImmediate();
+    const next = ask(bodies, "a", 2 * megabyte);
+    await setImmediate();
+    expect([late.is, before.is, next.is]).toEqual([
+      "The connection was closed",
+      "The connection was closed",
+      "reading",
+    ]);
   });
 });

@@ -126,6 +126,17 @@ async function receiveBody(
   return { value: request.body ?? undefined, isLarge, files: undefined, digest, bytes };
 }
 
+/** Receives all of a request. Where that fails, its body is in nobody's way any more. */
+async function receive(deps: Deps, endpoint: Endpoint, request: FastifyRequest) {
+  try {
+    const { params, query } = inputOf(endpoint, request);
+    return { params, query, received: await receiveBody(deps, endpoint.body, request) };
+  } catch (error) {
+    request.bodyIsRead?.();
+    throw error;
+  }
+}
+
 /** Parses the body, or reuses what the same bytes gave before. */
 async function summarizedBody(
   spec: RequestBody,
@@ -225,8 +236,7 @@ function routeHandler(
         ? sender.sendKept(request, reply, answer, endpoint)
         : sender.send(request, reply, answer, endpoint);
     }
-    const { params, query } = inputOf(endpoint, request);
-    const received = await receiveBody(deps, endpoint.body, request);
+    const { params, query, received } = await receive(deps, endpoint, request);
     request.work?.received();
     let answer: Reply<Endpoint>;
     try {

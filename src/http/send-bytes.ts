@@ -8,6 +8,7 @@ import { ownerOf } from "./owner.ts";
 import type { AnswerHead, WholeSender } from "./send-whole.ts";
 import { termsOf } from "./terms.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
+import { whenGone } from "./when-gone.ts";
 
 /** Sends answers that are in memory as bytes until their clients have got them, within limits of memory. */
 export class ByteSender {
@@ -48,10 +49,4 @@ export class ByteSender {
     if (giveBack === undefined) throw overloaded();
     return giveBack;
   }
-}
-
-/** Calls this when nothing more is sent of an answer, which may be so already: then nobody would tell. */
-function whenGone({ raw }: FastifyReply, gone: () => void): void {
-  if (raw.destroyed) gone();
-  else raw.once("close", gone);
 }

@@ -8,6 +8,7 @@ import { AppError, overloaded } from "../domain/errors.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { showGauge } from "../modules/kernel/metrics.ts";
 import { ownerOf } from "./owner.ts";
+import { whenGone } from "./when-gone.ts";
 
 /** Streams open at once: of all callers, of one key or session, of all without one, and of one address among these. */
 const streamLimits = { all: 1_000, perCaller: 12, strangers: 250, perAddress: 50 };
@@ -98,7 +99,7 @@ export class EventSender {
     if (request.method === "HEAD") return reply.code(200).headers(headers).send("");
     const isKnown = request.caller?.principal !== undefined;
     const leave = this.#open.add(ownerOf(request), isKnown);
-    reply.raw.once("close", leave);
+    whenGone(reply, leave);
     try {
       await this.#begin(request, reply, { headers, body });
     } catch (error) {

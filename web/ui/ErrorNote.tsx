@@ -6,7 +6,7 @@ import { Note } from "./Note.tsx";
 import styles from "./Note.module.css";
 
 /** What is known of a failure. */
-export interface Failure {
+interface Failure {
   message: string;
   /** HTTP status; 0 when there was no answer. */
   status?: number;
