@@ -60,16 +60,17 @@ export function actorOf(visitor: Visitor, { kind, id, display_name: name, api_ke
   return { ...visitor.actor, kind, id, name, api_key_id, request_digest: null };
 }
 
-/** Begins a session for somebody who has shown who they are, and records it. */
+/** Begins a session for somebody who has shown who they are, and records it. @param begun with a key, also the secret that was sent. */
 export async function beginSession(
   deps: Pick<Deps, "clock" | "ids">,
   tx: Tx,
-  begun: { owner: Arrival; browser: Browser; proof?: ProviderProof; record: Recorder },
+  begun: { owner: Arrival; secret?: string; browser: Browser; proof?: ProviderProof; record: Recorder },
 ): Promise<{ id: string; token: string }> {
-  const { owner, browser, proof, record } = begun;
+  const { owner, secret, browser, proof, record } = begun;
   const session = await openSession(deps, tx, {
     owner: ownerOf(owner),
     api_key_id: owner.api_key_id,
+    secret_hash: secret === undefined ? undefined : sha256(secret),
     browser,
     proof,
   });
@@ -128,7 +129,7 @@ export function signInWithKey(deps: SignInDeps, visitor: Visitor, key: string): 
     const { id, token } = await transaction(deps.db, async (tx) => {
       const record: Recorder = (resource_type, resource) =>
         appendRecord(deps, tx, scope, { resource_type, resource });
-      const begun = await beginSession(deps, tx, { owner: principal, browser, record });
+      const begun = await beginSession(deps, tx, { owner: principal, secret: key, browser, record });
       recordSignIn(deps, tx, scope.actor, { method: "api_key", id: begun.id });
       return begun;
     });

@@ -15,6 +15,7 @@ import {
   findSession,
   insertSession,
   listSessions,
+  lockSecret,
   type ProviderProof,
   type SessionRow,
 } from "./session-store.ts";
@@ -64,20 +65,30 @@ export function ownerOf({ id, org_id }: Pick<Principal, "id" | "org_id">): KeyOw
 /**
  * Begins a session. What the cookie has to hold can be read from the result and nowhere else, ever. The owner's sessions that have
  * ended are removed, and those used longest ago when there are too many.
+ * @param begun with a key, also the hash of the secret that was presented: with a former one the session lasts no longer than that does.
  */
 export async function openSession(
   deps: SessionDeps,
   tx: Tx,
-  begun: { owner: KeyOwner; api_key_id: string | null; browser: Browser; proof?: ProviderProof | undefined },
+  begun: {
+    owner: KeyOwner;
+    api_key_id: string | null;
+    secret_hash?: Buffer | undefined;
+    browser: Browser;
+    proof?: ProviderProof | undefined;
+  },
 ): Promise<{ id: string; token: string }> {
-  const { owner, api_key_id, browser, proof = null } = begun;
+  const { owner, api_key_id, secret_hash = null, browser, proof = null } = begun;
   const [id, token, created_at] = [deps.ids.next(), createToken(), deps.clock.now()];
+  // Before any session is touched, as rotating does: a rotation under way either is seen here, or sees this session.
+  const ends_at = api_key_id === null ? null : await lockSecret(tx, api_key_id, secret_hash, created_at);
   await deleteOldSessions(tx, owner, created_at);
   await insertSession(tx, {
     id,
     token_hash: sha256(token),
     owner,
     api_key_id,
+    ends_at,
     user_agent: browser.user_agent.slice(0, longestAgent),
     address: browser.address,
     created_at,

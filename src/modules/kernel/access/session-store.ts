@@ -24,6 +24,8 @@ export interface NewSession {
   owner: KeyOwner;
   /** The key it was begun with, whose end it shares; null for a user who came another way. */
   api_key_id: string | null;
+  /** When the secret of that key ends that it was begun with (see `lockSecret`); null for one that ends with the key, or without one. */
+  ends_at: Timestamp | null;
   user_agent: string;
   address: string;
   created_at: Timestamp;
@@ -39,16 +41,39 @@ const noProof: { [Name in keyof ProviderProof]: null } = {
   proved_at: null,
 };
 
+const secretEnd = { ends_at: nullable(timestamp) };
+
+/**
+ * Has a key keep the secrets it has until the transaction ends, and tells when the one that was presented ends: null for the one it has now, `at`
+ * for one that neither is nor was the key's, as one that ended and was forgotten meanwhile. Uses of the key are written meanwhile. Two statements,
+ * so that the second sees the rotation that the first waited for; none of them inserts, because Citus takes no subqueries there.
+ */
+export async function lockSecret(
+  tx: Tx,
+  keyId: string,
+  hash: Buffer | null,
+  at: Timestamp,
+): Promise<Timestamp | null> {
+  await tx.run(sql`select from api_keys where id = ${keyId} for key share`);
+  const { ends_at } = await tx.one(query(secretEnd)`
+    select case when k.key_hash = ${hash} then null else coalesce(
+      (select former.ends_at from api_key_former_secrets former
+        where former.key_hash = ${hash} and former.key_id = k.id), ${moment(at)}) end as ends_at
+    from api_keys k where k.id = ${keyId}`);
+  return ends_at;
+}
+
 /** Begins a session. */
 export async function insertSession(tx: Tx, session: NewSession): Promise<void> {
   const owner = { user_id: null, org_id: null, service_account_id: null, ...session.owner };
   const { issuer, subject, provider_session, id_token, proved_at } = session.proof ?? noProof;
   await tx.run(sql`
     insert into sessions (id, token_hash, user_id, org_id, service_account_id, api_key_id, user_agent, address, created_at,
-      last_used_at, issuer, subject, provider_session, id_token, proved_at)
+      last_used_at, ends_at, issuer, subject, provider_session, id_token, proved_at)
     values (${session.id}, ${session.token_hash}, ${owner.user_id}, ${owner.org_id}, ${owner.service_account_id},
       ${session.api_key_id}, ${session.user_agent}, ${session.address}, ${moment(session.created_at)},
-      ${moment(session.created_at)}, ${issuer}, ${subject}, ${provider_session}, ${id_token}, ${moment(proved_at)})`);
+      ${moment(session.created_at)}, ${moment(session.ends_at)}, ${issuer}, ${subject}, ${provider_session},
+      ${id_token}, ${moment(proved_at)})`);
 }
 
 /** SQL for: this owner's. */
