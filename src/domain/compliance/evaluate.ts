@@ -1,3 +1,4 @@
+import { finish, type Steps } from "../../lib/steps.ts";
 import type { Template } from "../template/model.ts";
 import type {
   ArtifactReport,
@@ -8,7 +9,7 @@ import type {
   TrailCompliance,
   TrailReports,
 } from "./model.ts";
-import { artifactPlace, artifactPlaces, type Place, trailPlace } from "./places.ts";
+import { artifactPlace, artifactPlacesInSteps, type Place, placesInOneGo, trailPlace } from "./places.ts";
 import { isMissing, outcomeOf, readRows, type Row, statusOf } from "./rows.ts";
 
 /** Whether anything among some rows failed, and whether anything is missing. */
@@ -46,12 +47,13 @@ function artifactStatus({ artifact, template_index }: Place, rows: readonly Row[
  * A trail is COMPLIANT when everything the template asks for was reported and nothing that was reported failed,
  * NON-COMPLIANT when something reported failed, INCOMPLETE when only something is missing. Failing beats missing.
  */
-export function evaluateTrail(template: Template, reports: TrailReports): TrailCompliance {
+export function* evaluateTrailInSteps(template: Template, reports: TrailReports): Steps<TrailCompliance> {
   const onTrail = readRows(trailPlace(template, reports));
   const total = tally(onTrail);
   const own_state = stateOf(total);
   const artifacts = new Map<string, ArtifactStatus>();
-  for (const place of artifactPlaces(template, reports)) {
+  for (const place of yield* artifactPlacesInSteps(template, reports)) {
+    if (artifacts.size % placesInOneGo === 0) yield;
     const rows = readRows(place);
     const { failed, missing } = tally(rows);
     artifacts.set(place.name, artifactStatus(place, rows));
@@ -66,6 +68,11 @@ export function evaluateTrail(template: Template, reports: TrailReports): TrailC
     attestations_statuses: onTrail.map(statusOf),
     artifacts_statuses: artifacts,
   };
+}
+
+/** Does what `evaluateTrailInSteps` does, in one go. */
+export function evaluateTrail(template: Template, reports: TrailReports): TrailCompliance {
+  return finish(evaluateTrailInSteps(template, reports));
 }
 
 /**

@@ -10,14 +10,12 @@ export interface OutcomeNames {
 
 /** Sorts the attestation names of a verdict by what became of them. One may stand in several lists, in each once. */
 export function outcomeNames({ attestations_statuses, artifacts_statuses }: TrailCompliance): OutcomeNames {
-  const cells = [...artifacts_statuses.values()].flatMap((artifact) => artifact.attestations_statuses);
-  const all = [...attestations_statuses, ...cells];
-  const namesOf = (fits: (cell: AttestationStatus) => boolean): string[] => [
-    ...new Set(all.filter(fits).map(({ attestation_name }) => attestation_name)),
-  ];
-  return {
-    reported: namesOf(({ status }) => status === "COMPLETE"),
-    failing: namesOf(({ is_compliant }) => is_compliant === false),
-    missing: namesOf(({ status }) => status === "MISSING"),
+  const [reported, failing, missing] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const sort = ({ attestation_name: name, status, is_compliant }: AttestationStatus): void => {
+    (status === "COMPLETE" ? reported : missing).add(name);
+    if (is_compliant === false) failing.add(name);
   };
+  attestations_statuses.forEach(sort);
+  for (const artifact of artifacts_statuses.values()) artifact.attestations_statuses.forEach(sort);
+  return { reported: [...reported], failing: [...failing], missing: [...missing] };
 }

@@ -1,6 +1,8 @@
-import type { Timestamp } from "../../lib/clock.ts";
-import type { Template, TemplateAttestation } from "../template/model.ts";
+import { addTo, type NonEmpty } from "../../lib/group.ts";
+import { finish, type Steps } from "../../lib/steps.ts";
+import type { Template, TemplateArtifact, TemplateAttestation } from "../template/model.ts";
 import type { ArtifactReport, AttestationReport, TrailReports } from "./model.ts";
+import { reportedNames } from "./reported-names.ts";
 
 /** Where attestations are asked for and counted: the trail itself, or one artifact name on it. */
 export interface Place {
@@ -24,23 +26,59 @@ function isFor(report: AttestationReport, name: string): boolean {
   return report.target_artifacts?.includes(name) === true;
 }
 
+/** What is looked for under a name: the artifact that has it, if one does. */
+type Sought = Pick<ArtifactReport, "fingerprint" | "git_commit"> | undefined;
+
+/** Says whether a report that is made for an artifact's name counts for the artifact that has it. */
+function joins({ git_commit }: AttestationReport, artifact: Sought): boolean {
+  return artifact === undefined || (git_commit !== null && git_commit === artifact.git_commit);
+}
+
 /**
  * Finds the attestations that count for the artifact last reported under a name: those bound to its fingerprint, and those
  * made for the name and its commit. While there is no artifact yet, all that wait for the name.
  * `modules/process/compliance/places-sql.ts` is the same rule in SQL.
  */
-function reportsFor(
-  name: string,
-  artifact: Pick<ArtifactReport, "fingerprint" | "git_commit"> | undefined,
-  all: readonly AttestationReport[],
-): AttestationReport[] {
-  return all.filter((report) => {
-    if (report.artifact_fingerprint !== null) return report.artifact_fingerprint === artifact?.fingerprint;
-    if (!isFor(report, name)) return false;
-    return (
-      artifact === undefined || (report.git_commit !== null && report.git_commit === artifact.git_commit)
-    );
-  });
+function reportsFor(name: string, artifact: Sought, all: readonly AttestationReport[]): AttestationReport[] {
+  return all.filter((report) =>
+    report.artifact_fingerprint === null
+      ? isFor(report, name) && joins(report, artifact)
+      : report.artifact_fingerprint === artifact?.fingerprint,
+  );
+}
+
+/** An attestation, and where it stands among all of its trail. */
+interface Placed {
+  at: number;
+  report: AttestationReport;
+}
+
+/** The attestations of a trail by what they are about, each list in the order in which they were made. */
+interface ReportIndex {
+  byFingerprint: Map<string, NonEmpty<Placed>>;
+  /** Those without a fingerprint, by each name they are for. */
+  byTarget: Map<string, NonEmpty<Placed>>;
+}
+
+function* indexed(all: readonly AttestationReport[]): Steps<ReportIndex> {
+  const index: ReportIndex = { byFingerprint: new Map(), byTarget: new Map() };
+  for (const [at, report] of all.entries()) {
+    yield;
+    const { artifact_fingerprint: fingerprint, target_artifacts: targets } = report;
+    const placed = { at, report };
+    if (fingerprint !== null) addTo(index.byFingerprint, fingerprint, placed);
+    else for (const name of new Set(targets)) addTo(index.byTarget, name, placed);
+  }
+  return index;
+}
+
+/** Finds what `reportsFor` finds, without looking at reports about anything else. */
+function indexedReportsFor(name: string, artifact: Sought, index: ReportIndex): AttestationReport[] {
+  const bound = artifact === undefined ? [] : (index.byFingerprint.get(artifact.fingerprint) ?? []);
+  const named = (index.byTarget.get(name) ?? []).filter(({ report }) => joins(report, artifact));
+  // Two sorted runs, which sorting only merges.
+  const both = [...bound, ...named].sort((a, b) => a.at - b.at);
+  return both.map(({ report }) => report);
 }
 
 /** Makes the place of the trail itself. */
@@ -56,15 +94,7 @@ export function trailPlace(template: Template, reports: TrailReports): Place {
 
 /** Makes the place of one artifact under the name it was reported by, also when another one took the name since. */
 export function artifactPlace(template: Template, reports: TrailReports, artifact: ArtifactReport): Place {
-  return namedPlace(template, reports, artifact.template_reference_name, artifact);
-}
-
-function namedPlace(
-  template: Template,
-  reports: TrailReports,
-  name: string,
-  artifact: ArtifactReport | undefined,
-): Place {
+  const name = artifact.template_reference_name;
   const template_index = template.trail.artifacts.findIndex((expected) => expected.name === name);
   return {
     name,
@@ -75,42 +105,49 @@ function namedPlace(
   };
 }
 
-/** When an artifact name came up. */
-interface Mention {
-  name: string;
-  at: Timestamp;
+/** An artifact the template asks for, and where it does. */
+interface Expected {
+  template_index: number;
+  entries: TemplateArtifact["attestations"];
 }
 
-/** Finds the first mention of each name. */
-function firstMentions(mentions: readonly Mention[]): Mention[] {
-  const first = new Map<string, Mention>();
-  for (const mention of mentions) if (!first.has(mention.name)) first.set(mention.name, mention);
-  return [...first.values()];
+/** Finds where the template first asks for each name, in its order. */
+function expectedNames({ trail }: Template): Map<string, Expected> {
+  const expected = new Map<string, Expected>();
+  for (const [template_index, { name, attestations: entries }] of trail.artifacts.entries())
+    if (!expected.has(name)) expected.set(name, { template_index, entries });
+  return expected;
 }
 
-/** Lists artifact names that were reported, or that attestations wait for, in the order in which they first came up. */
-function reportedNames(reports: TrailReports): string[] {
-  const reported = reports.artifacts.map(({ template_reference_name: name, reported_at: at }) => ({
-    name,
-    at,
-  }));
-  const waiting = reports.attestations
-    .filter((report) => report.artifact_fingerprint === null)
-    .flatMap((report) => (report.target_artifacts ?? []).map((name) => ({ name, at: report.reported_at })));
-  const mentions = [...firstMentions(reported), ...firstMentions(waiting)];
-  // Sorting keeps the order of what came at the same moment.
-  return [...new Set(mentions.sort((a, b) => a.at - b.at).map(({ name }) => name))];
-}
+/** How many places are made, or judged, or written, before the next stop. */
+export const placesInOneGo = 50;
+
+const unexpected: Expected = { template_index: -1, entries: [] };
+
+/** The place of an artifact name. */
+export type NamedPlace = Place & { name: string };
 
 /**
  * Makes the places of a trail's artifacts, each with the artifact last reported under its name: expected names in the template's
- * order, then others in the order in which they came up.
+ * order, then others in the order in which they came up. Takes time in proportion to the template, to what was reported and to
+ * the names it was reported for.
  */
-export function artifactPlaces(template: Template, reports: TrailReports): (Place & { name: string })[] {
-  const expected = template.trail.artifacts.map(({ name }) => name);
+export function* artifactPlacesInSteps(template: Template, reports: TrailReports): Steps<NamedPlace[]> {
+  const expected = expectedNames(template);
   const latest = new Map(reports.artifacts.map((report) => [report.template_reference_name, report]));
-  return [...new Set([...expected, ...reportedNames(reports)])].map((name) => ({
-    ...namedPlace(template, reports, name, latest.get(name)),
-    name,
-  }));
+  const names = new Set([...expected.keys(), ...(yield* reportedNames(reports))]);
+  const index = yield* indexed(reports.attestations);
+  const places: NamedPlace[] = [];
+  for (const name of names) {
+    if (places.length % placesInOneGo === 0) yield;
+    const artifact = latest.get(name);
+    const found = indexedReportsFor(name, artifact, index);
+    places.push({ name, artifact, ...(expected.get(name) ?? unexpected), reports: found });
+  }
+  return places;
+}
+
+/** Does what `artifactPlacesInSteps` does, in one go. */
+export function artifactPlaces(template: Template, reports: TrailReports): NamedPlace[] {
+  return finish(artifactPlacesInSteps(template, reports));
 }

@@ -1,6 +1,8 @@
 import type { Timestamp } from "../../lib/clock.ts";
 import { wireId } from "../../lib/ids.ts";
+import { finish, type Steps } from "../../lib/steps.ts";
 import type { ArtifactStatus, AttestationStatus, TrailCompliance } from "./model.ts";
+import { placesInOneGo } from "./places.ts";
 
 /** When and by which template a verdict was reached. */
 interface Evaluation {
@@ -38,17 +40,25 @@ function printArtifact(artifact: ArtifactStatus, evaluation: Record<string, unkn
  * Writes a verdict as JSON text, with ids in their wire form (contract flows 6.2). Text, because an object would not keep the
  * order of artifacts whose names look like numbers.
  */
-export function printCompliance(
+export function* printComplianceInSteps(
   compliance: TrailCompliance,
   { evaluated_at, trail_evaluated_at = evaluated_at, template_id }: Evaluation,
-): string {
+): Steps<string> {
   const evaluation = { evaluated_at, flow_template_id: wireId(template_id) };
   const ofTrail = { ...evaluation, evaluated_at: trail_evaluated_at };
-  const artifacts = [...compliance.artifacts_statuses]
-    .map(([name, artifact]) => `${JSON.stringify(name)}:${printArtifact(artifact, evaluation)}`)
-    .join(",");
+  const artifacts: string[] = [];
+  for (const [name, artifact] of compliance.artifacts_statuses) {
+    if (artifacts.length % placesInOneGo === 0) yield;
+    artifacts.push(`${JSON.stringify(name)}:${printArtifact(artifact, evaluation)}`);
+  }
+  yield;
   const { status, is_compliant } = compliance;
   const attestations_statuses = compliance.attestations_statuses.map(shownAttestation);
   const before = JSON.stringify({ status, is_compliant, attestations_statuses }).slice(0, -1);
-  return `${before},"artifacts_statuses":{${artifacts}},${JSON.stringify(ofTrail).slice(1)}`;
+  return `${before},"artifacts_statuses":{${artifacts.join(",")}},${JSON.stringify(ofTrail).slice(1)}`;
+}
+
+/** Does what `printComplianceInSteps` does, in one go. */
+export function printCompliance(compliance: TrailCompliance, evaluation: Evaluation): string {
+  return finish(printComplianceInSteps(compliance, evaluation));
 }

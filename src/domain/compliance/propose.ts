@@ -78,19 +78,35 @@ function cover(needs: readonly Need[]): ProposedReport[] {
 }
 
 /** Makes of `place` what it becomes when its artifact is reported with a commit: only what waits for that commit counts. */
-function afterReport(place: Place, commit: string | null): Place {
-  const reports = place.reports.filter((report) => commit !== null && report.git_commit === commit);
-  return { ...place, reports };
+function afterReport(place: Place, ofCommit: readonly AttestationReport[]): Place {
+  return { ...place, reports: ofCommit };
+}
+
+/** Makes a function that counts the needs of `place`, having looked only at what the reports of the commit are about. */
+function needCounter(place: Place): (ofCommit: readonly AttestationReport[]) => number {
+  const asked = groupBy(place.entries, ({ name }) => name);
+  return (ofCommit) => {
+    const names = new Set(ofCommit.map(({ name }) => name));
+    const entries = [...names].flatMap((name) => asked.get(name) ?? []);
+    const unattested = place.entries.length - entries.length;
+    return unattested + needsOf({ ...afterReport(place, ofCommit), entries }).length;
+  };
 }
 
 /** Proposes a missing artifact, with the commit that leaves least to do; of several the one last attested. */
 function proposeArtifact(place: Place): ProposedReport[] {
   const commits = place.reports.map((report) => report.git_commit).toReversed();
+  const byCommit = groupBy(place.reports, (report) => report.git_commit);
+  // What says no commit joins no artifact.
+  byCommit.delete(null);
+  const waitingFor = (commit: string | null) => byCommit.get(commit) ?? [];
+  const countNeeds = needCounter(place);
   const choices = [...new Set([...commits, null])].map((commit) => ({
     commit,
-    needs: needsOf(afterReport(place, commit)),
+    needs: countNeeds(waitingFor(commit)),
   }));
-  const best = choices.reduce((least, choice) => (choice.needs.length < least.needs.length ? choice : least));
+  const best = choices.reduce((least, choice) => (choice.needs < least.needs ? choice : least));
+  const needs = needsOf(afterReport(place, waitingFor(best.commit)));
   const artifact: ProposedReport = {
     kind: "artifact",
     artifact_name: place.name,
@@ -100,7 +116,7 @@ function proposeArtifact(place: Place): ProposedReport[] {
     attestation_type: null,
     replaces: null,
   };
-  return [artifact, ...best.needs.map((need) => ({ ...proposal(need), git_commit: null }))];
+  return [artifact, ...needs.map((need) => ({ ...proposal(need), git_commit: null }))];
 }
 
 function isMissingArtifact({ artifact, template_index }: Place): boolean {

@@ -6,7 +6,7 @@ import { wireId } from "../../../lib/ids.ts";
 import { zip } from "../../../lib/zip.ts";
 import { auditJson } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { judgeCases, type JudgedCase, type Verdict } from "../compliance/service.ts";
+import { judgeCases, type JudgedCase, type Verdict, writtenVerdicts } from "../compliance/service.ts";
 import { seePlaces, type SeenPlaces, type SeenTrail } from "../intake/look-service.ts";
 import { rememberedPlaces } from "../intake/remembered-places.ts";
 import { writeAttestations } from "./at-once-store.ts";
@@ -123,7 +123,7 @@ async function writeSeen(
     ),
     trails: seen.trails.map(({ move }) => move),
     attestations,
-    verdicts,
+    verdicts: await writtenVerdicts(cases, verdicts),
     entries: auditJson(entries),
     at: deps.clock.now(),
   });

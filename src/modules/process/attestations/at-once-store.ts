@@ -12,8 +12,8 @@ export interface WrittenAttestations {
   /** Their trails, as the database's `move_trails` takes them. */
   trails: readonly unknown[];
   attestations: readonly NewAttestation[];
-  /** Of the trails, with the attestations. */
-  verdicts: readonly unknown[];
+  /** JSON text of the verdicts on the trails, with the attestations. */
+  verdicts: string;
   /** JSON text of the entries of the audit log. */
   entries: string;
   at: Timestamp;
@@ -33,6 +33,6 @@ export async function writeAttestations(
 ): Promise<string | null> {
   const { version } = await db.one(query("write-attestations", { version: nullable(text) })`
     select write_attestations_as_seen(${orgId}, ${JSON.stringify(repos)}::json, ${JSON.stringify(trails)}::json,
-      ${writeJson(attestations)}::json, ${JSON.stringify(verdicts)}::json, ${entries}::json, ${at}) as version`);
+      ${writeJson(attestations)}::json, ${verdicts}::json, ${entries}::json, ${at}) as version`);
   return version;
 }

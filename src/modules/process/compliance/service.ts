@@ -1,5 +1,5 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { evaluateArtifact, evaluateTrail, keptState } from "../../../domain/compliance/evaluate.ts";
+import { evaluateArtifact, evaluateTrailInSteps, keptState } from "../../../domain/compliance/evaluate.ts";
 import { explainArtifact, type Explanation } from "../../../domain/compliance/explain.ts";
 import type {
   ComplianceState,
@@ -8,15 +8,16 @@ import type {
   TrailReports,
 } from "../../../domain/compliance/model.ts";
 import { outcomeNames } from "../../../domain/compliance/outcome.ts";
-import { printCompliance } from "../../../domain/compliance/print.ts";
+import { printComplianceInSteps } from "../../../domain/compliance/print.ts";
 import type { Template } from "../../../domain/template/model.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { present } from "../../../lib/present.ts";
+import { finish, paced, type Steps } from "../../../lib/steps.ts";
 import { zip } from "../../../lib/zip.ts";
 import { type DecidingCase, listArtifactCases, listCases, listTrailCases } from "./case-store.ts";
 import { knownTemplates } from "../flows/known-templates.ts";
-import { type FlowOrigin, listStates, putVerdicts, type Verdict } from "./store.ts";
+import { type FlowOrigin, listStates, putVerdicts, type Verdict, writeVerdicts } from "./store.ts";
 
 export type { FlowOrigin, Verdict } from "./store.ts";
 
@@ -32,27 +33,31 @@ export type JudgedCase = Omit<DecidingCase, "name" | "flow_id" | "watched_flow">
  * Judges a trail. Its verdict is reached anew unless nothing but artifacts was attested and that left the trail's own
  * part of it as it was.
  */
-function judge(template: Template, trail: JudgedCase, anew: boolean): Verdict {
-  const compliance = evaluateTrail(template, trail);
+function* judge(template: Template, trail: JudgedCase, anew: boolean): Steps<Verdict> {
+  const compliance = yield* evaluateTrailInSteps(template, trail);
   const { last_modified_at, template_id } = trail;
   const own_digest = ownDigest(compliance, template_id);
   const kept = anew || own_digest !== trail.own_digest ? null : trail.evaluated_at;
   const evaluated_at = kept ?? last_modified_at;
+  const status = yield* printComplianceInSteps(compliance, {
+    evaluated_at: last_modified_at,
+    trail_evaluated_at: evaluated_at,
+    template_id,
+  });
+  yield;
+  const artifact_states = Object.fromEntries(
+    [...compliance.artifacts_statuses].map(([name, { artifact_fingerprint, status: state }]) => [
+      name,
+      { artifact_fingerprint, status: state },
+    ]),
+  );
+  yield;
   return {
     trail_id: trail.trail_id,
     state: compliance.status,
     own_state: compliance.own_state,
-    artifact_states: Object.fromEntries(
-      [...compliance.artifacts_statuses].map(([name, { artifact_fingerprint, status }]) => [
-        name,
-        { artifact_fingerprint, status },
-      ]),
-    ),
-    status: printCompliance(compliance, {
-      evaluated_at: last_modified_at,
-      trail_evaluated_at: evaluated_at,
-      template_id,
-    }),
+    artifact_states,
+    status,
     evaluated_at,
     own_digest,
     reported_at: last_modified_at,
@@ -87,7 +92,42 @@ export type ReportedSort =
   /** `own` has the ids of the trails on which some of them were made; others are on artifacts of the trails. */
   | { kind: "attestations"; own: ReadonlySet<string> };
 
-/** Judges trails by what decides on them. @param sort what was reported on them. */
+/** Characters of a template for each name in it, at least. */
+const charactersAName = 15;
+
+/** How much is judged in one go: names in templates, reports, and names that reports wait for. It takes a few milliseconds. */
+const judgedInOneGo = 1000;
+
+/** Says whether judging these takes so long that others have to come in between. */
+function isMuch(cases: readonly Pick<JudgedCase, "template" | "artifacts" | "attestations">[]): boolean {
+  let weight = 0;
+  for (const { template, artifacts, attestations } of cases) {
+    weight += template.length / charactersAName + artifacts.length + attestations.length;
+    for (const { target_artifacts } of attestations) weight += target_artifacts?.length ?? 0;
+    if (weight > judgedInOneGo) return true;
+  }
+  return false;
+}
+
+/** Does what is to be done with cases: at once, unless it takes so long that others have to come in between. */
+function runFor<T>(cases: Parameters<typeof isMuch>[0], steps: Steps<T>): T | Promise<T> {
+  return isMuch(cases) ? paced(steps) : finish(steps);
+}
+
+/** Does one thing with each case. */
+function* eachOf<Case, T>(cases: Iterable<Case>, make: (one: Case) => Steps<T>): Steps<T[]> {
+  const made: T[] = [];
+  for (const one of cases) {
+    yield;
+    made.push(yield* make(one));
+  }
+  return made;
+}
+
+/**
+ * Judges trails by what decides on them. Where there is much of it, other work of the process comes in between.
+ * @param sort what was reported on them.
+ */
 export async function judgeCases(
   orgId: string,
   cases: readonly JudgedCase[],
@@ -95,7 +135,16 @@ export async function judgeCases(
 ): Promise<Verdict[]> {
   const templateOf = await templatesOf(orgId, cases);
   const isAnew = (id: string): boolean => sort.kind !== "attestations" || sort.own.has(id);
-  return cases.map((one) => judge(templateOf(one.template), one, isAnew(one.trail_id)));
+  const steps = eachOf(cases, (one) => judge(templateOf(one.template), one, isAnew(one.trail_id)));
+  return runFor(cases, steps);
+}
+
+/** Writes the verdicts on some cases as the database takes them: JSON text. Other work comes in between as in `judgeCases`. */
+export async function writtenVerdicts(
+  cases: readonly JudgedCase[],
+  verdicts: readonly Verdict[],
+): Promise<string> {
+  return runFor(cases, writeVerdicts(verdicts));
 }
 
 /**
@@ -117,7 +166,8 @@ export async function evaluateTrails(
   if (ids.length === 0) return [];
   const cases = await listCases(tx, orgId, ids);
   const verdicts = await judgeCases(orgId, cases, sort);
-  putVerdicts(tx, orgId, verdicts, sort.kind === "artifacts" ? sort.origins : []);
+  const written = await writtenVerdicts(cases, verdicts);
+  putVerdicts(tx, orgId, written, sort.kind === "artifacts" ? sort.origins : []);
   return zip(cases, verdicts).flatMap(([{ trail_id, name, flow_id, watched_flow }, { state }]) =>
     watched_flow === null ? [] : { trail_id, name, status: state, flow: { id: flow_id, name: watched_flow } },
   );
@@ -222,9 +272,9 @@ export async function findMisjudged(
   const stored = new Map(
     (await listStates(db, orgId, trailIds)).map(({ trail_id, state }) => [trail_id, state]),
   );
-  return [...cases.values()]
-    .filter(
-      ({ trail_id, template, reports }) => evaluateTrail(template, reports).status !== stored.get(trail_id),
-    )
-    .map(({ trail_id }) => trail_id);
+  const judging = eachOf(cases.values(), function* ({ trail_id, template, reports }) {
+    const { status } = yield* evaluateTrailInSteps(template, reports);
+    return status === stored.get(trail_id) ? [] : [trail_id];
+  });
+  return (await paced(judging)).flat();
 }

@@ -4,6 +4,7 @@ import { command, query } from "../../../db/sql.ts";
 import type { ComplianceState, KeptVerdict } from "../../../domain/compliance/model.ts";
 import type { OutcomeNames } from "../../../domain/compliance/outcome.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
+import type { Steps } from "../../../lib/steps.ts";
 
 /** A verdict on a trail, ready to be stored. */
 export interface Verdict {
@@ -34,19 +35,29 @@ export interface FlowOrigin {
   repo_url: string | null;
 }
 
+/** Writes verdicts as the database takes them: JSON text. */
+export function* writeVerdicts(verdicts: readonly Verdict[]): Steps<string> {
+  const written: string[] = [];
+  for (const { status, ...rest } of verdicts) {
+    yield;
+    const others = JSON.stringify(rest).slice(0, -1);
+    yield;
+    // By far the longest of it.
+    written.push(`${others},"status":${JSON.stringify(status)}}`);
+  }
+  yield;
+  return `[${written.join(",")}]`;
+}
+
 /**
  * Stores verdicts in place of those that trails had, what they come to in short, and notes which trail of each flow was last reported to, and its
  * latest artifact if it is among `origins`, in one statement (`migrations/0060`). Rows are locked in order, so that writers of several
  * trails do not deadlock, and before the organization's counter, which every write takes last.
+ * @param verdicts as `writeVerdicts` writes them.
  */
-export function putVerdicts(
-  tx: Tx,
-  orgId: string,
-  verdicts: readonly Verdict[],
-  origins: readonly FlowOrigin[],
-): void {
+export function putVerdicts(tx: Tx, orgId: string, verdicts: string, origins: readonly FlowOrigin[]): void {
   tx.send(command("put-verdicts")`
-    select store_verdicts(${orgId}, ${JSON.stringify(verdicts)}::json, ${JSON.stringify(origins)}::json)`);
+    select store_verdicts(${orgId}, ${verdicts}::json, ${JSON.stringify(origins)}::json)`);
 }
 
 const state = { trail_id: uuid, state: text };
