@@ -90,6 +90,8 @@ export interface ConnectOptions {
    * it is not prepared then. When this throws, the query fails.
    */
   onVaryingStatement?: (name: string) => void;
+  /** Bytes of a row up to which it is read; see `guardReading`. Other than in tests it is not given. */
+  largestRow?: number | undefined;
   /** Compares each answer with the columns that its statement claims. For tests. */
   checkRows?: boolean;
   /** Called with every statement of the program before it is sent; the query fails when this throws. For tests. */
@@ -145,7 +147,7 @@ async function sendAlone(connection: Borrowed, begin: string, statement: Sent): 
  */
 export function connect(options: ConnectOptions): Database {
   const { max, pooler, checkRows = false } = options;
-  const client = clientConfig(options.connection, pooler);
+  const client = { ...clientConfig(options.connection, pooler), largestRow: options.largestRow };
   const onConnectionError = (error: Error): void => options.onConnectionError?.(error);
   // What a pooler does with many statements at a time on one connection is its own affair.
   const count = pooler === undefined ? (options.pipelinedConnections ?? 0) : 0;

@@ -1,5 +1,6 @@
 import pg from "pg";
 
+import { guardReading } from "./guarded-reading.ts";
 import { createPlanAges } from "./plan-ages.ts";
 
 /** Has the plans of all prepared statements of a connection made anew, those inside of functions with them. */
@@ -19,6 +20,11 @@ function nameOf(query: unknown): string | undefined {
  */
 export class ReplanningClient extends pg.Client {
   readonly #ages = createPlanAges();
+
+  constructor(config?: pg.ClientConfig & { largestRow?: number | undefined }) {
+    super(config);
+    guardReading(this, config?.largestRow);
+  }
 
   /** Sends a query as the driver does, and before it, now and then, that plans are to be made anew. */
   override query(...given: unknown[]): never {

@@ -69,11 +69,18 @@ export interface TestApp {
  * requests are injected. Call `close` in `afterAll`. With `doubted` the clock that tests move is the machine's, of which the
  * program finds out for itself whether it is right. With `maintained` statements may be about all organizations at once. With
  * `idsByClock` ids have the time of the clock that tests move, without, that of the machine. With
+ * `largestRow` it reads no row of more bytes. With
  * `beside` it is another server on the database of that one, with its clock: close it first.
  */
 export async function startTestApp(
   environment: Record<string, string> = {},
-  options: { doubted?: boolean; maintained?: boolean; beside?: TestApp; idsByClock?: boolean } = {},
+  options: {
+    doubted?: boolean;
+    maintained?: boolean;
+    beside?: TestApp;
+    idsByClock?: boolean;
+    largestRow?: number;
+  } = {},
 ): Promise<TestApp> {
   const postgres = inject("postgres");
   const { beside } = options;
@@ -100,7 +107,8 @@ export async function startTestApp(
     ...(options.maintained === true ? {} : { onStatement: requireOneOrganization }),
     checkRows: true,
   };
-  const db = connect({ connection, max: 8, pipelinedConnections: 2, ...checks });
+  const { largestRow } = options;
+  const db = connect({ connection, max: 8, pipelinedConnections: 2, largestRow, ...checks });
   const clock = beside?.clock ?? new TestClock();
   const timeSources = { ...machineTime, wall: () => clock.now() };
   const tracing = await startTracing(config, log);
