@@ -154,7 +154,7 @@ describe.skipIf(inject("cluster"))("one of many trails", () => {
 
   it("is not among those that are read for the newest of the organization", async () => {
     const before = await entriesRead();
-    expect(await listTrails(db, org.id, all, { limit: 50, offset: 100 })).toHaveLength(50);
+    expect((await listTrails(db, org.id, all, { limit: 50, offset: 100 })).rows).toHaveLength(50);
     const read = (await entriesRead()) - before;
     expect(read).toBeGreaterThanOrEqual(50);
     expect(read).toBeLessThan(500);

@@ -1,4 +1,4 @@
-import { type Parameter, param, type Sql, sql } from "../../../db/sql.ts";
+import { join, type Parameter, param, raw, type Sql, sql } from "../../../db/sql.ts";
 import type { Org } from "../../../domain/principal.ts";
 import type { Links } from "../../../lib/links.ts";
 import { isMadeFor } from "../compliance/places-sql.ts";
@@ -116,3 +116,24 @@ export const selfPath = (org: Parameter): Sql => sql`case when a.artifact_finger
   else coalesce(case when a.target_artifacts is not null then (
       select '/artifact/' || r.fingerprint || '/' || a.name from artifacts r where ${meantBy(org)} order by r.id limit 1) end,
     '/trail/' || t.name || '/' || a.name) end`;
+
+/** Where `a` attestations were asked for by name on their trail `t`. */
+export const trailPath = sql`'/trail/' || t.name || '/' || a.name`;
+
+/** Where `a` attestations were asked for by name on an artifact. */
+export const artifactPath = (fingerprint: Parameter): Sql =>
+  sql`'/artifact/' || ${fingerprint}::text || '/' || a.name`;
+
+/** Bytes of what may be large in `a` attestations, more or less as the attestation object has them. */
+export const attestationBytes = join(
+  [
+    "type_data",
+    "user_data",
+    "annotations",
+    "external_urls",
+    "git_commit_info",
+    "description",
+    "origin_url",
+  ].map((column) => raw(`coalesce(octet_length(a.${column}::text), 0)`)),
+  " + ",
+);

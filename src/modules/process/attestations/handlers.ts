@@ -1,10 +1,10 @@
 import type { attestationEndpoints } from "../../../contract/attestations.ts";
-import { JsonText } from "../../../contract/endpoint.ts";
 import { notFound } from "../../../domain/errors.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import { withReadRecorded } from "../../kernel/audit/service.ts";
+import { listAnswer } from "../../kernel/list-answer.ts";
 import { openEvidence } from "../evidence/service.ts";
-import { findAttestationOnTrail } from "./read-service.ts";
+import { findAttestationOnTrail, listOf } from "./read-service.ts";
 import { showing } from "./attestation-sql.ts";
 import { attestationReportHandlers } from "./report-handlers.ts";
 import { attestationSearchHandlers } from "./search-handlers.ts";
@@ -15,16 +15,17 @@ export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
   ...attestationSearchHandlers,
 
   get_trail_attestation: async (deps, { org, params, query }) => {
-    const body = await findTrailAttestations(deps.db, org, showing(deps.links, query.include), {
+    const how = showing(deps.links, query.include);
+    const found = await findTrailAttestations(deps.db, org, how, {
       flow: params.flow_name,
       trail: params.trail_name,
       name: params.attestation_name,
     });
-    if (body === undefined)
+    if (found === undefined)
       throw notFound(
         `Trail with name '${params.trail_name}' does not exist for Organization '${org.name}' and Flow '${params.flow_name}'`,
       );
-    return { status: 200, body: new JsonText(body) };
+    return { status: 200, body: listAnswer("", listOf(deps, { org, how, self: "trail" }, found), "") };
   },
 
   get_attestation_evidence: async (deps, { org, actor, params }) => {
@@ -38,15 +39,20 @@ export const attestationHandlers: Handlers<typeof attestationEndpoints> = {
   },
 
   get_artifact_attestation: async (deps, { org, params, query }) => {
-    const body = await findArtifactAttestations(deps.db, org, showing(deps.links, query.include), {
+    const how = showing(deps.links, query.include);
+    const { fingerprint } = params;
+    const found = await findArtifactAttestations(deps.db, org, how, {
       flow: params.flow_name,
-      fingerprint: params.fingerprint,
+      fingerprint,
       name: params.attestation_name,
     });
-    if (body === undefined)
+    if (found === undefined)
       throw notFound(
         `Artifact with fingerprint '${params.fingerprint}' does not exist in flow '${params.flow_name}' belonging to organization '${org.name}'`,
       );
-    return { status: 200, body: new JsonText(body) };
+    return {
+      status: 200,
+      body: listAnswer("", listOf(deps, { org, how, self: { fingerprint } }, found), ""),
+    };
   },
 };

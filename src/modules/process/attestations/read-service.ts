@@ -1,9 +1,41 @@
 import { invalid, invalidInput } from "../../../domain/errors.ts";
 import { compilePattern, PatternError } from "../../../domain/policy/expression/regex.ts";
 import { parseWireId } from "../../../lib/ids.ts";
+import { type HeavyRows, type PageText, readHeavy } from "../../../db/heavy-page.ts";
+import type { Org } from "../../../domain/principal.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import type { Showing } from "./attestation-sql.ts";
 import { findTrailAttestation } from "./read-store.ts";
-import { listAttestationNames } from "./search-store.ts";
+import { listAttestationNames, listAttestationsById, type SelfPath } from "./search-store.ts";
+
+/** How attestations of an organization are shown. */
+export interface HowShown {
+  org: Org;
+  how: Showing;
+  self: SelfPath;
+}
+
+/** Reads attestations of which all in all are heavy, some at a time: their JSON texts. */
+export function readHeavyAttestations(
+  { db }: Pick<Deps, "db">,
+  { org, how, self }: HowShown,
+  rows: HeavyRows,
+): AsyncGenerator<{ text: string }[]> {
+  return readHeavy(db, rows, (ids) => listAttestationsById(db, org, how, { ids, self }));
+}
+
+async function* asLists(batches: AsyncIterable<readonly { text: string }[]>): AsyncGenerator<string> {
+  for await (const rows of batches) yield `[${rows.map(({ text }) => text).join(",")}]`;
+}
+
+/** The text of a list, or those of its parts. */
+export function listOf(
+  deps: Pick<Deps, "db">,
+  shown: HowShown,
+  page: PageText,
+): string | AsyncIterable<string> {
+  return page.list ?? asLists(readHeavyAttestations(deps, shown, page.heavy));
+}
 
 /** Finds an attestation by the id in its URL; undefined for what is no id, and where the trail has none of this id. */
 export async function findAttestationOnTrail(

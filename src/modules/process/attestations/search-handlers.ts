@@ -5,21 +5,24 @@ import type {
   AttestationSearchQuery,
   attestationSearchEndpoints,
 } from "../../../contract/attestation-search.ts";
-import { JsonText } from "../../../contract/endpoint.ts";
 import { paginationOf } from "../../../contract/pagination.ts";
 import { invalid, invalidInput } from "../../../domain/errors.ts";
 import type { OrgAccess } from "../../../domain/principal.ts";
 import { parseWireId } from "../../../lib/ids.ts";
 import { pageSlice } from "../../../lib/paging.ts";
+import { present } from "../../../lib/present.ts";
 import { inBatches } from "../../../lib/batches.ts";
+import type { HeavyRows, PageText } from "../../../db/heavy-page.ts";
+import { listAnswer, listsAnswer } from "../../kernel/list-answer.ts";
 import type { CsvRows } from "../../../contract/csv.ts";
 import type { CsvHandlers, Handlers } from "../../kernel/call.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { getFlowId } from "../flows/service.ts";
 import { showing } from "./attestation-sql.ts";
-import { findNamesMatching } from "./read-service.ts";
+import { findNamesMatching, type HowShown, listOf, readHeavyAttestations } from "./read-service.ts";
 import {
   type AttestationSearch,
+  type FoundAttestation,
   listAttestationsOfCommits,
   listFlowAttestations,
   searchAttestations,
@@ -89,6 +92,25 @@ function linksOf(url: string, after: string | undefined) {
   return { self: { href: url }, next: { href: next.href } };
 }
 
+/** The JSON texts of what was found; undefined when it is heavy. */
+function textsOf(found: readonly FoundAttestation[]): string[] | undefined {
+  const texts = found.flatMap(({ text }) => text ?? []);
+  return texts.length === found.length ? texts : undefined;
+}
+
+function rowsOf(found: readonly FoundAttestation[]): HeavyRows {
+  return found.map(
+    ({ id, bytes }) => [present(parseWireId(id), "ids of rows are well-formed"), bytes] as const,
+  );
+}
+
+function pageOfFound(found: readonly FoundAttestation[]): PageText {
+  const texts = textsOf(found);
+  return texts === undefined
+    ? { list: null, heavy: rowsOf(found) }
+    : { list: `[${texts.join(",")}]`, heavy: null };
+}
+
 export const attestationSearchHandlers: Handlers<typeof attestationSearchEndpoints> = {
   list_system_attestation_types: async () => ({
     status: 200,
@@ -105,58 +127,70 @@ export const attestationSearchHandlers: Handlers<typeof attestationSearchEndpoin
 
   get_attestations: async (deps, { org, query, url }) => {
     const search = await searchOf(deps, org, query);
-    const found = search
-      ? await searchAttestations(deps.db, org, showing(deps.links, query.include), search)
-      : [];
+    const how = showing(deps.links, query.include);
+    const found = search ? await searchAttestations(deps.db, org, how, search) : [];
     const shown = found.slice(0, query.per_page);
     const links = linksOf(url, found.length > shown.length ? shown.at(-1)?.id : undefined);
-    const data = shown.map(({ text }) => text).join(",");
-    return { status: 200, body: new JsonText(`{"data":[${data}],"_links":${JSON.stringify(links)}}`) };
+    const data = listOf(deps, { org, how, self: "own" }, pageOfFound(shown));
+    return { status: 200, body: listAnswer('{"data":', data, `,"_links":${JSON.stringify(links)}}`) };
   },
 
   list_attestations_for_criteria: async (deps, { org, query }) => {
     const commits = [...new Set(query.commit_list)];
     if (commits.length === 0) throw invalid("commit_list is required");
-    const lists = await listAttestationsOfCommits(deps.db, org, showing(deps.links, query.include), {
+    const how = showing(deps.links, query.include);
+    const lists = await listAttestationsOfCommits(deps.db, org, how, {
       commits,
       flow: query.flow_name || null,
       name: query.attestation_name || null,
       type: query.attestation_type ? storedType(query.attestation_type) : null,
     });
-    return {
-      status: 200,
-      body: new JsonText(`{${lists.map(({ sha, list }) => `"${sha}":${list}`).join(",")}}`),
-    };
+    const shown = lists.flatMap(({ sha, page }, at) => [
+      `${at === 0 ? "" : ","}"${sha}":`,
+      listOf(deps, { org, how, self: "own" }, page),
+    ]);
+    return { status: 200, body: listsAnswer(["{", ...shown, "}"]) };
   },
 
   get_flow_attestations: async (deps, { org, params, query }) => {
     const flow_id = await getFlowId(deps.db, org, params.flow_name);
-    const { total, list } = await listFlowAttestations(deps.db, org, showing(deps.links, query.include), {
+    const how = showing(deps.links, query.include);
+    const { total, page } = await listFlowAttestations(deps.db, org, how, {
       flow_id,
       from: query.from_timestamp,
       to: query.to_timestamp,
       ...pageSlice(query),
     });
     const pagination = JSON.stringify(paginationOf(query, total));
-    return { status: 200, body: new JsonText(`{"data":${list},"pagination":${pagination}}`) };
+    const data = listOf(deps, { org, how, self: "own" }, page);
+    return { status: 200, body: listAnswer('{"data":', data, `,"pagination":${pagination}}`) };
   },
 };
 
 /** Attestations that are read at a time for CSV: each may come with much data. */
 const batch = 50;
 
-async function* parsed(batches: AsyncIterable<readonly { text: string }[]>): AsyncGenerator<object[]> {
-  for await (const rows of batches) yield rows.map(({ text }) => JSON.parse(text) as object);
+async function* parsed(
+  deps: Deps,
+  shown: HowShown,
+  batches: AsyncIterable<readonly FoundAttestation[]>,
+): AsyncGenerator<object[]> {
+  const parse = ({ text }: { text: string }) => JSON.parse(text) as object;
+  for await (const found of batches) {
+    const texts = textsOf(found);
+    if (texts !== undefined) yield texts.map((text) => parse({ text }));
+    else for await (const rows of readHeavyAttestations(deps, shown, rowsOf(found))) yield rows.map(parse);
+  }
 }
 
 /** Reads all attestations that a search finds, newest first, each batch from the last one of that before. */
 async function allFound(deps: Deps, org: OrgAccess, search: AttestationSearch): Promise<CsvRows> {
   const how = showing(deps.links, undefined);
-  const batches = await inBatches<{ id: string; text: string }>(batch, (last) => {
+  const batches = await inBatches<FoundAttestation>(batch, (last) => {
     const after = last === undefined ? undefined : cursorOf(last.id);
     return deps.db.sliced(() => searchAttestations(deps.db, org, how, { ...search, after, limit: batch }));
   });
-  return parsed(batches);
+  return parsed(deps, { org, how, self: "own" }, batches);
 }
 
 async function* nothing(): AsyncGenerator<object[]> {

@@ -1,10 +1,20 @@
-import { integer, text } from "../../../db/row.ts";
-import { constant, param, type Parameter, query, type Sql, sql } from "../../../db/sql.ts";
+import { heavyRows, isHeavy, type PageText, pageOf, pageText } from "../../../db/heavy-page.ts";
+import { integer, nullable, type RowOf, text } from "../../../db/row.ts";
+import { constant, param, type Parameter, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import type { Executor } from "../../../db/connect.ts";
 import type { Org } from "../../../domain/principal.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 import { flowIdNamed } from "../flows/flow-name-sql.ts";
-import { attestationObject, itsEvidence, readParameters, selfPath, type Showing } from "./attestation-sql.ts";
+import {
+  artifactPath,
+  attestationBytes,
+  attestationObject,
+  itsEvidence,
+  readParameters,
+  selfPath,
+  type Showing,
+  trailPath,
+} from "./attestation-sql.ts";
 
 /** Items of a page at most, and one to tell whether there are more. */
 const largestPage = constant(101);
@@ -150,20 +160,60 @@ function narrowest(wanted: AttestationSearch): keyof typeof pages {
 const joined = (org: Parameter): Sql => sql`join flows f on f.org_id = ${org} and f.id = a.flow_id
   join trails t on t.org_id = ${org} and t.id = a.trail_id ${itsEvidence(org)}`;
 
-/** Lists attestations that match everything that is searched by, newest first: wire ids and JSON texts. At most 101. */
+/**
+ * Writes a common table expression with what each attestation of `page` weighs, and one with what all of them do. They are looked
+ * up once more where the page is read: with their bytes in one go, all of a heavy page would be made to be thrown away.
+ */
+const weighed = (org: Parameter): Sql => sql`weighed as materialized (
+    select p.id, p.created_at, ${attestationBytes} as bytes
+    from page p join attestations a on a.org_id = ${org} and a.id = p.id
+  ), page_bytes as materialized (select sum(bytes) as bytes from weighed)`;
+const isHeavyPage = isHeavy(sql`(select bytes from page_bytes)`);
+
+const foundAttestation = { id: text, text: nullable(text), bytes: integer };
+
+/** An attestation that was found: its wire id, what it weighs and, unless all that were found are heavy together, its JSON text. */
+export type FoundAttestation = RowOf<typeof foundAttestation>;
+
+/** Lists attestations that match everything that is searched by, newest first. At most 101. */
 export function searchAttestations(
   db: Executor,
   org: Org,
   how: Showing,
   wanted: AttestationSearch,
-): Promise<{ id: string; text: string }[]> {
+): Promise<FoundAttestation[]> {
   const search = searchParameters(org, how, wanted);
   const by = narrowest(wanted);
-  return db.all(query(`attestations-by-${by}`, { id: text, text })`
-      with ${start(search)}, page as materialized (${pages[by](search)})
-      select wire_id(a.id) as id, ${attestationObject(selfPath(search.org_id), search)} as text
-      from page p join attestations a on a.org_id = ${search.org_id} and a.id = p.id ${joined(search.org_id)}
+  return db.all(query(`attestations-by-${by}`, foundAttestation)`
+      with ${start(search)}, page as materialized (${pages[by](search)}), ${weighed(search.org_id)}
+      select wire_id(a.id) as id, p.bytes,
+        case when not ${isHeavyPage} then ${attestationObject(selfPath(search.org_id), search)} end as text
+      from weighed p join attestations a on a.org_id = ${search.org_id} and a.id = p.id ${joined(search.org_id)}
       order by p.created_at desc, p.id desc`);
+}
+
+/** By which path attestations are shown to be read: their own or, where they were asked for by name, that one. */
+export type SelfPath = "own" | "trail" | { fingerprint: string };
+
+/** Reads attestations by their ids, in that order: the JSON text of each. */
+export function listAttestationsById(
+  db: Executor,
+  org: Org,
+  how: Showing,
+  { ids, self }: { ids: readonly string[]; self: SelfPath },
+): Promise<{ text: string }[]> {
+  const read = readParameters(org, how);
+  const [name, path] =
+    self === "own"
+      ? ["own", selfPath(read.org_id)]
+      : self === "trail"
+        ? ["trail", trailPath]
+        : ["artifact", artifactPath(param(self.fingerprint))];
+  return db.all(query(`attestations-by-ids-${name}`, { text })`
+    select ${attestationObject(path, read)} as text
+    from unnest(${ids}::uuid[]) with ordinality as asked (id, place)
+    join attestations a on a.org_id = ${read.org_id} and a.id = asked.id ${joined(read.org_id)}
+    order by asked.place`);
 }
 
 /** Lists the names that an organization's attestations have, sorted; no more than a limit. Reads one row of an index each. */
@@ -187,25 +237,34 @@ interface CommitCriteria {
   type: string | null;
 }
 
-/** Lists for each commit its attestations, oldest first, as the text of a JSON array. */
-export function listAttestationsOfCommits(
+/** Lists for each commit its attestations, oldest first. */
+export async function listAttestationsOfCommits(
   db: Executor,
   org: Org,
   how: Showing,
   { commits, ...wanted }: CommitCriteria & { commits: readonly string[] },
-): Promise<{ sha: string; list: string }[]> {
+): Promise<{ sha: string; page: PageText }[]> {
   const read = readParameters(org, how);
   const [flow, name, type] = [param(wanted.flow), param(wanted.name), param(wanted.type)];
-  return db.all(query("attestations-of-commits", { sha: text, list: text })`
-    select wanted.sha, coalesce('[' || (
-      select string_agg(${attestationObject(selfPath(read.org_id), read)}, ',' order by a.created_at, a.id)
-      from attestations a ${joined(read.org_id)}
-      where a.org_id = ${read.org_id} and a.git_commit = wanted.sha
+  const asked = sql`unnest((select ${param(commits)}::text[])) as wanted (sha)`;
+  const fits = sql`a.org_id = ${read.org_id} and a.git_commit = wanted.sha
         and (${flow}::text is null or a.flow_id in ${flowsNamed(read.org_id, sql`array[${flow}::text]`)})
         and (${name}::text is null or a.name = ${name}::text)
-        and (${type}::text is null or a.type = ${type}::text)
-    ) || ']', '[]') as list
-    from unnest((select ${commits}::text[])) as wanted (sha)`);
+        and (${type}::text is null or a.type = ${type}::text)`;
+  const bytesOfCommit = sql`select sum(${attestationBytes}) as bytes from attestations a where ${fits}`;
+  const rows = await db.all(query("attestations-of-commits", { sha: text, ...pageText })`
+    with page_bytes as materialized (
+      select sum(found.bytes) as bytes from ${asked} cross join lateral (${bytesOfCommit}) found)
+    select wanted.sha, case when not ${isHeavyPage} then coalesce('[' || (
+      select string_agg(${attestationObject(selfPath(read.org_id), read)}, ',' order by a.created_at, a.id)
+      from attestations a ${joined(read.org_id)}
+      where ${fits}
+    ) || ']', '[]') end as list,
+    case when ${isHeavyPage} then (
+      select ${heavyRows({ id: raw("a.id"), bytes: attestationBytes, order: "a.created_at, a.id" })}
+      from attestations a where ${fits}) end as heavy
+    from ${asked}`);
+  return rows.map(({ sha, ...page }) => ({ sha, page: pageOf(page) }));
 }
 
 /** A part of a flow's attestations, newest first. */
@@ -216,26 +275,30 @@ export interface FlowPage extends PageSlice {
   to?: number | undefined;
 }
 
-/** Reads the part as the text of a JSON array, and how many attestations there are in all. */
-export function listFlowAttestations(
+/** Reads the part, and how many attestations there are in all. */
+export async function listFlowAttestations(
   db: Executor,
   org: Org,
   how: Showing,
   { flow_id, from = 0, to = endOfTime, limit, offset }: FlowPage,
-): Promise<{ total: number; list: string }> {
+): Promise<{ total: number; page: PageText }> {
   const read = readParameters(org, how);
   const [flow, first, last] = [param(flow_id), param(from), param(to)];
   const inFlow = sql`a.org_id = ${read.org_id} and a.flow_id = ${flow}::uuid
   and a.created_at >= to_timestamp(${first}::float8) and a.created_at <= to_timestamp(${last}::float8)`;
-  return db.one(query("attestations-of-flow", { total: integer, list: text })`
+  const { total, ...page } = await db.one(query("attestations-of-flow", { total: integer, ...pageText })`
     with page as materialized (
       select * from (
         select a.id, a.created_at from attestations a where ${inFlow}
         order by a.created_at desc, a.id desc limit ${largestPage} offset ${offset}::bigint) s
-      limit ${limit}::bigint)
+      limit ${limit}::bigint), ${weighed(read.org_id)}
     select (select count(*) from attestations a where ${inFlow}) as total,
-      coalesce('[' || (
+      case when not ${isHeavyPage} then coalesce('[' || (
         select string_agg(${attestationObject(selfPath(read.org_id), read)}, ',' order by p.created_at desc, p.id desc)
         from page p join attestations a on a.org_id = ${read.org_id} and a.id = p.id ${joined(read.org_id)}
-      ) || ']', '[]') as list`);
+      ) || ']', '[]') end as list,
+      case when ${isHeavyPage} then (
+        select ${heavyRows({ id: raw("id"), bytes: raw("bytes"), order: "created_at desc, id desc" })} from weighed
+      ) end as heavy`);
+  return { total, page: pageOf(page) };
 }

@@ -1,12 +1,14 @@
 import type { buildEndpoints } from "../../../contract/builds.ts";
 import { JsonText } from "../../../contract/endpoint.ts";
+import { readHeavy } from "../../../db/heavy-page.ts";
 import { timeWindow, type TimeWindow } from "../../../domain/time-window.ts";
 import { pageLinks } from "../../../lib/links.ts";
 import { pageSlice } from "../../../lib/paging.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { findRepoIds, repoParts, type RepoFilter } from "../repos/service.ts";
-import { listBuilds, listBuildTimes } from "./store.ts";
+import { listAnswer } from "../../kernel/list-answer.ts";
+import { listBuilds, listBuildsByNumber, listBuildTimes } from "./store.ts";
 
 interface Filters {
   repo_id?: string | undefined;
@@ -42,16 +44,24 @@ export const buildHandlers: Handlers<typeof buildEndpoints> = {
     const { page, per_page } = call.query;
     const window = windowOf(deps, call.query);
     const filter = repoFilterOf(call.query);
+    const artifacts_url = deps.links.api(`/artifacts/${call.org.name}`);
     const { total_count, has_builds_ever, builds } = await listBuilds(deps.db, call.org.id, {
       ...window,
       repos: filter && repoParts(filter),
       ...pageSlice(call.query),
-      artifacts_url: deps.links.api(`/artifacts/${call.org.name}`),
+      artifacts_url,
     });
     const total_pages = per_page === 0 ? 0 : Math.ceil(total_count / per_page);
     const links = JSON.stringify(pageLinks(call.url, page, total_pages));
     const head = JSON.stringify({ page, per_page, total_pages, total_count, has_builds_ever });
-    const body = new JsonText(`${head.slice(0, -1)},"builds":`, builds, `,"_links":${links}}`);
+    const body = listAnswer(
+      `${head.slice(0, -1)},"builds":`,
+      builds.list ??
+        readHeavy(deps.db, builds.heavy, (numbers) =>
+          listBuildsByNumber(deps.db, call.org.id, { numbers, artifacts_url }),
+        ),
+      `,"_links":${links}}`,
+    );
     return { status: 200, body };
   },
 

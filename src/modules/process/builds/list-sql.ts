@@ -1,3 +1,4 @@
+import { heavyRows, isHeavy } from "../../../db/heavy-page.ts";
 import { constant, param, type Parameter, raw, type Sql, sql } from "../../../db/sql.ts";
 import type { TimeWindow } from "../../../domain/time-window.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
@@ -27,6 +28,11 @@ export interface PageValues {
   artifactsUrl: Sql;
 }
 
+/** Makes a URL a parameter, as it stands between the quotes of JSON. */
+export function urlInJson(url: string): Sql {
+  return sql`${JSON.stringify(url).slice(1, -1)}::text`;
+}
+
 /** Makes the values of a page parameters. */
 export function pageValues(orgId: string, page: BuildPage): PageValues {
   return {
@@ -35,7 +41,7 @@ export function pageValues(orgId: string, page: BuildPage): PageValues {
     end: sql`to_timestamp(${param(page.end_ts)}::float8)`,
     offset: sql`${param(page.offset)}::bigint`,
     limit: sql`${param(page.limit)}::bigint`,
-    artifactsUrl: sql`${JSON.stringify(page.artifacts_url).slice(1, -1)}::text`,
+    artifactsUrl: urlInJson(page.artifacts_url),
   };
 }
 
@@ -53,7 +59,7 @@ export const buildColumns = raw("json, fingerprint, flow_id, repo_id, number");
  * Writes two common table expressions with the JSON that is alike for the builds of a flow, and of a repo: made once for
  * each of those in `page`, which are far fewer than builds. Names of flows need no escapes.
  */
-export function pageFlowsAndRepos({ org, artifactsUrl }: PageValues): Sql {
+export function pageFlowsAndRepos({ org, artifactsUrl }: Pick<PageValues, "org" | "artifactsUrl">): Sql {
   return sql`page_flows as materialized (
       select id, ',"flow_name":"' || name || '","repo_info":' as opening,
         ',"_links":{"self":{"href":"' || ${artifactsUrl} || '/' || name || '/fingerprint/' as link
@@ -70,11 +76,23 @@ const buildJson = raw(
   `b.json || (f.opening || coalesce(r.json, 'null') || f.link || b.fingerprint || '"}}')`,
 );
 
+/** Bytes of a build, from `page`: those of its repo are taken for as many as the largest one of the page has. */
+const buildBytes = sql`octet_length(json) + (select coalesce(max(octet_length(json)), 0) from page_repos)`;
+
+/** Writes a common table expression with the bytes of the page, from the same. */
+export const pageBytes = sql`page_bytes as materialized (select sum(${buildBytes}) as bytes from page)`;
+const isHeavyPage = isHeavy(sql`(select bytes from page_bytes)`);
+
 /** The page's builds as the text of a JSON array, from `page`, `page_flows` and `page_repos`. */
 export const pageJson = sql`(
   select coalesce('[{' || string_agg(${buildJson}, '},{' order by b.number desc) || '}]', '[]')
   from page b left join page_flows f on f.id = b.flow_id left join page_repos r on r.id = b.repo_id
 )`;
+
+/** The columns of `pageText`, from the same and `page_bytes`. */
+export const pageColumns = sql`case when not ${isHeavyPage} then ${pageJson} end as list,
+      case when ${isHeavyPage} then (
+        select ${heavyRows({ id: raw("number::text"), bytes: buildBytes, order: "number desc" })} from page) end as heavy`;
 
 /** Selects the first and the last number in the window of each repo; what follows `from` gives `repo.id`. */
 export function repoBounds({ org, start, end }: PageValues): Sql {

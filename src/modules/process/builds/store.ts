@@ -1,4 +1,5 @@
 import { boolean, integer, type RowOf, text, uuids } from "../../../db/row.ts";
+import { type PageText, pageOf, pageText } from "../../../db/heavy-page.ts";
 import { param, type Query, query, sql } from "../../../db/sql.ts";
 import type { Executor } from "../../../db/connect.ts";
 import type { TimeWindow } from "../../../domain/time-window.ts";
@@ -8,11 +9,14 @@ import {
   buildColumns,
   type BuildPage,
   largestPage,
+  pageBytes,
+  pageColumns,
   pageFlowsAndRepos,
   pageJson,
   type PageValues,
   pageValues,
   repoBounds,
+  urlInJson,
 } from "./list-sql.ts";
 
 export interface BuildQuery extends BuildPage {
@@ -24,11 +28,18 @@ const buildList = {
   /** Builds in the window. */
   total_count: integer,
   has_builds_ever: boolean,
-  /** The page as the text of a JSON array. */
-  builds: text,
+  ...pageText,
 };
 
-export type BuildList = RowOf<typeof buildList>;
+type BuildListRow = RowOf<typeof buildList>;
+
+export interface BuildList extends Pick<BuildListRow, "total_count" | "has_builds_ever"> {
+  builds: PageText;
+}
+
+function shown({ total_count, has_builds_ever, ...page }: BuildListRow): BuildList {
+  return { total_count, has_builds_ever, builds: pageOf(page) };
+}
 
 /** Reads one page of builds, newest first. One statement, unless several repos fit. */
 export async function listBuilds(
@@ -37,13 +48,28 @@ export async function listBuilds(
   { repos, ...page }: BuildQuery,
 ): Promise<BuildList> {
   const values = pageValues(orgId, page);
-  if (repos === undefined) return db.one(buildsOfAll(values));
+  if (repos === undefined) return shown(await db.one(buildsOfAll(values)));
   const { repo_ids, ...list } = await db.one(buildsOfRepo(values, repos));
-  return repo_ids.length < 2 ? list : db.one(buildsOfRepos(values, repo_ids));
+  return shown(repo_ids.length < 2 ? list : await db.one(buildsOfRepos(values, repo_ids)));
+}
+
+/** Reads builds by their numbers, newest first, as the text of a JSON array. */
+export async function listBuildsByNumber(
+  db: Executor,
+  orgId: string,
+  { numbers, artifacts_url }: { numbers: readonly string[]; artifacts_url: string },
+): Promise<string> {
+  const org = param(orgId);
+  const { list } = await db.one(query("list-builds-by-number", { list: text })`
+    with page as materialized (
+      select ${buildColumns} from builds where org_id = ${org} and number = any (${numbers}::bigint[])
+    ), ${pageFlowsAndRepos({ org, artifactsUrl: urlInJson(artifacts_url) })}
+    select ${pageJson} as list`);
+  return list;
 }
 
 /** Selects builds of the whole organization. */
-function buildsOfAll(values: PageValues): Query<BuildList> {
+function buildsOfAll(values: PageValues): Query<BuildListRow> {
   const { org, start, end, offset, limit } = values;
   return query("list-builds", buildList, { pipelined: true })`
     with bounds as materialized (
@@ -58,15 +84,15 @@ function buildsOfAll(values: PageValues): Query<BuildList> {
           and number >= bounds.first and number <= bounds.last - ${offset}
           and number > bounds.last - ${offset} - ${limit}
         order by number desc limit ${largestPage}) b
-    ), ${pageFlowsAndRepos(values)}
+    ), ${pageFlowsAndRepos(values)}, ${pageBytes}
     select coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
       exists (select from org_counters where org_id = ${org} and build_number > 0) as has_builds_ever,
-      ${pageJson} as builds
+      ${pageColumns}
     from bounds`;
 }
 
 /** Selects the ids of all repos that fit and, if that is one, its builds. */
-function buildsOfRepo(values: PageValues, parts: RepoParts): Query<BuildList & { repo_ids: string[] }> {
+function buildsOfRepo(values: PageValues, parts: RepoParts): Query<BuildListRow & { repo_ids: string[] }> {
   const { org, offset, limit } = values;
   const { ids, shape } = reposWith(org, parts);
   return query(`list-repo-builds-${shape}`, { repo_ids: uuids, ...buildList }, { pipelined: true })`
@@ -80,10 +106,10 @@ function buildsOfRepo(values: PageValues, parts: RepoParts): Query<BuildList & {
           and repo_number >= bounds.first and repo_number <= bounds.last - ${offset}
           and repo_number > bounds.last - ${offset} - ${limit}
         order by repo_number desc limit ${largestPage}) b
-    ), ${pageFlowsAndRepos(values)}
+    ), ${pageFlowsAndRepos(values)}, ${pageBytes}
     select found.ids as repo_ids, coalesce(greatest(last - first + 1, 0), 0)::bigint as total_count,
       exists (select from repo_counters where org_id = ${org} and repo_id = bounds.repo_id) as has_builds_ever,
-      ${pageJson} as builds
+      ${pageColumns}
     from found left join bounds on true`;
 }
 
@@ -91,7 +117,7 @@ function buildsOfRepo(values: PageValues, parts: RepoParts): Query<BuildList & {
  * Selects the builds of several repos. Their numberings interleave, so where the page starts is found by bisection over
  * the numbers of the organization.
  */
-function buildsOfRepos(values: PageValues, repoIds: readonly string[]): Query<BuildList> {
+function buildsOfRepos(values: PageValues, repoIds: readonly string[]): Query<BuildListRow> {
   const { org, start, limit } = values;
   const repos = sql`${param(repoIds)}::uuid[]`;
   return query("list-builds-of-repos", buildList)`
@@ -112,10 +138,10 @@ function buildsOfRepos(values: PageValues, repoIds: readonly string[]): Query<Bu
           and (b.created_at, b.number) <= (p.created_at, p.number)
         order by b.created_at desc, b.number desc limit ${largestPage}) b
       order by b.number desc limit ${limit}
-    ), ${pageFlowsAndRepos(values)}
+    ), ${pageFlowsAndRepos(values)}, ${pageBytes}
     select total.count as total_count,
       exists (select from repo_counters where org_id = ${org} and repo_id = any (${repos})) as has_builds_ever,
-      ${pageJson} as builds
+      ${pageColumns}
     from total`;
 }
 

@@ -1,13 +1,22 @@
 import { JsonText } from "../../../contract/endpoint.ts";
 import type { repoEndpoints } from "../../../contract/repos.ts";
+import { readHeavy } from "../../../db/heavy-page.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { parseTagFilter } from "../../../domain/tags.ts";
 import { pageHead } from "../../../lib/links.ts";
 import { pageSlice } from "../../../lib/paging.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { listAnswer } from "../../kernel/list-answer.ts";
 import { getRepoId } from "./service.ts";
-import { getRepo, listFilterOptions, listRepos, listTagChoices, type RepoListFilter } from "./store.ts";
+import {
+  getRepo,
+  listFilterOptions,
+  listRepos,
+  listReposById,
+  listTagChoices,
+  type RepoListFilter,
+} from "./store.ts";
 
 interface SharedFilters {
   provider?: string | undefined;
@@ -35,6 +44,7 @@ export const repoHandlers: Handlers<typeof repoEndpoints> = {
   list_repos: async (deps, call) => {
     const { sort_direction, repo_id, name, search } = call.query;
     if (name && search) throw invalid("Parameters 'name' and 'search' cannot be combined");
+    const repos_url = reposUrl(deps, call.org);
     const { total_count, repos } = await listRepos(deps.db, call.org.id, {
       ...filterOf(call.query),
       repo_id: repo_id || undefined,
@@ -42,10 +52,13 @@ export const repoHandlers: Handlers<typeof repoEndpoints> = {
       search: search || undefined,
       descending: sort_direction === "desc",
       ...pageSlice(call.query),
-      repos_url: reposUrl(deps, call.org),
+      repos_url,
     });
     const head = JSON.stringify(pageHead(call.url, call.query, total_count));
-    return { status: 200, body: new JsonText(`${head.slice(0, -1)},"repos":${repos}}`) };
+    const list =
+      repos.list ??
+      readHeavy(deps.db, repos.heavy, (ids) => listReposById(deps.db, call.org.id, { ids, repos_url }));
+    return { status: 200, body: listAnswer(`${head.slice(0, -1)},"repos":`, list, "}") };
   },
 
   list_repo_tag_choices: async (deps, call) => ({

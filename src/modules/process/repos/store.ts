@@ -1,4 +1,5 @@
 import type { Executor } from "../../../db/connect.ts";
+import { heavyRows, isHeavy, type PageText, pageOf, pageText } from "../../../db/heavy-page.ts";
 import { hasAnyTag } from "../../../db/list-filters.ts";
 import { integer, nullable, text, texts, uuid } from "../../../db/row.ts";
 import { constant, join, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
@@ -56,21 +57,43 @@ function repoJson(orgId: string, reposUrl: string): Sql {
       'href', ${reposUrl}::text || '/' || wire_id(r.id) || '?id=' || wire_id(r.id))))`;
 }
 
-/** Reads one page of repos by name as the text of a JSON array, and counts all repos that match. */
-export function listRepos(
+/** Bytes of what may be large in `r`. */
+const repoBytes = raw(
+  "octet_length(r.name) + coalesce(octet_length(r.url), 0) + coalesce(octet_length(r.description), 0) + coalesce(octet_length(r.additional_info::text), 0)",
+);
+
+/** Reads one page of repos by name, and counts all repos that match. */
+export async function listRepos(
   db: Executor,
   orgId: string,
   page: RepoPage,
-): Promise<{ total_count: number; repos: string }> {
-  const order = raw(page.descending ? "r.name desc, r.id desc" : "r.name, r.id");
+): Promise<{ total_count: number; repos: PageText }> {
+  const order = page.descending ? "r.name desc, r.id desc" : "r.name, r.id";
   const where = conditions(orgId, page);
-  return db.one(query({ total_count: integer, repos: text })`
+  const heavy = isHeavy(sql`(select bytes from page_bytes)`);
+  const { total_count, ...repos } = await db.one(query({ total_count: integer, ...pageText })`
     with page as materialized (
-      select * from repos r where ${where} order by ${order} limit ${page.limit} offset ${page.offset}
-    )
+      select * from repos r where ${where} order by ${raw(order)} limit ${page.limit} offset ${page.offset}
+    ), page_bytes as materialized (select sum(${repoBytes}) as bytes from page r)
     select (select count(*) from repos r where ${where}) as total_count,
-      coalesce((select '[' || string_agg(${repoJson(orgId, page.repos_url)}::text, ',' order by ${order}) || ']'
-        from page r), '[]') as repos`);
+      case when not ${heavy} then coalesce((
+        select '[' || string_agg(${repoJson(orgId, page.repos_url)}::text, ',' order by ${raw(order)}) || ']'
+        from page r), '[]') end as list,
+      case when ${heavy} then (select ${heavyRows({ id: raw("r.id"), bytes: repoBytes, order })} from page r) end as heavy`);
+  return { total_count, repos: pageOf(repos) };
+}
+
+/** Reads repos by their ids, in that order, as the text of a JSON array. */
+export async function listReposById(
+  db: Executor,
+  orgId: string,
+  { ids, repos_url }: { ids: readonly string[]; repos_url: string },
+): Promise<string> {
+  const { list } = await db.one(query({ list: text })`
+    select coalesce('[' || string_agg(${repoJson(orgId, repos_url)}::text, ',' order by asked.place) || ']', '[]') as list
+    from unnest(${ids}::uuid[]) with ordinality as asked (id, place)
+    join repos r on r.org_id = ${orgId} and r.id = asked.id`);
+  return list;
 }
 
 /** Reads the repo with this id, which must exist, as JSON text. */

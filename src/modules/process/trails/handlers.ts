@@ -1,4 +1,4 @@
-import { JsonPieces, JsonText } from "../../../contract/endpoint.ts";
+import { JsonPieces, type JsonText } from "../../../contract/endpoint.ts";
 import {
   defaultPerPage,
   type trailEndpoints,
@@ -13,6 +13,7 @@ import { arrayPieces } from "../../../lib/json-array.ts";
 import { type PageNumbers, pageSlice } from "../../../lib/paging.ts";
 import type { CsvHandlers, Handlers } from "../../kernel/call.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { listAnswer } from "../../kernel/list-answer.ts";
 import { findFlowIdByName, flowNotFound, getFlowId } from "../flows/service.ts";
 import { complainInOneText, readTemplateFile } from "../flows/template-text.ts";
 import {
@@ -20,8 +21,10 @@ import {
   listAllTrails,
   listTrails,
   listTrailsById,
+  listWholePage,
   type ReadTrailRow,
   type TrailFilter,
+  type TrailPage,
 } from "./list-store.ts";
 import { listFoundTrails, listMatrixTrails, searchTrails, type TrailSearch } from "./search-store.ts";
 import { getTrail, putTrail } from "./service.ts";
@@ -37,18 +40,33 @@ async function* allTrails(deps: Deps, org: OrgAccess, filter: TrailFilter): Asyn
   for await (const rows of listAllTrails(deps.db, org.id, filter)) yield printTrails(deps, org, rows);
 }
 
+/** Prints a page of trails, which are read while they are sent where there is much of them. */
+async function printPage(
+  deps: Deps,
+  org: OrgAccess,
+  page: TrailPage,
+): Promise<string | AsyncIterable<string>> {
+  if (page.rest.length === 0) return `[${await printTrails(deps, org, page.rows)}]`;
+  return wholePage(deps, org, page);
+}
+
+async function* wholePage(deps: Deps, org: OrgAccess, page: TrailPage): AsyncGenerator<string> {
+  for await (const rows of listWholePage(deps.db, org.id, page))
+    yield `[${await printTrails(deps, org, rows)}]`;
+}
+
 async function pageOfTrails(
   deps: Deps,
   org: OrgAccess,
   filter: TrailFilter,
   page: PageNumbers,
-): Promise<JsonText> {
-  const [rows, total] = await Promise.all([
+): Promise<JsonText | JsonPieces> {
+  const [trails, total] = await Promise.all([
     listTrails(deps.db, org.id, filter, pageSlice(page)),
     countTrails(deps.db, org.id, filter),
   ]);
-  const data = await printTrails(deps, org, rows);
-  return new JsonText(`{"data":[${data}],"pagination":${JSON.stringify(paginationOf(page, total))}}`);
+  const data = await printPage(deps, org, trails);
+  return listAnswer('{"data":', data, `,"pagination":${JSON.stringify(paginationOf(page, total))}}`);
 }
 
 /** Finds and prints a page of a search, as rows of a matrix if asked. Two statements. */
@@ -57,13 +75,13 @@ async function pageOfSearch(
   org: OrgAccess,
   search: TrailSearch,
   { isMatrix, ...page }: PageNumbers & { isMatrix: boolean },
-): Promise<JsonText> {
+): Promise<JsonText | JsonPieces> {
   const { ids, total, ...bounds } = await searchTrails(deps.db, org.id, search, pageSlice(page));
   const data = isMatrix
-    ? (await listMatrixTrails(deps.db, org.id, ids)).map((row) => printMatrixTrail(deps, org, row)).join(",")
-    : await printTrails(deps, org, await listTrailsById(deps.db, org.id, ids));
+    ? `[${(await listMatrixTrails(deps.db, org.id, ids)).map((row) => printMatrixTrail(deps, org, row)).join(",")}]`
+    : await printPage(deps, org, await listTrailsById(deps.db, org.id, ids));
   const pagination = paginationOf(page, total);
-  return new JsonText(`{"data":[${data}],${JSON.stringify({ pagination, ...bounds }).slice(1)}`);
+  return listAnswer('{"data":', data, `,${JSON.stringify({ pagination, ...bounds }).slice(1)}`);
 }
 
 /** Whether anything is asked for that older clients do not ask for. */

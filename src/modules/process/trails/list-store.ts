@@ -1,5 +1,6 @@
 import type { Database, Executor } from "../../../db/connect.ts";
 import { countRows } from "../../../db/count-rows.ts";
+import { mostBytes } from "../../../db/heavy-page.ts";
 import {
   boolean,
   integer,
@@ -11,8 +12,9 @@ import {
   texts,
   timestamp,
   uuid,
+  uuids,
 } from "../../../db/row.ts";
-import { constant, identifier, join, query, type Sql, sql } from "../../../db/sql.ts";
+import { constant, identifier, join, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { complianceStates } from "../../../domain/compliance/model.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 
@@ -175,30 +177,72 @@ function newestIds(
     : sql`select t.id, t.template_id ${matching} limit (select ${limit}::bigint) offset (select ${offset}::bigint)`;
 }
 
+const weighedTrail = {
+  ...readTrail,
+  bytes: integer,
+  place: integer,
+  /** Those of all trails of the page, with the first one. */
+  ids: nullable(uuids),
+};
+
+/** Of the trails of a page, a statement that selects ids, the newest ones that have so many bytes; one whatever it has. */
+function lightest(orgId: string, page: Sql, bytes: number): Sql {
+  const large = ["template", "user_data", "compliance_status", "description", "git_commit_info::text"];
+  const weight = join(
+    large.map((column) => raw(`coalesce(octet_length(${column}), 0)`)),
+    " + ",
+  );
+  return sql`
+      -- The page comes first, by an index in its order: who joined before would read and sort all trails.
+      with page as materialized (${page}), weighed as (
+        select trail.*, sum(${weight}) over newest_first as bytes, row_number() over newest_first as place
+        from ${trailsOf(orgId)} window newest_first as (order by trail.created_at desc, trail.id desc))
+      select *, case when place = 1 then array(select id from page) end as ids from weighed where place = 1 or bytes <= ${bytes} order by place`;
+}
+
+/** The newest trails of a page and, where that is heavy, the ids of those which have yet to be read. */
+export interface TrailPage {
+  rows: ReadTrailRow[];
+  rest: string[];
+}
+
+async function readPage(db: Executor, orgId: string, page: Sql): Promise<TrailPage> {
+  const rows = await db.all(query(weighedTrail)`${lightest(orgId, page, mostBytes)}`);
+  const read = new Set(rows.map(({ id }) => id));
+  return { rows, rest: rows[0]?.ids?.filter((id) => !read.has(id)) ?? [] };
+}
+
 /** Lists trails that match every filter, newest first, from an offset on. */
 export function listTrails(
   db: Executor,
   orgId: string,
   filter: TrailFilter,
   page: PageSlice,
-): Promise<ReadTrailRow[]> {
-  return db.all(query(readTrail)`
-    -- The page comes first, by an index in its order: who joined before would read and sort all trails.
-    with page as materialized (${newestIds(orgId, filter, page)})
-    select trail.* from ${trailsOf(orgId)} order by created_at desc, id desc`);
+): Promise<TrailPage> {
+  return readPage(db, orgId, newestIds(orgId, filter, page));
 }
 
 /** Lists trails by their ids, newest first. */
-export function listTrailsById(db: Executor, orgId: string, ids: readonly string[]): Promise<ReadTrailRow[]> {
-  return db.all(query(readTrail)`
-    with page as (select unnest(${ids}::uuid[]) as id)
-    select trail.* from ${trailsOf(orgId)} order by created_at desc, id desc`);
+export function listTrailsById(db: Executor, orgId: string, ids: readonly string[]): Promise<TrailPage> {
+  return readPage(db, orgId, sql`select unnest(${ids}::uuid[]) as id`);
+}
+
+/** Reads all of a page, of which the first part has been read. */
+export async function* listWholePage(
+  db: Database,
+  orgId: string,
+  first: TrailPage,
+): AsyncGenerator<ReadTrailRow[]> {
+  for (let page = first; page.rows.length > 0;) {
+    yield page.rows;
+    const { rest } = page;
+    if (rest.length === 0) return;
+    page = await db.sliced(() => listTrailsById(db, orgId, rest));
+  }
 }
 
 /** Trails read at a time: so many, and of so many bytes, the first one whatever it weighs. */
 const slice = { rows: 100, bytes: 512 * 1024 };
-
-const slicedTrail = { ...readTrail, bytes: integer, place: integer };
 
 /** Reads every trail that matches, newest first, some at a time. Those begun meanwhile are left out. */
 export async function* listAllTrails(
@@ -206,19 +250,13 @@ export async function* listAllTrails(
   orgId: string,
   filter: TrailFilter,
 ): AsyncGenerator<ReadTrailRow[]> {
-  const weight = sql`octet_length(template) + octet_length(user_data) + octet_length(compliance_status)`;
   for (let after: ReadTrailRow | undefined; ;) {
     const begin =
       after === undefined
         ? undefined
         : sql`(t.created_at, t.id) < (select created_at, id from trails where org_id = ${orgId} and id = ${after.id})`;
-    const statement = query(slicedTrail)`
-      with page as materialized (${newestIds(orgId, filter, { limit: slice.rows, offset: 0 }, begin)})
-      select * from (
-        select trail.*, sum(${weight}) over newest_first as bytes, row_number() over newest_first as place
-        from ${trailsOf(orgId)} window newest_first as (order by trail.created_at desc, trail.id desc)) weighed
-      where place = 1 or bytes <= ${slice.bytes}
-      order by place`;
+    const ids = newestIds(orgId, filter, { limit: slice.rows, offset: 0 }, begin);
+    const statement = query(weighedTrail)`${lightest(orgId, ids, slice.bytes)}`;
     const rows = await db.sliced(() => db.all(statement));
     if (rows.length === 0) return;
     yield rows;

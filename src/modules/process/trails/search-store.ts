@@ -19,6 +19,7 @@ import {
   flowConditions,
   hasFingerprint,
   listTrailsById,
+  listWholePage,
   type ReadTrailRow,
   type TrailFilter,
 } from "./list-store.ts";
@@ -187,7 +188,7 @@ export async function* listFoundTrails(
     const ids = found.ids.filter((id) => !before.has(id));
     for (let from = 0; from < ids.length; from += readTogether) {
       const some = ids.slice(from, from + readTogether);
-      yield await db.sliced(() => listTrailsById(db, orgId, some));
+      yield* listWholePage(db, orgId, await db.sliced(() => listTrailsById(db, orgId, some)));
     }
     if (!found.truncated || found.searched_since === null || found.searched_since === end_ts) return;
     end_ts = found.searched_since;

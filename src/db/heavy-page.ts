@@ -1,0 +1,59 @@
+import type { Database } from "./connect.ts";
+import { json, nullable, text } from "./row.ts";
+import { constant, raw, type Sql, sql } from "./sql.ts";
+
+/** Ids of the rows of a page, in its order, and how many bytes each has, more or less. */
+export type HeavyRows = readonly (readonly [id: string, bytes: number])[];
+
+/** A page as the text of a JSON array or, where it is heavy, which rows it has: these are read a few at a time. */
+export type PageText = { list: string; heavy: null } | { list: null; heavy: HeavyRows };
+
+/** The columns of a page. */
+export const pageText = { list: nullable(text), heavy: nullable(json<HeavyRows>()) };
+
+/** Bytes of rows up to which a page is one text; a slice of a heavy one has as many at most, or one row. */
+export const mostBytes = 4_000_000;
+
+/** Whether so many bytes are too many to be read at once. */
+export function isHeavy(bytes: Sql): Sql {
+  return sql`(coalesce(${bytes}, 0) > ${constant(mostBytes)})`;
+}
+
+/** Writes what lists the rows of a heavy page: an aggregate. @param order of the page, by columns of the rows. */
+export function heavyRows({ id, bytes, order }: { id: Sql; bytes: Sql; order: string }): Sql {
+  return sql`json_agg(json_build_array(${id}, ${bytes}) order by ${raw(order)})`;
+}
+
+/** Says which a page is. */
+export function pageOf({ list, heavy }: { list: string | null; heavy: HeavyRows | null }): PageText {
+  if (list !== null) return { list, heavy: null };
+  return { list, heavy: heavy ?? [] };
+}
+
+/** Cuts a page into slices. */
+function* slicesOf(rows: HeavyRows): Generator<string[]> {
+  let slice: string[] = [];
+  let total = 0;
+  for (const [id, bytes] of rows) {
+    if (slice.length > 0 && total + bytes > mostBytes) {
+      yield slice;
+      [slice, total] = [[], 0];
+    }
+    slice.push(id);
+    total += bytes;
+  }
+  if (slice.length > 0) yield slice;
+}
+
+/**
+ * Reads the rows of a heavy page, some at a time and each only when it is asked for, so that no more of them are in memory than one slice,
+ * whatever they weigh together.
+ * @param read reads rows by their ids, in that order.
+ */
+export async function* readHeavy<Part>(
+  db: Pick<Database, "sliced">,
+  rows: HeavyRows,
+  read: (ids: readonly string[]) => Promise<Part>,
+): AsyncGenerator<Part> {
+  for (const ids of slicesOf(rows)) yield db.sliced(() => read(ids));
+}

@@ -1,0 +1,29 @@
+import { JsonPieces, JsonText, textPieces } from "../../contract/endpoint.ts";
+import { arrayPieces } from "../../lib/json-array.ts";
+
+/** Takes the brackets off the texts of JSON arrays. */
+async function* itemsOf(lists: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const list of lists) yield list.slice(1, -1);
+}
+
+type Part = string | AsyncIterable<string>;
+
+async function* pieces(parts: readonly Part[]): AsyncGenerator<string> {
+  for (const part of parts)
+    if (typeof part === "string") yield* textPieces(part);
+    else for await (const text of arrayPieces(itemsOf(part))) yield* textPieces(text);
+}
+
+/**
+ * Makes a body with lists in it: ready, or sent while they are read. Both are the same to who gets them.
+ * @param parts texts that follow each other. What is not ready are the texts of JSON arrays, which become one.
+ */
+export function listsAnswer(parts: readonly Part[]): JsonText | JsonPieces {
+  const ready = parts.filter((part) => typeof part === "string");
+  return ready.length === parts.length ? new JsonText(...ready) : new JsonPieces(pieces(parts));
+}
+
+/** Makes a body with one list in it. */
+export function listAnswer(head: string, list: Part, end: string): JsonText | JsonPieces {
+  return listsAnswer([head, list, end]);
+}

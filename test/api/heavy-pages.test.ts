@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
+import { attest, commitInfo } from "../support/attestations.ts";
+import type { Answer } from "../support/client.ts";
+import { putFlow, putTrail } from "../support/flows.ts";
+
+/** A page of ten such reports is heavy, and one of a single report is not. */
+const reportBytes = 2_500_000;
+const reports = 10;
+/** What is read at most in one: a slice of four megabytes, and a little. */
+const largestRow = 4_500_000;
+
+let app: TestApp;
+let org: TestOrg;
+beforeAll(async () => {
+  app = await startTestApp({}, { largestRow });
+  org = await app.org();
+  await putFlow(org.member, org.name, { name: "ci" });
+  await putTrail(org.member, `${org.name}/ci`, { name: "run" });
+});
+afterAll(() => app.close());
+
+/** Text that takes that many bytes, and is another one each time: with what JSON escapes, and with characters of three bytes. */
+const long = (at: number): string => `${at} "€\\ ${String.fromCharCode(97 + at).repeat(reportBytes)}`;
+
+function accepted({ status, text }: Answer): void {
+  expect([status, text.slice(0, 200)]).toEqual([201, expect.anything()]);
+}
+
+/** The items of a list as they stand in an answer, between its head and its end. */
+function split({ status, text }: Answer, begin: string, end: string) {
+  expect([status, text.includes(begin), text.lastIndexOf(end) > 0]).toEqual([200, true, true]);
+  const from = text.indexOf(begin) + begin.length;
+  const to = text.lastIndexOf(end);
+  return { head: text.slice(0, from), items: text.slice(from, to), end: text.slice(to) };
+}
+
+/** A page with everything, read heavy, and as the pages of one item each that it has to be together. */
+async function compare(path: string, begin: string, end: string): Promise<Answer> {
+  const separator = path.includes("?") ? "&" : "?";
+  const whole = await org.reader.get(`${path}${separator}per_page=${reports}`);
+  const single: string[] = [];
+  for (let page = 1; page <= reports; page += 1) {
+    const one = await org.reader.get(`${path}${separator}page=${page}&per_page=1`);
+    single.push(split(one, begin, end).items);
+  }
+  // Not compared by "toBe", which would print megabytes.
+  expect(split(whole, begin, end).items === single.join(",")).toBe(true);
+  expect(whole.text.length).toBeGreaterThan(reports * reportBytes);
+  expect(() => JSON.parse(whole.text) as unknown).not.toThrow();
+  return whole;
+}
+
+/** The headers of an answer, and those of another long one that is made at once. */
+function expectAlike(heavy: Answer, light: Answer): void {
+  expect(light.text.length).toBeGreaterThan(300_000);
+  const shown = ({ headers }: Answer) =>
+    Object.fromEntries(
+      Object.entries(headers).filter(
+        ([name]) => name !== "date" && !name.startsWith("x-r") && name !== "server-timing",
+      ),
+    );
+  expect(shown(heavy)).toEqual(shown(light));
+}
+
+describe("a page of builds", () => {
+  beforeAll(async () => {
+    for (let at = 0; at < reports; at += 1) {
+      const body = artifactBody({
+        fingerprint: fingerprintOf(`web ${at}`),
+        trail_name: "run",
+        template_reference_name: `web-${at}`,
+        git_commit: commitOf(`${at}`),
+        git_commit_info: { ...commitInfo(commitOf(`${at}`)), message: long(at) },
+        repo_info: {
+          name: `repo-${at % 2}`,
+          url: "https://git.example.com/r",
+          id: `${at % 2}`,
+          provider: "gitlab",
+        },
+      });
+      accepted(await org.member.post(`/artifacts/${org.name}/ci`, body));
+    }
+  }, 120_000);
+
+  it("that is heavy has what lighter pages have, and no value of more than a slice is read", async () => {
+    const heavy = await compare(`/builds/${org.name}`, '"builds":[', '],"_links":{"self"');
+    expectAlike(heavy, await org.reader.get(`/builds/${org.name}?per_page=1`));
+    const { builds, ...rest } = heavy.json;
+    expect(builds.map((one: { fingerprint: string }) => one.fingerprint)).toEqual(
+      Array.from({ length: reports }, (_, at) => fingerprintOf(`web ${reports - 1 - at}`)),
+    );
+    expect(rest).toMatchObject({ page: 1, per_page: reports, total_count: reports, total_pages: 1 });
+  }, 120_000);
+
+  it("is so, too, where it is of one repo or of several", async () => {
+    const all = (await org.reader.get(`/builds/${org.name}?per_page=50`)).json.builds;
+    const ofOne = (await org.reader.get(`/builds/${org.name}?per_page=50&repo_name=repo-1`)).json;
+    expect(ofOne.total_count).toBe(reports / 2);
+    const wanted = all.filter((one: { repo_info: { name: string } }) => one.repo_info.name === "repo-1");
+    expect(JSON.stringify(ofOne.builds) === JSON.stringify(wanted)).toBe(true);
+  }, 120_000);
+});
+
+describe("attestations", () => {
+  beforeAll(async () => {
+    for (let at = 0; at < reports; at += 1) {
+      const body = {
+        attestation_name: "scan",
+        is_compliant: true,
+        user_data: { text: long(at), number: 1e5 },
+        git_commit_info: commitInfo(commitOf(`commit ${at % 2}`)),
+        ...(at % 2 === 0 ? {} : { artifact_fingerprint: fingerprintOf("web 0") }),
+      };
+      accepted(await attest(org.member, { org: org.name, flow: "ci", trail: "run" }, "generic", body));
+    }
+  }, 120_000);
+
+  it("of a flow are sent in pieces where they are heavy", async () => {
+    const heavy = await compare(`/attestations/${org.name}/ci`, '{"data":[', '],"pagination":{');
+    expectAlike(heavy, await org.reader.get(`/attestations/${org.name}/ci?per_page=1`));
+    expect(heavy.json.pagination).toMatchObject({ total: reports });
+  }, 120_000);
+
+  it("that are searched for are so, page after page and as CSV", async () => {
+    const pieces: string[] = [];
+    let path: string | undefined = `/attestations/${org.name}?per_page=3`;
+    const whole = split(
+      await org.reader.get(`/attestations/${org.name}?per_page=${reports}`),
+      '{"data":[',
+      '],"_links":{"self"',
+    );
+    while (path !== undefined) {
+      const page: Answer = await org.reader.get(path);
+      pieces.push(split(page, '{"data":[', '],"_links":{"self"').items);
+      const next: string | undefined = page.json._links.next?.href;
+      path = next?.slice(next.indexOf("/attestations/"));
+    }
+    expect(pieces).toHaveLength(4);
+    expect(pieces.join(",") === whole.items).toBe(true);
+    const flow = split(
+      await org.reader.get(`/attestations/${org.name}/ci?per_page=${reports}`),
+      '{"data":[',
+      '],"pagination":{',
+    );
+    expect(whole.items === flow.items).toBe(true);
+    const csv = await org.reader.request("GET", `/attestations/${org.name}`, {
+      headers: { accept: "text/csv" },
+    });
+    expect([csv.status, csv.text.trimEnd().split("\n").length]).toEqual([200, reports + 1]);
+  }, 120_000);
+
+  it("of one name are so, on a trail and on an artifact, with the path they were asked for", async () => {
+    const all = (await org.reader.get(`/attestations/${org.name}/ci?per_page=${reports}`)).json.data;
+    const onArtifact = (one: { artifact_fingerprint: string | null }) => one.artifact_fingerprint !== null;
+    for (const [path, wanted] of [
+      ["trail/run/scan", all.filter((one: never) => !onArtifact(one)).toReversed()],
+      [`artifact/${fingerprintOf("web 0")}/scan`, all.filter(onArtifact).toReversed()],
+    ]) {
+      const answer = await org.reader.get(`/attestations/${org.name}/ci/${path}`);
+      expect([answer.status, answer.json.length]).toEqual([200, reports / 2]);
+      expect(JSON.stringify(answer.json) === JSON.stringify(wanted)).toBe(true);
+    }
+    const prefix = fingerprintOf("web 0").slice(0, 12);
+    const answer = await org.reader.get(`/attestations/${org.name}/ci/artifact/${prefix}/scan`);
+    const paths = answer.json.map((one: { _links: { self: { href: string } } }) => one._links.self.href);
+    expect(new Set(paths).size).toBe(1);
+    expect(paths[0]).toMatch(new RegExp(`/artifact/${prefix}/scan$`));
+  }, 120_000);
+
+  it("of commits are so, commit by commit", async () => {
+    const all = (await org.reader.get(`/attestations/${org.name}/ci?per_page=${reports}`)).json.data;
+    const commits = [0, 1].map((at) => commitOf(`commit ${at}`));
+    const path = `/attestations/${org.name}/list_attestations_for_criteria`;
+    const asked = [...commits, commitOf("none")].map((sha) => `commit_list=${sha}`).join("&");
+    const answer = await org.reader.get(`${path}?${asked}`);
+    expect([answer.status, Object.keys(answer.json)]).toEqual([200, [...commits, commitOf("none")]]);
+    for (const [at, sha] of commits.entries()) {
+      const wanted = all.filter((_: unknown, place: number) => (reports - 1 - place) % 2 === at).toReversed();
+      expect(JSON.stringify(answer.json[sha]) === JSON.stringify(wanted)).toBe(true);
+    }
+    expect(answer.json[commitOf("none")]).toEqual([]);
+  }, 120_000);
+
+  it("fail as others do when a part of a heavy page cannot be read", async () => {
+    const { db } = app.deps;
+    const original = db.sliced;
+    const spy = vi.spyOn(db, "sliced").mockImplementation(() => Promise.reject(new Error("no part")));
+    const answer = await org.reader.get(`/attestations/${org.name}/ci?per_page=${reports}`);
+    spy.mockRestore();
+    expect(db.sliced).toBe(original);
+    expect([answer.status, answer.json]).toEqual([500, { message: "Internal error" }]);
+  });
+});
+
+it("shows a heavy page of trails as lighter ones do, searched for or not", async () => {
+  await putFlow(org.member, org.name, { name: "heavy" });
+  for (let at = 0; at < reports; at += 1)
+    await putTrail(org.member, `${org.name}/heavy`, { name: `run-${at}`, user_data: { text: long(at) } });
+  const heavy = await compare(`/trails/${org.name}/heavy`, '{"data":[', '],"pagination":{');
+  expectAlike(heavy, await org.reader.get(`/trails/${org.name}/heavy?per_page=1`));
+  expect(heavy.json.pagination).toMatchObject({ total: reports });
+  const searched = await compare(`/trails/${org.name}/heavy?search=run`, '{"data":[', '],"pagination":{');
+  expect(JSON.stringify(searched.json.data) === JSON.stringify(heavy.json.data)).toBe(true);
+}, 120_000);
+
+it("shows a heavy page of repos as lighter ones do", async () => {
+  for (let at = 0; at < reports; at += 1) {
+    const repo_info = {
+      name: `large-${at}`,
+      url: "https://git.example.com/r",
+      id: `large-${at}`,
+      provider: "gitlab",
+      description: long(at),
+    };
+    const body = artifactBody({ trail_name: "run-0", template_reference_name: `large-${at}`, repo_info });
+    expect((await org.member.post(`/artifacts/${org.name}/heavy`, body)).status).toBe(201);
+  }
+  const path = `/repos/${org.name}?search=large`;
+  for (const direction of ["asc", "desc"])
+    await compare(`${path}&sort_direction=${direction}`, '"repos":[', "]}");
+}, 120_000);
