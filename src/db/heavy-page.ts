@@ -1,6 +1,6 @@
 import type { Database } from "./connect.ts";
-import { json, nullable, text } from "./row.ts";
-import { constant, raw, type Sql, sql } from "./sql.ts";
+import { json, nullable, text, uuids } from "./row.ts";
+import { constant, join, raw, type Sql, sql } from "./sql.ts";
 
 /** Ids of the rows of a page, in its order, and how many bytes each has, more or less. */
 export type HeavyRows = readonly (readonly [id: string, bytes: number])[];
@@ -56,4 +56,46 @@ export async function* readHeavy<Part>(
   read: (ids: readonly string[]) => Promise<Part>,
 ): AsyncGenerator<Part> {
   for (const ids of slicesOf(rows)) yield db.sliced(() => read(ids));
+}
+
+/** The first rows of a page and, where it is heavy, the ids of those which have yet to be read. */
+export interface BegunPage<Row> {
+  rows: Row[];
+  rest: string[];
+}
+
+/** Bytes of columns that may be large: of each row in `source`, and of those before it in the page's order. */
+export function weighed(source: Sql, { columns, order }: { columns: readonly string[]; order: string }): Sql {
+  const bytes = join(
+    columns.map((column) => raw(`coalesce(octet_length(${column}), 0)`)),
+    " + ",
+  );
+  return sql`select *, sum(${bytes}) over in_order as bytes, row_number() over in_order as place
+        from ${source} window in_order as (order by ${raw(order)})`;
+}
+
+/** The columns that a page has besides when it is read by its lightest rows. */
+export const begunPage = {
+  /** Of all rows of the page, with the first one. */
+  ids: nullable(uuids),
+};
+
+/** Says what has been read of a page, and what has not. */
+export function begunBy<Row extends { id: string; ids: string[] | null }>(rows: Row[]): BegunPage<Row> {
+  const read = new Set(rows.map(({ id }) => id));
+  return { rows, rest: rows[0]?.ids?.filter((id) => !read.has(id)) ?? [] };
+}
+
+/** Reads all of a page of which the first rows have been read. @param read begins with what is left. */
+export async function* wholePage<Row>(
+  db: Pick<Database, "sliced">,
+  first: BegunPage<Row>,
+  read: (ids: readonly string[]) => Promise<BegunPage<Row>>,
+): AsyncGenerator<Row[]> {
+  for (let page = first; page.rows.length > 0;) {
+    yield page.rows;
+    const { rest } = page;
+    if (rest.length === 0) return;
+    page = await db.sliced(() => read(rest));
+  }
 }

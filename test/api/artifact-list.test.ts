@@ -36,7 +36,7 @@ describe("GET /artifacts/{org}", () => {
     const read = await transaction(app.deps.db, async (tx) => {
       const before = await tx.one(counted);
       const all = { flow_id: undefined, repo_ids: undefined };
-      expect(await listArtifacts(tx, org.id, all, { limit: 15, offset: 0 })).toHaveLength(1);
+      expect((await listArtifacts(tx, org.id, all, { limit: 15, offset: 0 })).rows).toHaveLength(1);
       return (await tx.one(counted)).read - before.read;
     });
     expect(read).toBeLessThan(60 * 5);

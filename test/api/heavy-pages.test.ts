@@ -104,6 +104,25 @@ describe("a page of builds", () => {
   }, 120_000);
 });
 
+it("shows a heavy page of artifacts as lighter ones do, and those of a commit", async () => {
+  await putFlow(org.member, org.name, { name: "built" });
+  for (let at = 0; at < reports; at += 1) {
+    const body = artifactBody({
+      fingerprint: fingerprintOf(`built ${at}`),
+      template_reference_name: `built-${at}`,
+      git_commit: commitOf("built"),
+      user_data: { text: long(at) },
+    });
+    accepted(await org.member.post(`/artifacts/${org.name}/built`, body));
+  }
+  const heavy = await compare(`/artifacts/${org.name}?flow_name=built`, "[", "]");
+  expect(heavy.json.map((one: { fingerprint: string }) => one.fingerprint)).toEqual(
+    Array.from({ length: reports }, (_, at) => fingerprintOf(`built ${reports - 1 - at}`)),
+  );
+  const ofCommit = await org.reader.get(`/artifacts/${org.name}/built/commit_sha/${commitOf("built")}`);
+  expect([ofCommit.status, ofCommit.json.length]).toEqual([200, reports]);
+}, 120_000);
+
 describe("attestations", () => {
   beforeAll(async () => {
     for (let at = 0; at < reports; at += 1) {

@@ -1,6 +1,7 @@
 import type { artifactEndpoints } from "../../../contract/artifacts.ts";
 import { exactText } from "../../../contract/endpoint.ts";
 import type { Handlers } from "../../kernel/call.ts";
+import { listAnswer } from "../../kernel/list-answer.ts";
 import { readArtifact, readArtifactList, readArtifactsOfCommit } from "./read-service.ts";
 import { reportArtifact } from "./service.ts";
 import { findLatestCommit } from "./store.ts";
@@ -14,7 +15,7 @@ export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
 
   list_artifacts: async (deps, { query, org }) => ({
     status: 200,
-    body: exactText(await readArtifactList(deps, org, query)),
+    body: listAnswer("", await readArtifactList(deps, org, query), ""),
   }),
 
   get_artifact_by_fingerprint: async (deps, { params, query, org }) => ({
@@ -25,7 +26,7 @@ export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
   get_artifact_by_commit_sha: async (deps, { params, query, org }) => {
     const { flow_name, commit_sha: commit } = params;
     const artifacts = await readArtifactsOfCommit(deps, org, { flow_name, commit, trail: query.trail });
-    return { status: 200, body: exactText(artifacts) };
+    return { status: 200, body: listAnswer("", artifacts, "") };
   },
 
   get_latest_artifact_commit: async (deps, { params, query, org }) => {

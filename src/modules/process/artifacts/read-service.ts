@@ -2,6 +2,7 @@ import { evidenceOf } from "../../../domain/compliance/evaluate.ts";
 import type { ArtifactReport } from "../../../domain/compliance/model.ts";
 import { type AppError, notFound } from "../../../domain/errors.ts";
 import type { Org } from "../../../domain/principal.ts";
+import { writeJson } from "../../../lib/exact-json.ts";
 import { parseWireId } from "../../../lib/ids.ts";
 import { type PageNumbers, pageSlice } from "../../../lib/paging.ts";
 import { present } from "../../../lib/present.ts";
@@ -10,6 +11,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import { findFlowIdByName, getFlowId } from "../flows/service.ts";
 import { findRepoIds } from "../repos/service.ts";
 import {
+  type ArtifactPage,
   type ArtifactPlace,
   findArtifact,
   listArtifacts,
@@ -17,15 +19,10 @@ import {
   listEvidence,
   listHistory,
   listStays,
+  listWholePage,
   type ReadArtifactRow,
 } from "./read-store.ts";
-import {
-  type JudgedArtifact,
-  showArtifact,
-  showArtifactItem,
-  type ShownArtifact,
-  type ShownArtifactItem,
-} from "./show.ts";
+import { type JudgedArtifact, showArtifact, showArtifactItem, type ShownArtifact } from "./show.ts";
 
 type Reading = Pick<Deps, "db" | "links">;
 
@@ -99,14 +96,14 @@ interface ArtifactListQuestion extends PageNumbers {
 }
 
 /**
- * Reads a page of artifacts, newest first.
+ * Reads a page of artifacts, newest first: the text of a JSON array, or those of its parts.
  * @throws AppError not_found for a flow or a repo that there is not.
  */
 export async function readArtifactList(
   deps: Reading,
   org: Org,
   asked: ArtifactListQuestion,
-): Promise<ShownArtifactItem[]> {
+): Promise<string | AsyncIterable<string>> {
   const { flow_name } = asked;
   const repo_name = flow_name ? undefined : asked.repo_name;
   const flow_id = flow_name ? await getFlowId(deps.db, org, flow_name) : undefined;
@@ -114,8 +111,23 @@ export async function readArtifactList(
     ? await findRepoIds(deps.db, org.id, { id: undefined, repo_id: undefined, name: repo_name })
     : undefined;
   if (repo_ids?.length === 0) throw notFound(`Repo '${repo_name}' not found`);
-  const rows = await listArtifacts(deps.db, org.id, { flow_id, repo_ids }, pageSlice(asked));
-  return (await judge(deps, org, rows)).map((artifact) => showArtifactItem(deps, org, artifact));
+  const page = await listArtifacts(deps.db, org.id, { flow_id, repo_ids }, pageSlice(asked));
+  return printPage(deps, org, page, async (rows) =>
+    (await judge(deps, org, rows)).map((artifact) => showArtifactItem(deps, org, artifact)),
+  );
+}
+
+/** Prints a page as the text of a JSON array, or as those of its parts, which are read while they are sent, where it is heavy. */
+async function printPage(
+  { db }: Reading,
+  org: Org,
+  page: ArtifactPage,
+  show: (rows: readonly ReadArtifactRow[]) => Promise<readonly object[]>,
+): Promise<string | AsyncIterable<string>> {
+  if (page.rest.length === 0) return writeJson(await show(page.rows));
+  return (async function* parts() {
+    for await (const rows of listWholePage(db, org.id, page)) yield writeJson(await show(rows));
+  })();
 }
 
 async function readInFull(
@@ -155,20 +167,20 @@ export async function readArtifact(deps: Reading, org: Org, asked: ArtifactQuest
 const maxOfCommit = 500;
 
 /**
- * Reads the artifacts built from a commit.
+ * Reads the artifacts built from a commit: the text of a JSON array, or those of its parts.
  * @throws AppError not_found when there is none.
  */
 export async function readArtifactsOfCommit(
   deps: Reading,
   org: Org,
   asked: { flow_name: string; commit: string; trail: string | undefined },
-): Promise<ShownArtifact[]> {
+): Promise<string | AsyncIterable<string>> {
   const { flow_name, commit, trail } = asked;
   const flow_id = await findFlowIdByName(deps.db, org.id, flow_name);
   if (flow_id !== undefined) {
     const place = placeIn(flow_id, { trail });
-    const rows = await listArtifactsOfCommit(deps.db, org.id, { ...place, commit, limit: maxOfCommit });
-    if (rows.length > 0) return readInFull(deps, org, rows, place);
+    const page = await listArtifactsOfCommit(deps.db, org.id, { ...place, commit, limit: maxOfCommit });
+    if (page.rows.length > 0) return printPage(deps, org, page, (rows) => readInFull(deps, org, rows, place));
   }
   throw artifactNotFound(`commit sha '${commit}'`, flow_name, org);
 }

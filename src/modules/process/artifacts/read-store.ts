@@ -1,6 +1,7 @@
-import type { Executor } from "../../../db/connect.ts";
+import type { Database, Executor } from "../../../db/connect.ts";
+import { begunBy, type BegunPage, begunPage, mostBytes, weighed, wholePage } from "../../../db/heavy-page.ts";
 import { boolean, integer, json, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
-import { identifier, join, param, type Query, query, type Sql, sql } from "../../../db/sql.ts";
+import { constant, empty, identifier, join, param, query, type Sql, sql } from "../../../db/sql.ts";
 import { hasValue } from "../../../db/value-number.ts";
 import { groupBy } from "../../../lib/group.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
@@ -35,21 +36,59 @@ const readArtifact = {
 /** A report of an artifact as it is read, with what is shown of its flow, trail and repo. */
 export type ReadArtifactRow = RowOf<typeof readArtifact>;
 
-/** Reads the reports that `chosen` selects in full, newest first. */
-function inFull(orgId: string, chosen: Sql): Query<ReadArtifactRow> {
-  return query(readArtifact)`
+/** Selects the reports that `chosen` selects in full, newest first. */
+function inFullSql(orgId: string, chosen: Sql, more: Sql): Sql {
+  return sql`
     select a.id, a.flow_id, f.name as flow_name, f.tags as flow_tags, a.trail_id, t.name as trail_name,
       a.template_reference_name, a.fingerprint, a.filename, a.description, a.git_commit, a.git_commit_info,
       case when r.id is not null then json_build_object('name', r.name, 'id', r.repo_id, 'url', r.url,
         'description', r.description, 'provider', r.provider, 'namespace_path', r.namespace_path,
         'additional_info', r.additional_info)::text end as repo_info,
       a.commit_url, a.build_url, a.repo_url, a.external_urls, a.annotations::text as annotations,
-      a.user_data::text as user_data, a.created_at, a.created_by_name
+      a.user_data::text as user_data, a.created_at, a.created_by_name${more}
     from (${chosen}) a
     join flows f on f.org_id = ${orgId} and f.id = a.flow_id
     join trails t on t.org_id = ${orgId} and t.id = a.trail_id
     left join repos r on r.org_id = ${orgId} and r.id = a.repo_id
     order by a.id desc`;
+}
+
+const weighedArtifact = { ...readArtifact, ...begunPage };
+
+/** What reports may say at length. */
+const largeColumns = [
+  "filename",
+  "description",
+  "git_commit_info::text",
+  "commit_url",
+  "build_url",
+  "external_urls::text",
+  "annotations::text",
+  "user_data::text",
+];
+
+/** The newest reports of a page, and which others it has. */
+export type ArtifactPage = BegunPage<ReadArtifactRow>;
+
+/** Reads the newest of the reports that `chosen` selects in full, as many as are not too much at once. */
+async function readPage(db: Executor, orgId: string, chosen: Sql): Promise<ArtifactPage> {
+  const rows = sql`(select *, array_agg(id) over () as all_ids from (${chosen}) chosen) page`;
+  const lightest = sql`
+    select *, case when place = 1 then all_ids end as ids
+    from (${weighed(rows, { columns: largeColumns, order: "id desc" })}) weighed
+    where place = 1 or bytes <= ${constant(mostBytes)}`;
+  return begunBy(await db.all(query(weighedArtifact)`${inFullSql(orgId, lightest, sql`, a.ids`)}`));
+}
+
+/** Reads all of a page, of which the first part has been read. */
+export function listWholePage(
+  db: Database,
+  orgId: string,
+  first: ArtifactPage,
+): AsyncGenerator<ReadArtifactRow[]> {
+  return wholePage(db, first, (ids) =>
+    readPage(db, orgId, sql`select * from artifacts where org_id = ${orgId} and id = any (${ids}::uuid[])`),
+  );
 }
 
 /** Whether a column begins like this: hexadecimal digits sort before "g", so the range holds exactly such texts. */
@@ -93,7 +132,7 @@ export function findArtifact(
     select * from artifacts a
     where ${join(found, " and ")}
     order by a.id desc limit 1`;
-  return db.first(inFull(orgId, chosen));
+  return db.first(query(readArtifact)`${inFullSql(orgId, chosen, empty)}`);
 }
 
 /** Lists the newest report of each artifact built from this commit, or beginning of one; newest first. */
@@ -101,14 +140,14 @@ export function listArtifactsOfCommit(
   db: Executor,
   orgId: string,
   { commit, limit, ...place }: ArtifactPlace & { commit: string; limit: number },
-): Promise<ReadArtifactRow[]> {
+): Promise<ArtifactPage> {
   const chosen = sql`
     select * from (
       select distinct on (a.fingerprint) * from artifacts a
       where ${onTrail(orgId, place)} and ${beginsWith(sql`a.git_commit`, commit)}
       order by a.fingerprint, a.id desc
     ) a order by a.id desc limit ${limit}`;
-  return db.all(inFull(orgId, chosen));
+  return readPage(db, orgId, chosen);
 }
 
 /** Which artifacts a list has; undefined matches all. Artifacts of archived flows are in it only if it is of their flow. */
@@ -141,7 +180,7 @@ export function listArtifacts(
   orgId: string,
   filter: ArtifactFilter,
   page: PageSlice,
-): Promise<ReadArtifactRow[]> {
+): Promise<ArtifactPage> {
   const chosen = sql`
     select * from artifacts a
     where a.org_id = ${orgId} and ${matches("a", orgId, filter)} and a.id = (
@@ -151,7 +190,7 @@ export function listArtifacts(
       ) newest
       where newest.flow_id = a.flow_id and ${matches("newest", orgId, filter)} limit 1)
     order by a.id desc limit ${page.limit}::bigint offset ${page.offset}::bigint`;
-  return db.all(inFull(orgId, chosen));
+  return readPage(db, orgId, chosen);
 }
 
 const attestationEvidence = {

@@ -1,6 +1,6 @@
 import type { Database, Executor } from "../../../db/connect.ts";
 import { countRows } from "../../../db/count-rows.ts";
-import { mostBytes } from "../../../db/heavy-page.ts";
+import { begunBy, type BegunPage, begunPage, mostBytes, weighed, wholePage } from "../../../db/heavy-page.ts";
 import {
   boolean,
   integer,
@@ -12,9 +12,8 @@ import {
   texts,
   timestamp,
   uuid,
-  uuids,
 } from "../../../db/row.ts";
-import { constant, identifier, join, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { constant, identifier, join, query, type Sql, sql } from "../../../db/sql.ts";
 import { complianceStates } from "../../../domain/compliance/model.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 
@@ -177,39 +176,24 @@ function newestIds(
     : sql`select t.id, t.template_id ${matching} limit (select ${limit}::bigint) offset (select ${offset}::bigint)`;
 }
 
-const weighedTrail = {
-  ...readTrail,
-  bytes: integer,
-  place: integer,
-  /** Those of all trails of the page, with the first one. */
-  ids: nullable(uuids),
-};
+const weighedTrail = { ...readTrail, ...begunPage, bytes: integer, place: integer };
 
 /** Of the trails of a page, a statement that selects ids, the newest ones that have so many bytes; one whatever it has. */
 function lightest(orgId: string, page: Sql, bytes: number): Sql {
-  const large = ["template", "user_data", "compliance_status", "description", "git_commit_info::text"];
-  const weight = join(
-    large.map((column) => raw(`coalesce(octet_length(${column}), 0)`)),
-    " + ",
-  );
+  const columns = ["template", "user_data", "compliance_status", "description", "git_commit_info::text"];
+  const trails = sql`(select trail.* from ${trailsOf(orgId)}) trail`;
   return sql`
       -- The page comes first, by an index in its order: who joined before would read and sort all trails.
       with page as materialized (${page}), weighed as (
-        select trail.*, sum(${weight}) over newest_first as bytes, row_number() over newest_first as place
-        from ${trailsOf(orgId)} window newest_first as (order by trail.created_at desc, trail.id desc))
+        ${weighed(trails, { columns, order: "created_at desc, id desc" })})
       select *, case when place = 1 then array(select id from page) end as ids from weighed where place = 1 or bytes <= ${bytes} order by place`;
 }
 
-/** The newest trails of a page and, where that is heavy, the ids of those which have yet to be read. */
-export interface TrailPage {
-  rows: ReadTrailRow[];
-  rest: string[];
-}
+/** The newest trails of a page, and which others it has. */
+export type TrailPage = BegunPage<ReadTrailRow>;
 
 async function readPage(db: Executor, orgId: string, page: Sql): Promise<TrailPage> {
-  const rows = await db.all(query(weighedTrail)`${lightest(orgId, page, mostBytes)}`);
-  const read = new Set(rows.map(({ id }) => id));
-  return { rows, rest: rows[0]?.ids?.filter((id) => !read.has(id)) ?? [] };
+  return begunBy(await db.all(query(weighedTrail)`${lightest(orgId, page, mostBytes)}`));
 }
 
 /** Lists trails that match every filter, newest first, from an offset on. */
@@ -228,17 +212,8 @@ export function listTrailsById(db: Executor, orgId: string, ids: readonly string
 }
 
 /** Reads all of a page, of which the first part has been read. */
-export async function* listWholePage(
-  db: Database,
-  orgId: string,
-  first: TrailPage,
-): AsyncGenerator<ReadTrailRow[]> {
-  for (let page = first; page.rows.length > 0;) {
-    yield page.rows;
-    const { rest } = page;
-    if (rest.length === 0) return;
-    page = await db.sliced(() => listTrailsById(db, orgId, rest));
-  }
+export function listWholePage(db: Database, orgId: string, first: TrailPage): AsyncGenerator<ReadTrailRow[]> {
+  return wholePage(db, first, (ids) => listTrailsById(db, orgId, ids));
 }
 
 /** Trails read at a time: so many, and of so many bytes, the first one whatever it weighs. */
