@@ -1,4 +1,5 @@
 import { JsonPieces, JsonText, textPieces } from "../../contract/endpoint.ts";
+import type { BegunPage } from "../../db/heavy-page.ts";
 import { arrayPieces } from "../../lib/json-array.ts";
 
 /** Takes the brackets off the texts of JSON arrays. */
@@ -26,4 +27,24 @@ export function listsAnswer(parts: readonly Part[]): JsonText | JsonPieces {
 /** Makes a body with one list in it. */
 export function listAnswer(head: string, list: Part, end: string): JsonText | JsonPieces {
   return listsAnswer([head, list, end]);
+}
+
+async function* printed<Row>(
+  batches: AsyncIterable<Row[]>,
+  print: (rows: readonly Row[]) => Promise<string>,
+): AsyncGenerator<string> {
+  for await (const rows of batches) yield print(rows);
+}
+
+/**
+ * Prints a page for `listAnswer`: at once or, where it is heavy, while it is read.
+ * @param read reads all of it.
+ * @param print makes the text of a JSON array of some of its rows.
+ */
+export async function printPage<Row>(
+  page: BegunPage<Row>,
+  read: () => AsyncIterable<Row[]>,
+  print: (rows: readonly Row[]) => Promise<string>,
+): Promise<string | AsyncIterable<string>> {
+  return page.rest.length === 0 ? print(page.rows) : printed(read(), print);
 }

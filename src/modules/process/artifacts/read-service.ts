@@ -8,10 +8,10 @@ import { type PageNumbers, pageSlice } from "../../../lib/paging.ts";
 import { present } from "../../../lib/present.ts";
 import { type JudgeableTrail, readTrailCases } from "../compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
+import { printPage } from "../../kernel/list-answer.ts";
 import { findFlowIdByName, getFlowId } from "../flows/service.ts";
 import { findRepoIds } from "../repos/service.ts";
 import {
-  type ArtifactPage,
   type ArtifactPlace,
   findArtifact,
   listArtifacts,
@@ -112,22 +112,9 @@ export async function readArtifactList(
     : undefined;
   if (repo_ids?.length === 0) throw notFound(`Repo '${repo_name}' not found`);
   const page = await listArtifacts(deps.db, org.id, { flow_id, repo_ids }, pageSlice(asked));
-  return printPage(deps, org, page, async (rows) =>
-    (await judge(deps, org, rows)).map((artifact) => showArtifactItem(deps, org, artifact)),
-  );
-}
-
-/** Prints a page as the text of a JSON array, or as those of its parts, which are read while they are sent, where it is heavy. */
-async function printPage(
-  { db }: Reading,
-  org: Org,
-  page: ArtifactPage,
-  show: (rows: readonly ReadArtifactRow[]) => Promise<readonly object[]>,
-): Promise<string | AsyncIterable<string>> {
-  if (page.rest.length === 0) return writeJson(await show(page.rows));
-  return (async function* parts() {
-    for await (const rows of listWholePage(db, org.id, page)) yield writeJson(await show(rows));
-  })();
+  const print = async (rows: readonly ReadArtifactRow[]): Promise<string> =>
+    writeJson((await judge(deps, org, rows)).map((artifact) => showArtifactItem(deps, org, artifact)));
+  return printPage(page, () => listWholePage(deps.db, org.id, page), print);
 }
 
 async function readInFull(
@@ -180,7 +167,9 @@ export async function readArtifactsOfCommit(
   if (flow_id !== undefined) {
     const place = placeIn(flow_id, { trail });
     const page = await listArtifactsOfCommit(deps.db, org.id, { ...place, commit, limit: maxOfCommit });
-    if (page.rows.length > 0) return printPage(deps, org, page, (rows) => readInFull(deps, org, rows, place));
+    const print = async (rows: readonly ReadArtifactRow[]): Promise<string> =>
+      writeJson(await readInFull(deps, org, rows, place));
+    if (page.rows.length > 0) return printPage(page, () => listWholePage(deps.db, org.id, page), print);
   }
   throw artifactNotFound(`commit sha '${commit}'`, flow_name, org);
 }

@@ -175,11 +175,13 @@ async function* parsed(
   shown: HowShown,
   batches: AsyncIterable<readonly FoundAttestation[]>,
 ): AsyncGenerator<object[]> {
-  const parse = ({ text }: { text: string }) => JSON.parse(text) as object;
+  const parse = (text: string) => JSON.parse(text) as object;
   for await (const found of batches) {
     const texts = textsOf(found);
-    if (texts !== undefined) yield texts.map((text) => parse({ text }));
-    else for await (const rows of readHeavyAttestations(deps, shown, rowsOf(found))) yield rows.map(parse);
+    if (texts !== undefined) yield texts.map(parse);
+    else
+      for await (const rows of readHeavyAttestations(deps, shown, rowsOf(found)))
+        yield rows.map(({ text }) => parse(text));
   }
 }
 

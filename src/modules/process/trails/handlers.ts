@@ -13,7 +13,7 @@ import { arrayPieces } from "../../../lib/json-array.ts";
 import { type PageNumbers, pageSlice } from "../../../lib/paging.ts";
 import type { CsvHandlers, Handlers } from "../../kernel/call.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { listAnswer } from "../../kernel/list-answer.ts";
+import { listAnswer, printPage } from "../../kernel/list-answer.ts";
 import { findFlowIdByName, flowNotFound, getFlowId } from "../flows/service.ts";
 import { complainInOneText, readTemplateFile } from "../flows/template-text.ts";
 import {
@@ -41,18 +41,14 @@ async function* allTrails(deps: Deps, org: OrgAccess, filter: TrailFilter): Asyn
 }
 
 /** Prints a page of trails, which are read while they are sent where there is much of them. */
-async function printPage(
+function printTrailPage(
   deps: Deps,
   org: OrgAccess,
   page: TrailPage,
 ): Promise<string | AsyncIterable<string>> {
-  if (page.rest.length === 0) return `[${await printTrails(deps, org, page.rows)}]`;
-  return wholePage(deps, org, page);
-}
-
-async function* wholePage(deps: Deps, org: OrgAccess, page: TrailPage): AsyncGenerator<string> {
-  for await (const rows of listWholePage(deps.db, org.id, page))
-    yield `[${await printTrails(deps, org, rows)}]`;
+  const print = async (rows: readonly ReadTrailRow[]): Promise<string> =>
+    `[${await printTrails(deps, org, rows)}]`;
+  return printPage(page, () => listWholePage(deps.db, org.id, page), print);
 }
 
 async function pageOfTrails(
@@ -65,7 +61,7 @@ async function pageOfTrails(
     listTrails(deps.db, org.id, filter, pageSlice(page)),
     countTrails(deps.db, org.id, filter),
   ]);
-  const data = await printPage(deps, org, trails);
+  const data = await printTrailPage(deps, org, trails);
   return listAnswer('{"data":', data, `,"pagination":${JSON.stringify(paginationOf(page, total))}}`);
 }
 
@@ -79,7 +75,7 @@ async function pageOfSearch(
   const { ids, total, ...bounds } = await searchTrails(deps.db, org.id, search, pageSlice(page));
   const data = isMatrix
     ? `[${(await listMatrixTrails(deps.db, org.id, ids)).map((row) => printMatrixTrail(deps, org, row)).join(",")}]`
-    : await printPage(deps, org, await listTrailsById(deps.db, org.id, ids));
+    : await printTrailPage(deps, org, await listTrailsById(deps.db, org.id, ids));
   const pagination = paginationOf(page, total);
   return listAnswer('{"data":', data, `,${JSON.stringify({ pagination, ...bounds }).slice(1)}`);
 }
