@@ -58,7 +58,7 @@ async function issue(
   const { user, org: orgName, serviceAccount } = options;
   if (user !== undefined && orgName === undefined && serviceAccount === undefined) {
     const { id: user_id } = await getUserByName(deps, user);
-    return issueUserKey(deps, { user_id, actor }, input);
+    return issueUserKey(deps, { user_id, by: undefined, actor }, input);
   }
   if (user !== undefined || orgName === undefined || serviceAccount === undefined)
     throw invalid("Say whose key: either --user NAME, or --org NAME with --service-account NAME");

@@ -19,7 +19,8 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
  * - `user`: any valid key, whatever its organizations.
  * - `organization`: a key with at least `role` in the `{org}` of the path. `anonymous` lets anybody in when the
  *   organization is public. `unknown` is how an organization that does not exist is answered, `denied` the text for
- *   members whose role is too low, where it is not the usual one.
+ *   members whose role is too low, where it is not the usual one. `unbound` refuses keys that are bound to networks: for
+ *   what lets somebody in who may come from anywhere.
  * - `instance_admin`: a key of a user who runs the installation; `orMetricsToken` lets in who has the token for metrics, also while the
  *   database does not answer.
  * - `signature`: the handler checks a signature over the body, or a key, itself.
@@ -28,7 +29,14 @@ export type Access =
   | { kind: "public" }
   | { kind: "site" }
   | { kind: "user" }
-  | { kind: "organization"; role: Role; anonymous: boolean; unknown: "denied" | "not_found"; denied?: string }
+  | {
+      kind: "organization";
+      role: Role;
+      anonymous: boolean;
+      unknown: "denied" | "not_found";
+      denied?: string;
+      unbound?: true;
+    }
   | { kind: "instance_admin"; orMetricsToken?: true }
   | { kind: "signature" };
 

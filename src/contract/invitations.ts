@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { displayNameLength, organizationNameLength, organizationNamePattern } from "../domain/names.ts";
-import { organizationRole, siteAccess } from "./access.ts";
+import { organizationRole, organizationRoleUnbound, siteAccess } from "./access.ts";
 import { json, okResponse, Timestamp } from "./common.ts";
 import { CurrentUser } from "./current-user.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
@@ -60,7 +60,7 @@ export const invitationEndpoints = {
     summary: "Invite somebody who is no user yet",
     description:
       "Answers a link that makes them a user with this name and role, once, within 7 days, while who invited them is an admin. Another invitation of the same name takes the place of the one before. The mail address says to whom the link is given, and does not become the user's. Who is a user is not invited: make them members with `PUT /members/{org}/{user}`. Where everybody has to sign in at the provider (`WAYBILL_OIDC_REQUIRE`), nobody is invited: 403.",
-    access: organizationRole("admin"),
+    access: organizationRoleUnbound("admin"),
     recentSignIn: true,
     body: { kind: "json", schema: InvitationPostInput },
     responses: { 201: json("The invitation, with its link", CreatedInvitation) },

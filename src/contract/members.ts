@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { organizationRole } from "./access.ts";
+import { organizationRole, organizationRoleUnbound } from "./access.ts";
 import { json, okResponse, Timestamp } from "./common.ts";
 import { time, withCsv } from "./csv.ts";
 import { pageOfList } from "./pagination.ts";
@@ -89,7 +89,7 @@ export const memberEndpoints = {
     tag: "Members",
     summary: "Add a member, or change a member's role",
     description: "The last admin keeps the role.",
-    access: organizationRole("admin"),
+    access: organizationRoleUnbound("admin"),
     recentSignIn: true,
     body: { kind: "json", schema: MemberPutInput },
     responses: { 200: json("A member already; has this role now", Member), 201: json("Added", Member) },

@@ -90,7 +90,10 @@ function accessText(access: Access): string {
     case "signature":
       return "A valid signature, or a key with the right to report.";
     case "organization":
-      return `Role: ${access.role} or above${access.anonymous ? "; anybody when the organization is public" : ""}.`;
+      return [
+        `Role: ${access.role} or above${access.anonymous ? "; anybody when the organization is public" : ""}.`,
+        ...(access.unbound === true ? ["Not by a key that is bound to networks."] : []),
+      ].join(" ");
   }
 }
 

@@ -96,7 +96,8 @@ export const organizationEndpoints = {
     path: "/organizations/{org}",
     tag: "Organizations",
     summary: "Change an organization's settings",
-    description: "Fields that are absent stay as they are; null clears a text.",
+    description:
+      "Fields that are absent stay as they are; null clears a text. A key that is bound to networks does not make it public.",
     access: organizationRole("admin"),
     body: { kind: "json", schema: OrganizationPatchInput },
     responses: { 200: json("The organization as it is now", Organization) },

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { maxDeliveryBytes } from "../domain/quality/payload.ts";
 import { isStorable } from "../lib/json.ts";
-import { organizationRole, signed } from "./access.ts";
+import { organizationRole, organizationRoleUnbound, signed } from "./access.ts";
 import { json, LinksBody, okResponse, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
 import {
@@ -111,6 +111,9 @@ const Payload = z
   .meta({ id: "Payload", type: "object", additionalProperties: true });
 
 const member = organizationRole("member");
+
+/** Who has the secret signs calls from anywhere. */
+const memberUnbound = organizationRoleUnbound("member");
 const tag = "Integrations";
 
 const webhook = {
@@ -149,7 +152,7 @@ export const qualityEndpoints = {
     path: "/integrations/{org}/quality",
     tag,
     summary: "Switch the code-quality webhook on, or change its settings",
-    access: member,
+    access: memberUnbound,
     body: { kind: "json", schema: QualityIntegrationPutInput },
     responses: {
       200: json("Changed; URL and secret stay", InboundIntegration),
@@ -162,7 +165,7 @@ export const qualityEndpoints = {
     tag,
     summary: "Replace the code-quality webhook's secret",
     description: "The old secret stops working at once.",
-    access: member,
+    access: memberUnbound,
     responses: { 200: json("The new secret, shown this once", integrationWithSecret) },
   }),
   delete_quality_integration: endpoint({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { keyRuleLimits } from "../domain/key-rules.ts";
-import { instanceAdmin, organizationRole } from "./access.ts";
+import { instanceAdmin, organizationRole, organizationRoleUnbound } from "./access.ts";
 import { AddressList } from "./api-keys.ts";
 import { integer, json, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
@@ -88,7 +88,7 @@ export const securityEndpoints = {
     tag,
     summary: "Set an organization's rules for keys and addresses",
     description: `${description} Of people's own keys an organization rules only whether they are taken here.`,
-    access: organizationRole("admin"),
+    access: organizationRoleUnbound("admin"),
     body: { kind: "json", schema: SecurityRulesInput },
     responses: { 200: json("The rules as they are now, and which keys end soon", SecurityRules) },
   }),

@@ -88,7 +88,8 @@ export const serviceAccountEndpoints = {
     path: `${accounts}/{name}`,
     tag,
     summary: "Change a service account",
-    description: "Its creator and admins change the description, admins the privilege. It acts at once.",
+    description:
+      "Its creator and admins change the description, admins the privilege. It acts at once. A key that is bound to networks raises no privilege, and one for less than its account leaves that of its own as it is.",
     access: manager,
     params: NameInPath,
     body: { kind: "json", schema: ServiceAccountPatchInput },
@@ -99,7 +100,8 @@ export const serviceAccountEndpoints = {
     path: `${accounts}/{name}`,
     tag,
     summary: "Remove a service account and its keys",
-    description: "For its creator and admins. The keys stop working at once; the name becomes free.",
+    description:
+      "For its creator and admins. The keys stop working at once; the name becomes free. A key for less than its account does not remove its own.",
     access: manager,
     params: NameInPath,
     responses: { 200: okResponse },
@@ -118,7 +120,8 @@ export const serviceAccountEndpoints = {
     path: keys,
     tag,
     summary: "Make a key for a service account",
-    description: "The key's value is in this reply only. Not idempotent: each call makes a key.",
+    description:
+      "The key's value is in this reply only. A key that is bound to networks makes keys that are bound to them: to all of them where `allowed_addresses` is left out. Not idempotent: each call makes a key.",
     access: manager,
     recentSignIn: true,
     body: { kind: "json", schema: ApiKeyPostInput },
@@ -147,7 +150,7 @@ export const serviceAccountEndpoints = {
     tag,
     summary: "Rotate a key",
     description:
-      "The key keeps its id and gets another secret. The former secret works until `grace_period_expires_at`: for the grace period, though no longer than it would have without. Secrets it had before that end then, too, or sooner. `expires_at` is the key's new end; without it the one it has stays, and 0 is never. Not idempotent: each call makes a secret. Revoking the key ends all of its secrets at once.",
+      "The key keeps its id and gets another secret. The former secret works until `grace_period_expires_at`: for the grace period, though no longer than it would have without. Secrets it had before that end then, too, or sooner. `expires_at` is the key's new end; without it the one it has stays, and 0 is never. A key that is bound to networks rotates those alone that are bound within them. Not idempotent: each call makes a secret. Revoking the key ends all of its secrets at once.",
     access: manager,
     recentSignIn: true,
     body: { kind: "json", schema: ApiKeyRotateInput },

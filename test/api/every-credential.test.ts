@@ -30,6 +30,8 @@ interface Credential {
   elsewhere?: true;
   /** It is not a user's whole key, which some handlers ask for. */
   isLess?: true;
+  /** It works from some networks alone, where the test is. */
+  isBound?: true;
   /** Begins the session of a cookie anew. */
   renew?: () => Promise<void>;
 }
@@ -72,6 +74,20 @@ async function addSession(
     ({ cookie } = await signIn(app, key));
   };
   credentials.set(name, { headers: () => ({ ...fromSite, cookie, ...extra }), is, renew });
+}
+
+/** Keys that are bound to the network of the test, and a session that was begun with one. */
+async function addBound(): Promise<void> {
+  const here = { allowed_addresses: ["127.0.0.0/8"] };
+  const user = await app.user({ instance_admin: true });
+  await org.admin.put(`/members/${org.name}/${user.name}`, { role: "admin" });
+  const key = await ownKey(user, here);
+  const is = { role: "admin" } as const;
+  add("an instance administrator's bound key", key, is);
+  await addSession("a session that was begun with a bound key", key, is);
+  add("a service account's bound key", await accountKey(org, "admin", here), is);
+  for (const [name, credential] of credentials)
+    if (name.endsWith("bound key")) Object.assign(credential, { isLess: true, isBound: true });
 }
 
 /** Adds a session that was begun without a key. @param begin gives what the cookie holds. */
@@ -195,6 +211,7 @@ beforeAll(async () => {
   add("an unknown key", "no-key-of-anybody-here", "nobody");
   await addWorking();
   await addKeylessSessions();
+  await addBound();
   await addDisabled();
   await far.admin.request("PUT", `/organizations/${far.name}/security`, {
     json: { allowed_addresses: ["192.0.2.0/24"] },
@@ -204,12 +221,13 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** The status by which an endpoint's access refuses a credential; undefined where it lets it in. */
-function refusalOf(access: Access, { is, elsewhere }: Credential): 401 | 403 | undefined {
+function refusalOf(access: Access, { is, elsewhere, isBound }: Credential): 401 | 403 | undefined {
   if (access.kind === "public" || access.kind === "site") return undefined;
   if (is === "refused") return 403;
   if (is === "nobody") return 401;
   if (access.kind === "instance_admin") return is.instance_admin === true ? undefined : 403;
   if (access.kind !== "organization") return undefined;
+  if (isBound === true && access.unbound === true) return 403;
   return elsewhere !== true && is.role !== undefined && roleAllows(is.role, access.role) ? undefined : 403;
 }
 

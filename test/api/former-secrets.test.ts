@@ -96,6 +96,7 @@ describe("a session begun while its key is given another secret", () => {
       const { pid } = await tx.one(query({ pid: integer })`select pg_backend_pid() as pid`);
       const rotated = await rotateKey(app.deps, tx, {
         owner: account.owner,
+        by: undefined,
         key_id: account.id,
         grace_period_hours: 1,
       });

@@ -75,8 +75,8 @@ async function seedUser(
   const scope = { org: { id: org_id }, actor };
   appendRecord(deps, tx, scope, { resource_type: "user", resource: name });
   for (const value of user.api_keys) {
-    const key = { owner: { user_id }, description: "seed", created_by_name: actor.name, value };
-    const { id } = await issueKey(deps, tx, key);
+    const key = { description: "seed", created_by_name: actor.name, value };
+    const { id } = await issueKey(deps, tx, { ...key, owner: { user_id }, by: undefined });
     appendRecord(deps, tx, scope, { resource_type: "api_key", resource: id });
   }
   return user_id;

@@ -57,9 +57,8 @@ export function bootstrap(
       by,
     });
     await preferOrganization(tx, user_id, main_id);
-    const owner = { user_id };
-    const description = firstKeyDescription;
-    const issued = await issueKey(deps, tx, { owner, description, created_by_name: actor.name, value: key });
+    const first = { description: firstKeyDescription, created_by_name: actor.name, value: key };
+    const issued = await issueKey(deps, tx, { ...first, owner: { user_id }, by: undefined });
     const personal = { org: { id: org_id }, actor };
     appendRecord(deps, tx, personal, { resource_type: "user", resource: names.user });
     appendRecord(deps, tx, personal, { resource_type: "api_key", resource: issued.id });

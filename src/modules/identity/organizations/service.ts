@@ -3,7 +3,8 @@ import { lockName } from "../../../db/lock.ts";
 import { transaction } from "../../../db/transaction.ts";
 import { invalid, invalidInput } from "../../../domain/errors.ts";
 import { reservedNames } from "../../../domain/names.ts";
-import type { Actor, OrganizationKind } from "../../../domain/principal.ts";
+import type { Actor, OrganizationKind, Principal } from "../../../domain/principal.ts";
+import { requireUnboundKey } from "../../kernel/access/limits-service.ts";
 import { appendRecord, recorded, type Scope } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { addMember, type ChangedBy } from "../members/service.ts";
@@ -117,10 +118,13 @@ function changed(now: OrganizationSettings, change: OrganizationChange): Organiz
   };
 }
 
-/** Changes the settings of an organization. One that has them already stays untouched. */
+/**
+ * Changes the settings of an organization. One that has them already stays untouched.
+ * @throws AppError forbidden for a key that is bound to networks, and would have it read from everywhere.
+ */
 export function changeOrganization(
   deps: Pick<Deps, "db" | "clock">,
-  scope: Scope,
+  scope: Scope & { principal: Principal },
   change: OrganizationChange,
 ): Promise<OrganizationRow> {
   return recorded(deps, scope, async (tx, record) => {
@@ -131,6 +135,7 @@ export function changeOrganization(
       after.display_name === before.display_name &&
       after.description === before.description;
     if (same) return before;
+    if (after.public && !before.public) requireUnboundKey(scope.principal);
     await updateOrganization(tx, scope.org.id, after, deps.clock.now());
     record("organization", before.name);
     return getOrganization(tx, scope.org.id);

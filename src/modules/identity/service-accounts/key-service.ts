@@ -1,7 +1,6 @@
 import type { Tx } from "../../../db/connect.ts";
 import { invalidInput } from "../../../domain/errors.ts";
 import { type Role, roleAllows } from "../../../domain/roles.ts";
-import { parseWireId } from "../../../lib/ids.ts";
 import {
   getKey,
   issueKey,
@@ -15,11 +14,11 @@ import {
 } from "../../kernel/access/key-service.ts";
 import { recorded, type Scope } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { requireWholeKey } from "../users/service.ts";
 import {
   type AccountScope,
   getServiceAccount,
   lockManagedAccount,
+  ownerOf,
   requireIssuer,
   requireManager,
 } from "./service.ts";
@@ -33,10 +32,6 @@ export interface AccountKey {
   key_id: string;
 }
 
-function ownerOf(scope: AccountScope, account: ServiceAccountRow): KeyOwner {
-  return { org_id: scope.org.id, service_account_id: account.id };
-}
-
 /** Finds an account whose keys the caller may see. @throws AppError not_found, forbidden. */
 async function managedOwner(deps: KeyDeps, scope: AccountScope, name: string): Promise<KeyOwner> {
   const account = await getServiceAccount(deps.db, scope.org.id, name);
@@ -44,26 +39,10 @@ async function managedOwner(deps: KeyDeps, scope: AccountScope, name: string): P
   return ownerOf(scope, account);
 }
 
-/**
- * Holds that a key for less than its account neither makes nor ends the account's other keys: it would become more. Its own secret it may
- * replace, which is for as little as it was, and itself it may end.
- * @param keyId what is replaced or ended.
- * @throws AppError forbidden.
- */
-function requireWholeKeyOfOwn({ principal }: AccountScope, account: ServiceAccountRow, keyId?: string): void {
-  const isItself = keyId !== undefined && parseWireId(keyId) === principal.api_key_id;
-  if (account.id === principal.id && !isItself) requireWholeKey(principal);
-}
-
 /** Finds an account whose keys the caller may make; it stays as it is until the transaction ends. @throws AppError not_found, forbidden. */
-async function lockedIssued(
-  tx: Tx,
-  scope: AccountScope,
-  { name, key_id }: { name: string; key_id?: string },
-): Promise<ServiceAccountRow> {
+async function lockedIssued(tx: Tx, scope: AccountScope, name: string): Promise<ServiceAccountRow> {
   const account = await lockManagedAccount(tx, scope, name);
   requireIssuer(scope, account);
-  requireWholeKeyOfOwn(scope, account, key_id);
   return account;
 }
 
@@ -93,10 +72,10 @@ export function createAccountKey(
 ): Promise<IssuedKey> {
   return recorded(deps, scope, async (tx, record) => {
     const { name, ...key } = input;
-    const account = await lockedIssued(tx, scope, { name });
+    const account = await lockedIssued(tx, scope, name);
     requireNarrower(key.role, account);
-    const owner = ownerOf(scope, account);
-    const issued = await issueKey(deps, tx, { ...key, owner, created_by_name: scope.actor.name });
+    const whose = { owner: ownerOf(scope, account), by: scope.principal };
+    const issued = await issueKey(deps, tx, { ...key, ...whose, created_by_name: scope.actor.name });
     record("api_key", `${name}/${issued.id}`);
     return issued;
   });
@@ -110,8 +89,8 @@ export function rotateAccountKey(
 ): Promise<IssuedKey & { grace_period_expires_at: number }> {
   return recorded(deps, scope, async (tx, record) => {
     const { name, key_id, grace_period_hours, expires_at } = rotation;
-    const owner = ownerOf(scope, await lockedIssued(tx, scope, rotation));
-    const rotated = await rotateKey(deps, tx, { owner, key_id, grace_period_hours, expires_at });
+    const whose = { owner: ownerOf(scope, await lockedIssued(tx, scope, name)), by: scope.principal };
+    const rotated = await rotateKey(deps, tx, { ...whose, key_id, grace_period_hours, expires_at });
     record("api_key", `${name}/${rotated.id}`);
     return rotated;
   });
@@ -121,8 +100,8 @@ export function rotateAccountKey(
 export function revokeAccountKey(deps: KeyDeps, scope: AccountScope, key: AccountKey): Promise<void> {
   return recorded(deps, scope, async (tx, record) => {
     const account = await lockManagedAccount(tx, scope, key.name);
-    requireWholeKeyOfOwn(scope, account, key.key_id);
-    await revokeKey(deps, tx, { owner: ownerOf(scope, account), key_id: key.key_id });
+    const whose = { owner: ownerOf(scope, account), by: scope.principal };
+    await revokeKey(deps, tx, { ...whose, key_id: key.key_id });
     record("api_key", `${key.name}/${key.key_id}`);
   });
 }
@@ -137,7 +116,7 @@ export function issueAccountKeyByName(
     const { name, ...key } = input;
     const { id } = await getServiceAccount(tx, scope.org.id, name);
     const owner = { org_id: scope.org.id, service_account_id: id };
-    const issued = await issueKey(deps, tx, { ...key, owner });
+    const issued = await issueKey(deps, tx, { ...key, owner, by: undefined });
     record("api_key", `${name}/${issued.id}`);
     return issued;
   });

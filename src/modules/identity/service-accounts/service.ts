@@ -3,7 +3,8 @@ import { forbidden, invalid, notFound } from "../../../domain/errors.ts";
 import type { OrgAccess, OrgScope, Principal } from "../../../domain/principal.ts";
 import { type Role, roleAllows } from "../../../domain/roles.ts";
 import { wireId } from "../../../lib/ids.ts";
-import { revokeAllKeys } from "../../kernel/access/key-service.ts";
+import { type KeyOwner, revokeAllKeys } from "../../kernel/access/key-service.ts";
+import { requireUnboundKey, requireWholeKeyOfOwn } from "../../kernel/access/limits-service.ts";
 import { recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import {
@@ -68,6 +69,21 @@ export function requireIssuer(scope: AccountScope, account: ServiceAccountRow): 
   if (!reaches(scope, account.privilege)) throw forbidden();
 }
 
+/** Names an account as the owner of its keys. */
+export function ownerOf({ org }: AccountScope, { id }: ServiceAccountRow): KeyOwner {
+  return { org_id: org.id, service_account_id: id };
+}
+
+/**
+ * Lets through who may give an account another privilege: admins. Who came by a key for some networks makes none stronger, because its keys may work
+ * from anywhere. @throws AppError forbidden.
+ */
+function requirePromoter(scope: AccountScope, account: ServiceAccountRow, privilege: Role): void {
+  if (!isAdmin(scope)) throw forbidden();
+  requireWholeKeyOfOwn(scope.principal, ownerOf(scope, account));
+  if (!roleAllows(account.privilege, privilege)) requireUnboundKey(scope.principal);
+}
+
 /** Finds an account that the caller manages, and locks it until the transaction ends. @throws AppError not_found, forbidden. */
 export async function lockManagedAccount(
   tx: Tx,
@@ -121,7 +137,7 @@ export interface AccountChange {
 
 /**
  * Changes an account. When it was made stays, and so do its keys, which have the new privilege at once.
- * @throws AppError forbidden when the caller does not manage it, or is no admin and wants another privilege.
+ * @throws AppError forbidden when the caller does not manage it, or may not give it another privilege.
  */
 export function changeServiceAccount(
   deps: AccountDeps,
@@ -132,7 +148,7 @@ export function changeServiceAccount(
     const account = await lockManagedAccount(tx, scope, change.name);
     const privilege = change.privilege ?? account.privilege;
     const description = change.description === undefined ? account.description : (change.description ?? "");
-    if (privilege !== account.privilege && !isAdmin(scope)) throw forbidden();
+    if (privilege !== account.privilege) requirePromoter(scope, account, privilege);
     if (privilege !== account.privilege || description !== account.description) {
       await updateServiceAccount(tx, scope.org.id, account.id, { description, privilege });
       record("service_account", account.name);
@@ -141,11 +157,12 @@ export function changeServiceAccount(
   });
 }
 
-/** Removes an account; its keys stop working at once. @throws AppError not_found, forbidden. */
+/** Removes an account; its keys stop working at once. @throws AppError not_found, forbidden, also for a key that is for less than this account. */
 export function removeServiceAccount(deps: AccountDeps, scope: AccountScope, name: string): Promise<void> {
   return recorded(deps, scope, async (tx, record) => {
     const account = await lockManagedAccount(tx, scope, name);
-    const owner = { org_id: scope.org.id, service_account_id: account.id };
+    const owner = ownerOf(scope, account);
+    requireWholeKeyOfOwn(scope.principal, owner);
     await archiveServiceAccount(tx, scope.org.id, account.id, deps.clock.now());
     await revokeAllKeys(deps, tx, owner);
     record("service_account", account.name);

@@ -1,17 +1,21 @@
 import type { userEndpoints } from "../../../contract/users.ts";
 import { listKeys } from "../../kernel/access/key-service.ts";
-import { parseWireId } from "../../../lib/ids.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import {
   getDefaultOrganization,
   getProfile,
   issueUserKey,
+  type OwnScope,
   requireProviderForKeys,
   requireUser,
-  requireWholeKey,
   revokeUserKey,
   setDefaultOrganization,
 } from "./service.ts";
+
+/** A caller, and their own keys. @throws AppError forbidden for a service account. */
+function ownKeys({ principal, actor }: OwnScope) {
+  return { ...requireUser(principal), by: principal, actor };
+}
 
 export const userHandlers: Handlers<typeof userEndpoints> = {
   get_user: async (deps, call) => ({ status: 200, body: await getProfile(deps, call.principal) }),
@@ -32,17 +36,14 @@ export const userHandlers: Handlers<typeof userEndpoints> = {
   }),
 
   create_user_api_key: async (deps, call) => {
-    const scope = { ...requireUser(call.principal), actor: call.actor };
-    requireWholeKey(call.principal);
+    const scope = ownKeys(call);
     await requireProviderForKeys(deps, call.principal);
     const input = { ...call.body, created_by_name: call.actor.name };
     return { status: 201, body: await issueUserKey(deps, scope, input) };
   },
 
   delete_user_api_key: async (deps, call) => {
-    const scope = { ...requireUser(call.principal), actor: call.actor };
-    if (parseWireId(call.params.key_id) !== call.principal.api_key_id) requireWholeKey(call.principal);
-    await revokeUserKey(deps, scope, call.params.key_id);
+    await revokeUserKey(deps, ownKeys(call), call.params.key_id);
     return { status: 200, body: "revoked" };
   },
 };

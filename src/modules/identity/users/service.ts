@@ -10,6 +10,7 @@ import { recordEnds } from "../../kernel/access/session-ends-service.ts";
 import { isProviderRequired } from "../../kernel/access/rules-service.ts";
 import { endSessionsOf, findSessionProof, getCurrentSession } from "../../kernel/access/session-service.ts";
 import { issueKey, type IssuedKey, type KeyInput, revokeKey } from "../../kernel/access/key-service.ts";
+import type { KeyMaker } from "../../kernel/access/limits-service.ts";
 import { appendRecord, recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { ChangedBy } from "../members/service.ts";
@@ -192,15 +193,6 @@ export function requireUser(principal: Principal): { user_id: string } {
 }
 
 /**
- * Refuses to make and to end keys for a caller whose own key is for less than its user: it would become more.
- * @throws AppError forbidden.
- */
-export function requireWholeKey({ limits }: Principal): void {
-  if (limits.role !== null || limits.is_bound)
-    throw forbidden("A key that is for less than its owner cannot do this");
-}
-
-/**
  * Holds that a personal key is made in a session that was begun at the sign-in provider, where the operator wants that (`WAYBILL_OIDC_REQUIRE`).
  * @throws AppError forbidden.
  */
@@ -213,31 +205,36 @@ export async function requireProviderForKeys(
   if (proof?.issuer == null) throw forbidden(providerForKeys);
 }
 
-/** Makes a key that acts as this user, recorded in their personal organization. */
+/** Whose keys are made and ended, and by whom. */
+interface UserKeyScope {
+  user_id: string;
+  by: KeyMaker;
+  actor: Actor;
+}
+
+/** Makes a key that acts as this user, recorded in their personal organization. @throws AppError forbidden, invalid: see `issueKey`. */
 export async function issueUserKey(
   deps: UserDeps,
-  scope: { user_id: string; actor: Actor },
+  { user_id, by, actor }: UserKeyScope,
   input: KeyInput,
 ): Promise<IssuedKey> {
-  const { user_id, actor } = scope;
   const user = await getUser(deps.db, user_id);
   return recorded(deps, { org: { id: user.personal_org_id }, actor }, async (tx, record) => {
-    const issued = await issueKey(deps, tx, { ...input, owner: { user_id } });
+    const issued = await issueKey(deps, tx, { ...input, owner: { user_id }, by });
     record("api_key", issued.id);
     return issued;
   });
 }
 
-/** Ends one of a user's own keys. @throws AppError not_found. */
+/** Ends one of a user's own keys. @throws AppError forbidden, not_found: see `revokeKey`. */
 export async function revokeUserKey(
   deps: UserDeps,
-  scope: { user_id: string; actor: Actor },
+  { user_id, by, actor }: UserKeyScope,
   keyId: string,
 ): Promise<void> {
-  const { user_id, actor } = scope;
   const user = await getUser(deps.db, user_id);
   await recorded(deps, { org: { id: user.personal_org_id }, actor }, async (tx, record) => {
-    await revokeKey(deps, tx, { owner: { user_id }, key_id: keyId });
+    await revokeKey(deps, tx, { owner: { user_id }, key_id: keyId, by });
     record("api_key", keyId);
   });
 }

@@ -6,6 +6,12 @@ import type { Role } from "../../../domain/roles.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { parseWireId, wireId } from "../../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
+import {
+  type KeyMaker,
+  networksOfNewKey,
+  requireNarrowerKey,
+  requireWholeKeyOfOwn,
+} from "./limits-service.ts";
 import { endOfNewKey, readNetworks } from "./rules-service.ts";
 import {
   type ApiKeyRow,
@@ -96,15 +102,26 @@ export interface KeyInput {
   value?: string;
 }
 
+/** Whose keys are made, replaced or ended, and by whom. */
+interface KeyScope {
+  owner: KeyOwner;
+  by: KeyMaker;
+}
+
 /**
- * Makes a key for this owner. Its value can be read from the result and nowhere else, ever.
- * @throws AppError invalid for an end that is past or that rules do not allow, and for networks that are none.
+ * Makes a key for this owner. Its value can be read from the result and nowhere else, ever. It is for no more networks than the key by which the
+ * caller came.
+ * @throws AppError forbidden for another key of the caller's own where theirs is for less, invalid for an end that is past or that rules do not allow,
+ * and for networks that are none, or beyond the caller's own.
  */
-export async function issueKey(deps: KeyDeps, tx: Tx, request: KeyInput & { owner: KeyOwner }) {
+export async function issueKey(deps: KeyDeps, tx: Tx, request: KeyInput & KeyScope) {
+  requireWholeKeyOfOwn(request.by, request.owner);
   const created_at = deps.clock.now();
   const asked = expiryOf(request.expires_at, created_at);
   const expires_at = await endOfNewKey(tx, request.owner, { asked, now: created_at });
-  const limits = { role: request.role ?? null, allowed_addresses: readNetworks(request.allowed_addresses) };
+  const asked_addresses = readNetworks(request.allowed_addresses);
+  const allowed_addresses = await networksOfNewKey(tx, request.by, asked_addresses);
+  const limits = { role: request.role ?? null, allowed_addresses };
   const id = deps.ids.next();
   const key = request.value ?? createKeyValue();
   const { owner, description, created_by_name } = request;
@@ -158,14 +175,16 @@ export interface Rotation {
  * Gives a working key another secret; its id and everything else stay. The secret it had works for the grace period
  * more, though never longer than it would have without. So do those it had before, if their own grace has not ended, and the
  * sessions that were begun with any of them.
- * @throws AppError not_found when there is no such working key, invalid for an end that is past or that rules do not allow, and for none where they ended
- * the key for that.
+ * @throws AppError forbidden where the key by which the caller came is for less, not_found when there is no such working key, invalid for an end that
+ * is past or that rules do not allow, and for none where they ended the key for that.
  */
-export async function rotateKey(deps: KeyDeps, tx: Tx, rotation: Rotation & { owner: KeyOwner }) {
+export async function rotateKey(deps: KeyDeps, tx: Tx, rotation: Rotation & KeyScope) {
   const id = parseWireId(rotation.key_id);
+  requireWholeKeyOfOwn(rotation.by, rotation.owner, id);
   const at = deps.clock.now();
   const key = id === undefined ? undefined : await lockActiveKey(tx, rotation.owner, id, at);
   if (key === undefined) throw keyNotFound();
+  await requireNarrowerKey(tx, rotation.by, key.allowed_addresses);
   const given = rotation.expires_at ?? undefined;
   const expires_at =
     given === undefined
@@ -190,13 +209,13 @@ export async function rotateKey(deps: KeyDeps, tx: Tx, rotation: Rotation & { ow
   } satisfies IssuedKey & { grace_period_expires_at: number };
 }
 
-/** Ends a key at once. @throws AppError not_found when there is no such working key. */
-export async function revokeKey(
-  deps: KeyDeps,
-  tx: Tx,
-  key: { owner: KeyOwner; key_id: string },
-): Promise<void> {
+/**
+ * Ends a key at once.
+ * @throws AppError forbidden for another key of the caller's own where theirs is for less, not_found when there is no such working key.
+ */
+export async function revokeKey(deps: KeyDeps, tx: Tx, key: KeyScope & { key_id: string }): Promise<void> {
   const id = parseWireId(key.key_id);
+  requireWholeKeyOfOwn(key.by, key.owner, id);
   const revoked = id !== undefined && (await updateRevokedKey(tx, key.owner, id, deps.clock.now()));
   if (!revoked) throw keyNotFound();
 }

@@ -91,9 +91,15 @@ export function findActiveKey(
     select ${shownColumns} from api_keys k where k.id = ${keyId} and ${activeOf(owner, at)}`);
 }
 
-const locked = { id: uuid, key_hash: bytes, expires_at: nullable(timestamp), ends_at: nullable(timestamp) };
+const locked = {
+  id: uuid,
+  key_hash: bytes,
+  expires_at: nullable(timestamp),
+  ends_at: nullable(timestamp),
+  allowed_addresses: nullable(texts),
+};
 
-/** The secret of a key, and its end by itself and by rules, which nobody else changes until the transaction ends. */
+/** The secret of a key, its end by itself and by rules, and its networks, which nobody else changes until the transaction ends. */
 export type LockedKey = RowOf<typeof locked>;
 
 /** Locks one of the owner's working keys. @returns undefined when the owner has no such key. */
@@ -104,8 +110,23 @@ export function lockActiveKey(
   at: Timestamp,
 ): Promise<LockedKey | undefined> {
   return tx.first(query(locked)`
-    select k.id, k.key_hash, k.expires_at, ${endOfKey("k")} as ends_at from api_keys k
+    select k.id, k.key_hash, k.expires_at, ${endOfKey("k")} as ends_at, k.allowed_addresses::text[] from api_keys k
     where k.id = ${keyId} and ${activeOf(owner, at)} for update`);
+}
+
+const bounds = { networks: nullable(texts), beyond: texts };
+
+/** Finds the networks that a key works from, null for everywhere, and which of others are in none of them. */
+export function getKeyNetworks(
+  db: Executor,
+  keyId: string,
+  others: readonly string[],
+): Promise<RowOf<typeof bounds>> {
+  return db.one(query(bounds)`
+    select k.allowed_addresses::text[] as networks,
+      array(select other.network::text from unnest(${others}::cidr[]) as other (network)
+        where not other.network <<= any(k.allowed_addresses)) as beyond
+    from api_keys k where k.id = ${keyId}`);
 }
 
 /** Lets the secret that a key has, and those it had, work until `end` at most, and forgets those that ended. */

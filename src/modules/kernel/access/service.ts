@@ -10,6 +10,7 @@ import { equalInConstantTime, sha256 } from "../../../lib/hash.ts";
 import { plainAddress } from "../../../lib/network-list.ts";
 import type { Deps } from "../deps.ts";
 import { sharedDeps } from "../program-deps.ts";
+import { requireUnboundKey } from "./limits-service.ts";
 import { isProviderRequired } from "./rules-service.ts";
 import { type CallerRow, type Credential, findCaller, findRole, lookupIn } from "./store.ts";
 
@@ -123,6 +124,7 @@ function authorizeInOrganization(attempt: Attempt, caller: Caller): void {
   if (org === undefined) throw forbidden(`Access denied to ${attempt.path}`);
   if (org.role === undefined) throw org.public ? forbidden() : forbidden(`Access denied to ${attempt.path}`);
   if (!roleAllows(org.role, access.role)) throw forbidden(access.denied);
+  if (access.unbound === true) requireUnboundKey(principal);
 }
 
 const nobody: Credential = { key: null, session: null };
@@ -216,7 +218,7 @@ export function mayCall(access: Access, org: OrgAccess): boolean {
 
 /**
  * Authenticates a request and checks that its caller may use the endpoint.
- * @throws AppError unauthenticated without a working key or session, forbidden when the role is too low, the organization is
+ * @throws AppError unauthenticated without a working key or session, forbidden when the role is too low, the key is bound and may not be, the organization is
  * one the caller may not see, a session comes from another site, or its sign-in is too long ago, not_found for an unknown organization where the endpoint says so.
  */
 export async function authorize(

@@ -123,7 +123,7 @@ function listCallers(db: Executor, asked: readonly Asked[], byRules: boolean): P
       case when u.id is not null then 'user' when s.id is not null then 'service_account' end as kind,
       coalesce(u.id, s.id) as principal_id, coalesce(u.name, s.name) as name,
       coalesce(nullif(u.display_name, ''), u.name, s.name) as display_name,
-      u.instance_admin and k.role is null as instance_admin, s.org_id as account_org_id,
+      u.instance_admin and k.role is null and k.allowed_addresses is null as instance_admin, s.org_id as account_org_id,
       o.id as org_id, o.name as org_name, o.kind as org_kind, o.public as org_public,
       ${weakerOf(sql`coalesce(m.role, case when s.org_id = o.id then s.privilege end)`, sql`k.role`)} as role,
       k.role as key_role, k.allowed_addresses is not null as is_bound,
