@@ -2,12 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { ActionFixtures, flowAction, putEnv } from "../support/actions.ts";
+import { auditedResources } from "../support/environments.ts";
+import { listenTo } from "../support/listening.ts";
+import { listen } from "../support/sockets.ts";
 
 let app: TestApp;
 let fixtures: ActionFixtures;
+let port: number;
 beforeAll(async () => {
   app = await startTestApp();
   fixtures = new ActionFixtures(app);
+  port = await listen(app);
 });
 afterAll(() => app.close());
 
@@ -81,6 +86,36 @@ describe("archiving", () => {
       ["both", ["api"]],
     ]);
   });
+
+  it.each([
+    ["environments", "archive_env environment prod", "archive_env"],
+    ["flows", "archive_flow flow prod", "archive_flow"],
+  ] as const)(
+    "records the actions of %s that it changes, and tells who listens",
+    async (kind, itself, by) => {
+      const org = await app.org();
+      for (const name of ["prod", "stage"])
+        await (kind === "flows" ? fixtures.flow(org, name) : fixtures.environment(org, name));
+      for (const watched of [["prod"], ["stage"], ["stage", "prod"]]) {
+        const action = { name: watched.join("-"), [kind]: watched };
+        const { status } = await (kind === "flows"
+          ? org.member.put(`/actions/${org.name}/flows`, flowAction(action))
+          : putEnv(org, action));
+        expect(status).toBe(201);
+      }
+      const before = await auditedResources(org, app);
+      const listening = await listenTo(port, org, org.reader.key, { query: "?topic=action" });
+      await fixtures.archive(kind, org, "prod");
+      const recorded = (await auditedResources(org, app)).slice(before.length);
+      expect(recorded).toEqual([itself, `${by} action 1`, `${by} action 3`]);
+      await listening.hears("action", "3");
+      listening.stop();
+      expect(listening.events.flatMap(({ event, data }) => (event === "change" ? [data.name] : []))).toEqual([
+        "1",
+        "3",
+      ]);
+    },
+  );
 
   it.each(["environments", "flows"] as const)(
     "leaves no action of %s behind when one is made at the same moment",

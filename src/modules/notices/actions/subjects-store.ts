@@ -91,21 +91,27 @@ export async function isWatched(
   return row !== undefined;
 }
 
-/** Takes an environment or flow out of every action, and deletes the actions that watched nothing else. */
+/**
+ * Takes an environment or flow out of every action, and deletes the actions that watched nothing else.
+ * @returns the numbers of the actions that watched it, in order.
+ */
 export async function deleteSubject(
   tx: Tx,
   orgId: string,
   type: ActionType,
   subjectId: string,
-): Promise<void> {
+): Promise<number[]> {
   const { links, id } = subjectTables[type];
-  await tx.run(sql`
+  const rows = await tx.all(query({ number: integer })`
     with gone as (
       delete from ${links} where org_id = ${orgId} and ${id} = ${subjectId} returning action_number
+    ), emptied as (
+      delete from actions using gone
+      where actions.org_id = ${orgId} and actions.number = gone.action_number and not exists (
+        select from ${links} as rest
+        where rest.org_id = ${orgId} and rest.action_number = gone.action_number and rest.${id} <> ${subjectId}
+      )
     )
-    delete from actions using gone
-    where actions.org_id = ${orgId} and actions.number = gone.action_number and not exists (
-      select from ${links} as rest
-      where rest.org_id = ${orgId} and rest.action_number = gone.action_number and rest.${id} <> ${subjectId}
-    )`);
+    select action_number as number from gone order by action_number`);
+  return rows.map(({ number }) => number);
 }

@@ -80,8 +80,9 @@ export async function insertDeliveries(tx: Tx, orgId: string, deliveries: readon
         to_timestamp(created_at), replay_of
       from input order by id
     )
-    select graphile_worker.add_job(${deliverTask}::text,
-      json_strip_nulls(json_build_object('org_id', ${orgId}::uuid, 'delivery_id', id, 'attempts', 0,
-        'traceparent', ${tx.traceparent ?? null}::text)), max_attempts => 25)
-    from input order by id`);
+    select count(*) from graphile_worker.add_jobs((
+      select array_agg(row(${deliverTask}::text, json_strip_nulls(json_build_object('org_id', ${orgId}::uuid, 'delivery_id', id,
+          'attempts', 0, 'traceparent', ${tx.traceparent ?? null}::text)), null, null, 25, null, null, null
+        )::graphile_worker.job_spec order by id)
+      from input))`);
 }

@@ -230,8 +230,8 @@ export async function archiveFlow(
       // The same name may have been archived this very second, or be in use on its own.
       while (await isFlowNameTaken(tx, scope.org.id, archivedName(flow.name, second))) second += 1;
       await updateFlowArchived(tx, scope.org.id, flow, { name: archivedName(flow.name, second), at });
-      await forgetFlow(tx, scope.org.id, flow.id);
       record("flow", flow.name);
+      await forgetFlow(tx, scope.org.id, flow.id, record);
     });
   } catch (error) {
     throw violates(error, "flows_name") ? collision(error) : error;

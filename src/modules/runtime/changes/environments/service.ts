@@ -298,9 +298,9 @@ export async function archiveEnvironment(deps: Deps, scope: OrgScope, name: stri
     const groupIds = groups.map(({ id }) => id);
     await updateLogicalModified(tx, org.id, groupIds, at);
     await reevaluate(deps, tx, org, { environmentIds: groupIds, cause: "members", isLess: true });
-    await forgetEnvironment(tx, org.id, environment.id);
     record(auditType, environment.name);
     for (const group of groups) record(auditType, group.name);
+    await forgetEnvironment(tx, org.id, environment.id, record);
   });
 }
 
