@@ -118,6 +118,18 @@ describe("PUT /flows/{org}/{flow}/unarchive", () => {
     ]);
   });
 
+  it("is found by either name while somebody else takes it out", async () => {
+    const names = Array.from({ length: 15 }, (_, index) => `web-${index}`);
+    for (const name of names) {
+      await putFlow(org.member, org.name, { name });
+      await archiveFlow(name);
+    }
+    const archived = await flowNames("?archived=true");
+    const asked = [...archived, ...names, ...names].sort();
+    const answers = await Promise.all(asked.map(unarchiveFlow));
+    expect(answers.map(({ status }) => status)).toEqual(asked.map(() => 200));
+  });
+
   it("takes the one archived last by the name it had", async () => {
     for (const description of ["older", "newer"]) {
       await putFlow(org.member, org.name, { name: "web", description });

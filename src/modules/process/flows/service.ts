@@ -11,8 +11,8 @@ import { recorded, type Recorder } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { getShownFlow, type ShownFlowRow } from "./list-store.ts";
 import {
-  findArchivedFlowId,
   findFlowId,
+  findFlowIdToUnarchive,
   listFlowIds,
   findFlowLocked,
   type FlowRow,
@@ -253,10 +253,7 @@ export async function unarchiveFlow(
   let original = name;
   try {
     await recorded(deps, scope, async (tx, record) => {
-      const named = await findFlowId(tx, orgId, name);
-      // A name that another flow had before it was renamed is still that of the one that was archived under it.
-      const isOwnName = await isFlowNameTaken(tx, orgId, name);
-      const id = isOwnName ? named : ((await findArchivedFlowId(tx, orgId, name)) ?? named);
+      const id = await findFlowIdToUnarchive(tx, orgId, name);
       if (id === undefined) throw flowNotFound(name, scope.org);
       const flow = await getFlowLocked(tx, orgId, id);
       if (flow.original_name === null) return;

@@ -190,16 +190,24 @@ export async function updateFlowArchived(
   await tx.run(sql`delete from flow_former_names where org_id = ${orgId} and flow_id = ${flow.id}`);
 }
 
-/** Finds the id of the flow that was archived last under a name it had then; undefined when there is none. */
-export async function findArchivedFlowId(
+/**
+ * Finds the id of the flow that a name means to who takes flows out of the archive: its own, the one that was archived last under it, or a former
+ * one. In one statement: between two of them somebody else may have taken it out.
+ */
+export async function findFlowIdToUnarchive(
   db: Executor,
   orgId: string,
-  originalName: string,
+  name: string,
 ): Promise<string | undefined> {
-  const found = await db.first(query({ id: uuid })`
-    select id from flows where org_id = ${orgId} and original_name = ${originalName} and archived_at is not null
-    order by archived_at desc limit 1`);
-  return found?.id;
+  const [org, asked] = [param(orgId), param(name)];
+  const found = await db.one(query("find-flow-to-unarchive", { id: nullable(uuid) })`
+    select coalesce(
+      (select f.id from flows f where f.org_id = ${org} and f.name = ${asked}),
+      -- A name that another flow had before it was renamed is still that of the one that was archived under it.
+      (select f.id from flows f where f.org_id = ${org} and f.original_name = ${asked} and f.archived_at is not null
+        order by f.archived_at desc limit 1),
+      ${flowIdNamed(org, asked)}) as id`);
+  return found.id ?? undefined;
 }
 
 /** Takes a flow out of the archive under a name, which must be free. The one it was archived under keeps leading to it. */
