@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import type { ProposedReport } from "../../src/contract/explanations.ts";
+import type { ProposedReport, TrailExplanation } from "../../src/contract/explanations.ts";
+import { readTrailExplanation } from "../../src/modules/views/explanations/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
 import { putFlow, putTrail } from "../support/flows.ts";
+import { attestAll } from "../support/histories.ts";
+import { longestTurn } from "../support/turns.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -239,6 +242,31 @@ describe("GET /trails/{org}/{flow_name}/{trail_name}/explain", () => {
       new_compliance_status: false,
     });
     expect(await reason()).toBe("Not compliant by an override");
+  });
+
+  it("lets others in between where tens of thousands of names wait", { timeout: 60_000 }, async () => {
+    const org = await app.org();
+    await attestAll(
+      app,
+      org,
+      Array.from({ length: 30 }, (_, at) => ({
+        trail: "run",
+        name: "unit",
+        type: "junit",
+        is_compliant: at % 2 === 0,
+        is_override: false,
+        print: null,
+        commit: `c${at}`,
+        targets: Array.from({ length: 1_000 }, (_value, name) => `${at}-${name}`),
+      })),
+    );
+    const names = { flow_name: "flow", trail_name: "run" };
+    let explained: TrailExplanation | undefined;
+    const longest = await longestTurn(async () => {
+      explained = await readTrailExplanation(app.deps, org, names);
+    });
+    expect([explained?.requirements.length, explained?.proposed_reports.length]).toEqual([30_000, 15_000]);
+    expect(longest).toBeLessThan(50);
   });
 
   it("says in the contract's words that there is no such trail, and nothing to strangers", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
+import { listMatrixTrails, listWholeMatrix } from "../../src/modules/process/trails/search-store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
@@ -224,6 +225,73 @@ it("shows a heavy page of trails as lighter ones do, searched for or not", async
   const searched = await compare(`/trails/${org.name}/heavy?search=run`, '{"data":[', '],"pagination":{');
   expect(JSON.stringify(searched.json.data) === JSON.stringify(heavy.json.data)).toBe(true);
 }, 120_000);
+
+describe("a matrix of trails", () => {
+  const trails = 5;
+  const path = (query: string) => `/trails/${org.name}/wide?include=matrix&${query}`;
+
+  beforeAll(async () => {
+    await putFlow(org.member, org.name, { name: "wide" });
+    // Verdicts of more than a megabyte, of which four are heavy together.
+    const names = Array.from({ length: 1_000 }, (_, at) => `${at}-${"n".repeat(480)}`);
+    for (let at = 0; at < trails; at += 1)
+      for (const half of ["a", "b"]) {
+        const body = {
+          attestation_name: "scan",
+          is_compliant: true,
+          target_artifacts: names.map((name) => `${half}-${name}`),
+          git_commit_info: commitInfo(commitOf(`${at}`)),
+        };
+        const place = { org: org.name, flow: "wide", trail: `run-${at}` };
+        accepted(await attest(org.member, place, "generic", body));
+      }
+  }, 120_000);
+
+  it("that is heavy has what lighter ones have", async () => {
+    const [begin, end] = ['{"data":[', '],"pagination":{'] as const;
+    const slices = vi.spyOn(app.deps.db, "sliced");
+    const whole = split(await org.reader.get(path("per_page=100")), begin, end);
+    expect(slices).toHaveBeenCalledTimes(2);
+    slices.mockRestore();
+    const single: string[] = [];
+    for (let page = 1; page <= trails; page += 1)
+      single.push(split(await org.reader.get(path(`page=${page}&per_page=1`)), begin, end).items);
+    expect(whole.items === single.join(",")).toBe(true);
+    expect(whole.items.length).toBeGreaterThan(largestRow);
+  }, 120_000);
+
+  it("is read a few trails at a time", async () => {
+    const { db } = app.deps;
+    const { rows } = await db.pool.query<{ id: string }>(
+      "select t.id from trails t join flows f on f.id = t.flow_id where t.org_id = $1 and f.name = 'wide' order by t.id desc",
+      [org.id],
+    );
+    const ids = rows.map(({ id }) => id);
+    const first = await listMatrixTrails(db, org.id, ids);
+    expect([first.rows.length, first.rest.length]).toEqual([2, trails - 2]);
+    const parts: string[][] = [];
+    for await (const part of listWholeMatrix(db, org.id, first)) parts.push(part.map(({ id }) => id));
+    expect(parts.flat()).toEqual(ids);
+    expect(parts.map((part) => part.length)).toEqual([2, 2, 1]);
+  }, 120_000);
+
+  it("weighs what commits say, too, of which it shows the first line", async () => {
+    await putFlow(org.member, org.name, { name: "wordy" });
+    for (let at = 0; at < reports; at += 1) {
+      const commit = { ...commitInfo(commitOf(`${at}`)), message: long(at) };
+      await putTrail(org.member, `${org.name}/wordy`, { name: `run-${at}`, git_commit_info: commit });
+    }
+    const { text } = await org.reader.get(`/trails/${org.name}/wordy?include=matrix&per_page=${reports}`);
+    const { data } = JSON.parse(text) as {
+      data: { name: string; git_commit_info: { message: string } }[];
+    };
+    expect(data.map(({ name }) => name)).toEqual(
+      Array.from({ length: reports }, (_, at) => `run-${reports - 1 - at}`),
+    );
+    for (const [at, { git_commit_info }] of data.entries())
+      expect(git_commit_info.message).toBe(long(reports - 1 - at).slice(0, 200));
+  }, 120_000);
+});
 
 it("shows a heavy page of repos as lighter ones do", async () => {
   for (let at = 0; at < reports; at += 1) {

@@ -11,7 +11,11 @@ import { reportAttestation } from "../../src/modules/process/attestations/servic
 import { listKeyedEvents } from "../../src/modules/process/trails/event-store.ts";
 import { findReported } from "../../src/modules/process/intake/look-store.ts";
 import { findCaller } from "../../src/modules/kernel/access/store.ts";
-import { listArtifactCases, listTrailCases } from "../../src/modules/process/compliance/case-store.ts";
+import {
+  findCaseByHeads,
+  listArtifactCases,
+  listTrailCases,
+} from "../../src/modules/process/compliance/case-store.ts";
 import { listDecisions } from "../../src/modules/runtime/snapshots/read/store.ts";
 import { countFlows, listFacts } from "../../src/modules/runtime/snapshots/report/facts-store.ts";
 import { listRunning, listVersions } from "../../src/modules/runtime/snapshots/report/version-store.ts";
@@ -128,6 +132,7 @@ describe.skipIf(inject("cluster"))("what is run for each report", () => {
       const id = randomUUID();
       await listTrailCases(db, org, [id]);
       await listArtifactCases(db, org, [id]);
+      await findCaseByHeads(db, org, id);
       await listFacts(db, org, [sha256(id).toString("hex")], "none");
       await countFlows(db, org, [sha256(id).toString("hex")]);
       await listVersions(db, org, [{ environment_id: id, id: 1 }]);
@@ -138,6 +143,7 @@ describe.skipIf(inject("cluster"))("what is run for each report", () => {
     const names = [
       "trail-cases",
       "artifact-cases",
+      "explained-case",
       "runtime-facts",
       "runtime-facts-counted",
       "some-versions",

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import type { CreateArtifact } from "../../src/contract/artifacts.ts";
 import { nullable, text, timestamp, uuid } from "../../src/db/row.ts";
 import { query } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
@@ -9,163 +8,18 @@ import { evaluateArtifact, evaluateTrail } from "../../src/domain/compliance/eva
 import type { ArtifactReport, AttestationReport } from "../../src/domain/compliance/model.ts";
 import { printCompliance } from "../../src/domain/compliance/print.ts";
 import { storedTemplate } from "../../src/domain/template/stored.ts";
-import { reportArtifacts } from "../../src/modules/process/artifacts/service.ts";
-import { recordAttestations } from "../../src/modules/process/attestations/service.ts";
 import { listDecidingCases } from "../../src/modules/process/compliance/case-store.ts";
 import { judgeArtifacts, readTrailCases } from "../../src/modules/process/compliance/service.ts";
-import { ensureFlows } from "../../src/modules/process/flows/ensure.ts";
-import { ensureTrails, trailKey } from "../../src/modules/process/trails/ensure.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
-import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
-import { putFlow, putTrail } from "../support/flows.ts";
+import { artifactBody } from "../support/artifacts.ts";
+import { putFlow } from "../support/flows.ts";
+import { attestAll, reportAll, step, take, templates } from "../support/histories.ts";
 
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp();
 });
 afterAll(() => app.close());
-
-const templates = [
-  "version: 1\n",
-  "version: 1\ntrail:\n  attestations:\n    - name: a\n      type: generic\n",
-  "version: 1\ntrail:\n  attestations:\n    - {name: a, type: junit}\n  artifacts:\n    - name: '2'\n      attestations: [{name: a, type: '*'}]\n    - name: '1'\n",
-];
-
-const trailName = fc.constantFrom("t1", "t2");
-const artifactName = fc.constantFrom("1", "2", "web");
-const word = fc.constantFrom("one", "two");
-
-const step = fc.oneof(
-  fc.record({
-    kind: fc.constant("begin" as const),
-    trail: trailName,
-    template: fc.option(fc.constantFrom(...templates)),
-  }),
-  fc.record({
-    kind: fc.constant("artifacts" as const),
-    reports: fc.array(
-      fc.record({ trail: trailName, name: artifactName, print: word, commit: fc.option(word) }),
-      {
-        minLength: 1,
-        maxLength: 3,
-      },
-    ),
-  }),
-  fc.record({
-    kind: fc.constant("attestations" as const),
-    reports: fc.array(
-      fc.record({
-        trail: trailName,
-        name: fc.constantFrom("a", "b"),
-        type: fc.constantFrom("generic", "junit"),
-        is_compliant: fc.boolean(),
-        is_override: fc.boolean(),
-        print: fc.option(word),
-        targets: fc.option(fc.uniqueArray(artifactName, { minLength: 1, maxLength: 2 })),
-        commit: fc.option(word),
-      }),
-      { minLength: 1, maxLength: 3 },
-    ),
-  }),
-);
-type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
-
-interface Reported {
-  trail: string;
-  name: string;
-  print: string;
-  commit: string | null;
-}
-
-interface Attest extends Omit<Reported, "print"> {
-  type: string;
-  is_compliant: boolean;
-  is_override: boolean;
-  print: string | null;
-  targets: string[] | null;
-}
-
-const actor = { id: null, name: "Ann" };
-
-function reportAll(org: TestOrg, reports: readonly Reported[]) {
-  return transaction(app.deps.db, (tx) =>
-    reportArtifacts(
-      app.deps,
-      tx,
-      org.id,
-      reports.map(({ trail, name, print, commit }) => ({
-        flow_name: "flow",
-        actor,
-        artifact: artifactBody({
-          fingerprint: fingerprintOf(print),
-          trail_name: trail,
-          template_reference_name: name,
-          git_commit: commit === null ? null : commitOf(commit),
-        }) as CreateArtifact,
-      })),
-    ),
-  );
-}
-
-/** Attests in one transaction; those whose artifact is not on the trail are left out. */
-function attestAll(org: TestOrg, reports: readonly Attest[]) {
-  const { deps } = app;
-  return transaction(deps.db, async (tx) => {
-    const at = deps.clock.now();
-    const flow = { name: "flow", created_by_name: "Ann", created_at: at };
-    const flow_id = (await ensureFlows(deps, tx, org.id, [flow])).get("flow")!;
-    const places = reports.map(({ trail }) => ({
-      flow_id,
-      name: trail,
-      repo_id: null,
-      reported_at: at,
-      git_commit_info: null,
-      created_by: actor,
-    }));
-    const trails = await ensureTrails(deps, tx, org.id, places);
-    const { rows } = await app.deps.db.pool.query(
-      "select trail_id, fingerprint from artifacts where org_id = $1",
-      [org.id],
-    );
-    const known = new Set(rows.map((row) => `${row.trail_id}/${row.fingerprint}`));
-    const placed = reports.map((report, index) => {
-      const trail_id = trails.get(trailKey(places[index]!))!.id;
-      const print = report.print === null ? null : fingerprintOf(report.print);
-      return {
-        to: {
-          org: { id: org.id, name: org.name },
-          flow: { id: flow_id, name: "flow" },
-          trail: { id: trail_id, name: report.trail },
-        },
-        input: {
-          name: report.name,
-          type: report.type,
-          is_compliant: report.is_compliant,
-          is_override: report.is_override,
-          artifact_fingerprint: print !== null && known.has(`${trail_id}/${print}`) ? print : null,
-          target_artifacts: report.commit === null ? null : report.targets,
-          git_commit_info: report.commit === null ? null : { sha1: commitOf(report.commit) },
-          type_data: {},
-          reported_by: "Ann",
-        },
-      };
-    });
-    await recordAttestations(deps, tx, org.id, placed);
-  });
-}
-
-async function take(org: TestOrg, step: Step): Promise<void> {
-  if (step.kind === "begin") {
-    const answer = await putTrail(
-      org.member,
-      `${org.name}/flow`,
-      { name: step.trail },
-      step.template ?? undefined,
-    );
-    expect(answer.status).toBeLessThan(300);
-  } else if (step.kind === "artifacts") await reportAll(org, step.reports);
-  else await attestAll(org, step.reports);
-}
 
 function shown(
   compliance: ReturnType<typeof evaluateTrail>,
@@ -265,7 +119,7 @@ describe("the stored verdict", () => {
           const org = await app.org();
           await putFlow(org.member, org.name, { name: "flow" }, template);
           for (const one of steps) {
-            await take(org, one);
+            await take(app, org, one);
             const { stored, anew, decided } = await verdictsOf(org);
             expect(stored).toEqual(anew);
             expect(decided).toEqual(anew);
@@ -296,10 +150,11 @@ describe("the stored verdict", () => {
     for (let round = 0; round < 6; round += 1) {
       const numbers = batch(round * 100, 100);
       await reportAll(
+        app,
         org,
         numbers.map((n) => ({ trail: "t1", name: "web", print: `p${n}`, commit: `c${n}` })),
       );
-      await attestAll(org, [
+      await attestAll(app, org, [
         ...numbers.map(() => ({ ...one, type: "junit", print: null })),
         ...numbers.map((n) => ({ ...one, type: "generic", print: `p${n}` })),
         ...numbers.map((n) => ({ ...one, type: "junit", print: null, targets: ["web"], commit: `c${n}` })),
@@ -320,8 +175,8 @@ describe("the stored verdict", () => {
     const one = { trail: "t1", name: "a", is_compliant: true, print: null, targets: null, commit: null };
     const report = (type: string, is_override = false) => ({ ...one, type, is_override });
     const before = [report("generic"), report("junit"), report("junit"), report("generic", true)];
-    await attestAll(org, [...before, report("junit")]);
-    await attestAll(org, [report("junit")]);
+    await attestAll(app, org, [...before, report("junit")]);
+    await attestAll(app, org, [report("junit")]);
     const { stored, anew, decided } = await verdictsOf(org);
     expect(stored).toEqual(anew);
     expect(decided).toEqual(anew);

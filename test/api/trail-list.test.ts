@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { putFlow, putTrail, sampleTemplate } from "../support/flows.ts";
+import { statementsOf } from "../support/statements.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -44,6 +45,18 @@ describe("GET /trails/{org}/{flow}", () => {
     const { json } = await org.reader.get(`/trails/${org.name}/web`);
     expect(json[0].template.content).toBe(sampleTemplate);
     expect(json[0].flow).toEqual({ name: "web", tags: {} });
+  });
+
+  it("asks for all ids of what it reads only where a page goes on by them", async () => {
+    await begin("web/a");
+    const asksForIds = async (query: string): Promise<boolean> => {
+      const path = `/trails/${org.name}/web${query}`;
+      const texts = await statementsOf(app, async () => {
+        expect((await org.reader.get(path)).status).toBe(200);
+      });
+      return texts.some((text) => text.includes("array(select id from page)"));
+    };
+    expect([await asksForIds("?per_page=5"), await asksForIds("")]).toEqual([true, false]);
   });
 
   it("is one page with per_page", async () => {

@@ -1,16 +1,18 @@
-import { finish, type Steps } from "../../lib/steps.ts";
+import { collected, finish, type Steps } from "../../lib/steps.ts";
 import type { Template } from "../template/model.ts";
 import type {
   ArtifactReport,
   ArtifactStatus,
   AttestationReport,
+  AttestationStatus,
   ComplianceState,
   KeptVerdict,
   TrailCompliance,
   TrailReports,
 } from "./model.ts";
-import { artifactPlace, artifactPlacesInSteps, type Place, placesInOneGo, trailPlace } from "./places.ts";
-import { isMissing, outcomeOf, readRows, type Row, statusOf } from "./rows.ts";
+import { artifactPlace, artifactPlacesInSteps, type Place, trailPlace, weightOf } from "./places.ts";
+import { areFew, portions } from "./portions.ts";
+import { isMissing, outcomeOf, readRows, readRowsInSteps, type Row, statusOf } from "./rows.ts";
 
 /** Whether anything among some rows failed, and whether anything is missing. */
 interface Tally {
@@ -23,19 +25,23 @@ function tally(rows: readonly Row[]): Tally {
 }
 
 /** Decides on a tally: one failure decides; without one, anything missing leaves the question open. */
-function stateOf({ failed, missing }: Tally): ComplianceState {
+export function stateOf({ failed, missing }: Tally): ComplianceState {
   if (failed) return "NON-COMPLIANT";
   return missing ? "INCOMPLETE" : "COMPLIANT";
 }
 
-function artifactStatus({ artifact, template_index }: Place, rows: readonly Row[]): ArtifactStatus {
+function* statusesOf(rows: readonly Row[]): Steps<AttestationStatus[]> {
+  return areFew(rows.length) ? rows.map(statusOf) : yield* collected(rows, statusOf);
+}
+
+function* artifactStatus({ artifact, template_index }: Place, rows: readonly Row[]): Steps<ArtifactStatus> {
   const state = artifact === undefined ? "MISSING" : stateOf(tally(rows));
   return {
     artifact_fingerprint: artifact?.fingerprint ?? null,
     artifact_id: artifact?.artifact_id ?? null,
     status: state,
     is_compliant: artifact === undefined ? null : state === "COMPLIANT",
-    attestations_statuses: rows.map(statusOf),
+    attestations_statuses: yield* statusesOf(rows),
     unexpected: template_index === -1,
   };
 }
@@ -48,15 +54,16 @@ function artifactStatus({ artifact, template_index }: Place, rows: readonly Row[
  * NON-COMPLIANT when something reported failed, INCOMPLETE when only something is missing. Failing beats missing.
  */
 export function* evaluateTrailInSteps(template: Template, reports: TrailReports): Steps<TrailCompliance> {
-  const onTrail = readRows(trailPlace(template, reports));
+  const isEnough = portions();
+  const onTrail = yield* readRowsInSteps(trailPlace(template, reports));
   const total = tally(onTrail);
   const own_state = stateOf(total);
   const artifacts = new Map<string, ArtifactStatus>();
   for (const place of yield* artifactPlacesInSteps(template, reports)) {
-    if (artifacts.size % placesInOneGo === 0) yield;
-    const rows = readRows(place);
+    if (isEnough(weightOf(place))) yield;
+    const rows = yield* readRowsInSteps(place);
     const { failed, missing } = tally(rows);
-    artifacts.set(place.name, artifactStatus(place, rows));
+    artifacts.set(place.name, yield* artifactStatus(place, rows));
     total.failed ||= failed;
     total.missing ||= place.template_index !== -1 && (place.artifact === undefined || missing);
   }
@@ -65,7 +72,7 @@ export function* evaluateTrailInSteps(template: Template, reports: TrailReports)
     status,
     is_compliant: status === "COMPLIANT",
     own_state,
-    attestations_statuses: onTrail.map(statusOf),
+    attestations_statuses: yield* statusesOf(onTrail),
     artifacts_statuses: artifacts,
   };
 }

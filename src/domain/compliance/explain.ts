@@ -1,9 +1,11 @@
+import { finish, type Steps } from "../../lib/steps.ts";
 import type { Template } from "../template/model.ts";
-import { evaluateArtifact, evaluateTrail } from "./evaluate.ts";
+import { stateOf } from "./evaluate.ts";
 import type { ArtifactReport, AttestationReport, ComplianceState, TrailReports } from "./model.ts";
-import { artifactPlace, artifactPlaces, type Place, trailPlace } from "./places.ts";
-import { type ProposedReport, proposeReports } from "./propose.ts";
-import { outcomeOf, readRows, type Row } from "./rows.ts";
+import { artifactPlace, artifactPlacesInSteps, type Place, trailPlace, weightOf } from "./places.ts";
+import { portions } from "./portions.ts";
+import { type ProposedReport, proposeReportsInSteps } from "./propose.ts";
+import { outcomeOf, readRowsInSteps, type Row } from "./rows.ts";
 
 /** Something a verdict rests on: what the template asks for, or what was reported without being asked for. */
 export interface Requirement {
@@ -54,12 +56,12 @@ function aboutArtifact(place: Place): Requirement {
   };
 }
 
-function aboutAttestation(place: Place, row: Row): Requirement {
+/** @param at which of the rows of the place it is: those that the template asks for come first, in its order. */
+function aboutAttestation(place: Place, row: Row, at: number): Requirement {
   const decisive = row.contradiction ?? row.current;
   return {
     kind: "attestation",
-    template_path:
-      row.entry === undefined ? null : `${pathOf(place)}.attestations[${place.entries.indexOf(row.entry)}]`,
+    template_path: row.entry === undefined ? null : `${pathOf(place)}.attestations[${at}]`,
     artifact_name: place.name,
     artifact_fingerprint: place.artifact?.fingerprint ?? null,
     attestation_name: row.name,
@@ -71,34 +73,61 @@ function aboutAttestation(place: Place, row: Row): Requirement {
   };
 }
 
-function requirementsOf(place: Place): Requirement[] {
-  const attestations = readRows(place).map((row) => aboutAttestation(place, row));
-  return place.template_index === -1 ? attestations : [aboutArtifact(place), ...attestations];
+function* requirementsOf(places: readonly Place[]): Steps<Requirement[]> {
+  const isEnough = portions();
+  const requirements: Requirement[] = [];
+  for (const place of places) {
+    if (isEnough(weightOf(place))) yield;
+    if (place.template_index !== -1) requirements.push(aboutArtifact(place));
+    for (const [at, row] of (yield* readRowsInSteps(place)).entries()) {
+      if (isEnough(1)) yield;
+      requirements.push(aboutAttestation(place, row, at));
+    }
+  }
+  return requirements;
+}
+
+/** Explains what some places come to together. */
+function* explainPlaces(places: readonly Place[]): Steps<Explanation> {
+  const requirements = yield* requirementsOf(places);
+  yield;
+  const isAny = (outcome: Requirement["outcome"]) => requirements.some((one) => one.outcome === outcome);
+  return {
+    status: stateOf({ failed: isAny("failed"), missing: isAny("missing") }),
+    requirements,
+    proposed_reports: yield* proposeReportsInSteps(places),
+  };
 }
 
 /** Explains why a trail has the verdict it has, and what would make it compliant. */
+export function* explainTrailInSteps(template: Template, reports: TrailReports): Steps<Explanation> {
+  const artifacts = yield* artifactPlacesInSteps(template, reports);
+  return yield* explainPlaces([trailPlace(template, reports), ...artifacts]);
+}
+
+/** Does what `explainTrailInSteps` does, in one go. */
 export function explainTrail(template: Template, reports: TrailReports): Explanation {
-  const places = [trailPlace(template, reports), ...artifactPlaces(template, reports)];
-  return {
-    status: evaluateTrail(template, reports).status,
-    requirements: places.flatMap(requirementsOf),
-    proposed_reports: proposeReports(places),
-  };
+  return finish(explainTrailInSteps(template, reports));
 }
 
 /**
  * Explains why an artifact has the state it has, its trail's attestations included, and what would make it compliant.
  * @param artifact one of the trail's; another one may have taken its name since.
  */
+export function* explainArtifactInSteps(
+  template: Template,
+  reports: TrailReports,
+  artifact: ArtifactReport,
+): Steps<Explanation> {
+  yield;
+  return yield* explainPlaces([trailPlace(template, reports), artifactPlace(template, reports, artifact)]);
+}
+
+/** Does what `explainArtifactInSteps` does, in one go. */
 export function explainArtifact(
   template: Template,
   reports: TrailReports,
   artifact: ArtifactReport,
 ): Explanation {
-  const places = [trailPlace(template, reports), artifactPlace(template, reports, artifact)];
-  return {
-    status: evaluateArtifact(template, reports, artifact),
-    requirements: places.flatMap(requirementsOf),
-    proposed_reports: proposeReports(places),
-  };
+  return finish(explainArtifactInSteps(template, reports, artifact));
 }

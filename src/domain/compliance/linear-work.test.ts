@@ -4,9 +4,10 @@ import { artifact, attestation } from "../../../test/support/compliance.ts";
 import { finish, type Steps } from "../../lib/steps.ts";
 import type { Template } from "../template/model.ts";
 import { evaluateTrail, evaluateTrailInSteps } from "./evaluate.ts";
-import { explainTrail } from "./explain.ts";
-import type { TrailReports } from "./model.ts";
-import { printComplianceInSteps } from "./print.ts";
+import { explainTrail, explainTrailInSteps } from "./explain.ts";
+import type { TrailCompliance, TrailReports } from "./model.ts";
+import { outcomeNamesInSteps } from "./outcome.ts";
+import { printComplianceInSteps, printStatesInSteps } from "./print.ts";
 
 /** Counts what is read of a value, however deep: for work whose amount matters, and not its time. */
 class ReadCounter {
@@ -81,6 +82,26 @@ function waitingForOne(count: number, asked = 1): Given {
   return [template, { artifacts: [], attestations }];
 }
 
+/** A trail that was attested under many names. */
+function attestedOnTrail(count: number): Given {
+  return [asking([]), { artifacts: [], attestations: some(count, (at) => attestation(`n${at}`, "junit")) }];
+}
+
+/** A trail with one artifact that was attested under many names. */
+function attestedOnOne(count: number): Given {
+  const attestations = some(count, (at) => attestation(`n${at}`, "junit", { artifact_fingerprint: "f1" }));
+  return [asking([]), { artifacts: [artifact("api")], attestations }];
+}
+
+/** A trail that has nothing of what it is asked for itself. */
+function longPlace(count: number): Given {
+  const attestations = some(count, (at) => ({ name: `asked-${at}`, type: "junit" }));
+  return [
+    { version: 1, trail: { attestations, artifacts: [] } },
+    { artifacts: [], attestations: [] },
+  ];
+}
+
 // Twice as much is twice the work, and a little for what does not grow; four times it, were it quadratic.
 const twice = 2.3;
 
@@ -90,6 +111,9 @@ describe("the work of judging a trail", () => {
     ["artifacts the template asks for", longTemplate],
     ["artifacts with attestations", attestedArtifacts],
     ["commits that reports wait with", waitingForOne],
+    ["attestations of the trail", attestedOnTrail],
+    ["attestations of an artifact", attestedOnOne],
+    ["attestations that the template asks for in one place", longPlace],
   ])("grows no faster than the number of %s", (_, given) => {
     for (const work of [evaluateTrail, explainTrail]) {
       const less = countReads(given(100), work);
@@ -127,17 +151,43 @@ describe("the steps of judging a trail", () => {
     expect(longestOf(400)).toBeLessThan(Math.max(less * 1.5, 400 * 10));
   });
 
-  it("stop for every few names that are judged and written", () => {
-    const [template, reports] = waitingForOthers(100);
-    const stops = (steps: Steps<unknown>): number => {
-      for (let count = 0; ; count += 1) if (steps.next().done === true) return count;
-    };
-    const names = 100 * 20;
-    expect(stops(evaluateTrailInSteps(template, reports))).toBeGreaterThan((2 * names) / 100);
-    const compliance = finish(evaluateTrailInSteps(template, reports));
+  const names = 2_000;
+  const stops = (steps: Steps<unknown>): number => {
+    for (let count = 0; ; count += 1) if (steps.next().done === true) return count;
+  };
+  const printed = (compliance: TrailCompliance): number => {
+    const places = [compliance, ...compliance.artifacts_statuses.values()];
+    for (const { attestations_statuses } of places)
+      for (const row of attestations_statuses) row.attestation_id = null;
     const evaluation = { evaluated_at: 1, template_id: "00000000-0000-7000-8000-000000000001" };
-    for (const status of compliance.artifacts_statuses.values())
-      for (const row of status.attestations_statuses) row.attestation_id = null;
-    expect(stops(printComplianceInSteps(compliance, evaluation))).toBeGreaterThan(names / 100);
+    return stops(printComplianceInSteps(compliance, evaluation));
+  };
+
+  it("stop for every few names that are judged, written and explained", () => {
+    const [template, reports] = waitingForOthers(names / 20);
+    expect(stops(evaluateTrailInSteps(template, reports))).toBeGreaterThan((2 * names) / 100);
+    expect(stops(explainTrailInSteps(template, reports))).toBeGreaterThan((3 * names) / 100);
+    const compliance = finish(evaluateTrailInSteps(template, reports));
+    expect(printed(compliance)).toBeGreaterThan(names / 100);
+    expect(stops(printStatesInSteps(compliance))).toBeGreaterThanOrEqual(names / 500);
+  });
+
+  it.each([
+    ["of the trail", attestedOnTrail],
+    ["of an artifact", attestedOnOne],
+    ["that the template asks for", longPlace],
+  ])("stop for every few attestations %s, too", (_, given) => {
+    const [template, reports] = given(names);
+    const counter = new ReadCounter();
+    const watched: Given = [counter.watch(template), counter.watch(reports)];
+    // Only where there are so many is looked for in one go, with a few reads of each.
+    const enough = names * 10;
+    expect(longestStep(counter, evaluateTrailInSteps(...watched))).toBeLessThan(enough);
+    expect(longestStep(counter, explainTrailInSteps(...watched))).toBeLessThan(enough);
+    expect(stops(evaluateTrailInSteps(template, reports))).toBeGreaterThan((2 * names) / 500);
+    expect(stops(explainTrailInSteps(template, reports))).toBeGreaterThan((4 * names) / 500);
+    const compliance = finish(evaluateTrailInSteps(template, reports));
+    expect(printed(compliance)).toBeGreaterThanOrEqual(names / 500);
+    expect(stops(outcomeNamesInSteps(compliance))).toBeGreaterThanOrEqual(names / 500);
   });
 });

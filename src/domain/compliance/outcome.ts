@@ -1,4 +1,6 @@
-import type { AttestationStatus, TrailCompliance } from "./model.ts";
+import { finish, type Steps } from "../../lib/steps.ts";
+import type { TrailCompliance } from "./model.ts";
+import { portions } from "./portions.ts";
 
 /** Names of attestations by what became of them somewhere: on the trail, or on one of its artifacts. */
 export interface OutcomeNames {
@@ -9,13 +11,21 @@ export interface OutcomeNames {
 }
 
 /** Sorts the attestation names of a verdict by what became of them. One may stand in several lists, in each once. */
-export function outcomeNames({ attestations_statuses, artifacts_statuses }: TrailCompliance): OutcomeNames {
+export function* outcomeNamesInSteps(compliance: TrailCompliance): Steps<OutcomeNames> {
+  const isEnough = portions();
   const [reported, failing, missing] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  const sort = ({ attestation_name: name, status, is_compliant }: AttestationStatus): void => {
-    (status === "COMPLETE" ? reported : missing).add(name);
-    if (is_compliant === false) failing.add(name);
-  };
-  attestations_statuses.forEach(sort);
-  for (const artifact of artifacts_statuses.values()) artifact.attestations_statuses.forEach(sort);
+  for (const { attestations_statuses } of [compliance, ...compliance.artifacts_statuses.values()]) {
+    if (isEnough(1)) yield;
+    for (const { attestation_name: name, status, is_compliant } of attestations_statuses) {
+      if (isEnough(1)) yield;
+      (status === "COMPLETE" ? reported : missing).add(name);
+      if (is_compliant === false) failing.add(name);
+    }
+  }
   return { reported: [...reported], failing: [...failing], missing: [...missing] };
+}
+
+/** Does what `outcomeNamesInSteps` does, in one go. */
+export function outcomeNames(compliance: TrailCompliance): OutcomeNames {
+  return finish(outcomeNamesInSteps(compliance));
 }

@@ -2,6 +2,7 @@ import { addTo, type NonEmpty } from "../../lib/group.ts";
 import { finish, type Steps } from "../../lib/steps.ts";
 import type { Template, TemplateArtifact, TemplateAttestation } from "../template/model.ts";
 import type { ArtifactReport, AttestationReport, TrailReports } from "./model.ts";
+import { portions } from "./portions.ts";
 import { reportedNames } from "./reported-names.ts";
 
 /** Where attestations are asked for and counted: the trail itself, or one artifact name on it. */
@@ -119,8 +120,13 @@ function expectedNames({ trail }: Template): Map<string, Expected> {
   return expected;
 }
 
-/** How many places are made, or judged, or written, before the next stop. */
-export const placesInOneGo = 50;
+/** What a place takes by itself, in reports. */
+const weightOfPlace = 9;
+
+/** Says how much there is to do with a place before the next stop. */
+export function weightOf({ entries, reports }: Pick<Place, "entries" | "reports">): number {
+  return weightOfPlace + entries.length + reports.length;
+}
 
 const unexpected: Expected = { template_index: -1, entries: [] };
 
@@ -133,16 +139,26 @@ export type NamedPlace = Place & { name: string };
  * the names it was reported for.
  */
 export function* artifactPlacesInSteps(template: Template, reports: TrailReports): Steps<NamedPlace[]> {
+  const isEnough = portions();
   const expected = expectedNames(template);
-  const latest = new Map(reports.artifacts.map((report) => [report.template_reference_name, report]));
-  const names = new Set([...expected.keys(), ...(yield* reportedNames(reports))]);
+  const latest = new Map<string, ArtifactReport>();
+  for (const report of reports.artifacts) {
+    if (isEnough(1)) yield;
+    latest.set(report.template_reference_name, report);
+  }
+  const names = new Set(expected.keys());
+  for (const name of yield* reportedNames(reports)) {
+    if (isEnough(1)) yield;
+    names.add(name);
+  }
   const index = yield* indexed(reports.attestations);
   const places: NamedPlace[] = [];
   for (const name of names) {
-    if (places.length % placesInOneGo === 0) yield;
     const artifact = latest.get(name);
     const found = indexedReportsFor(name, artifact, index);
-    places.push({ name, artifact, ...(expected.get(name) ?? unexpected), reports: found });
+    const place = { name, artifact, ...(expected.get(name) ?? unexpected), reports: found };
+    places.push(place);
+    if (isEnough(weightOf(place))) yield;
   }
   return places;
 }

@@ -1,8 +1,8 @@
 import type { Timestamp } from "../../lib/clock.ts";
 import { wireId } from "../../lib/ids.ts";
 import { finish, type Steps } from "../../lib/steps.ts";
-import type { ArtifactStatus, AttestationStatus, TrailCompliance } from "./model.ts";
-import { placesInOneGo } from "./places.ts";
+import type { ArtifactStatus, AttestationStatus, KeptVerdict, TrailCompliance } from "./model.ts";
+import { areFew, inOneGo, portions } from "./portions.ts";
 
 /** When and by which template a verdict was reached. */
 interface Evaluation {
@@ -26,15 +26,38 @@ function shownAttestation(row: AttestationStatus): AttestationStatus {
   };
 }
 
-function printArtifact(artifact: ArtifactStatus, evaluation: Record<string, unknown>): string {
-  return JSON.stringify({
-    ...artifact,
-    artifact_id: shownId(artifact.artifact_id),
-    attestations_statuses: artifact.attestations_statuses.map(shownAttestation),
-    // What is missing was not judged.
-    ...(artifact.status === "MISSING" ? {} : evaluation),
-  });
+/** Writes a list as JSON, in parts that follow each other, each of them in one go. */
+export function* listParts<T>(
+  items: readonly T[],
+  show: (item: T) => unknown = (item) => item,
+): Steps<string[]> {
+  if (areFew(items.length)) return [JSON.stringify(items.map(show))];
+  const parts: string[] = [];
+  for (let at = 0; at < items.length; at += inOneGo) {
+    yield;
+    const some = JSON.stringify(items.slice(at, at + inOneGo).map(show)).slice(1, -1);
+    parts.push(`${at === 0 ? "[" : ","}${some}`);
+  }
+  return [...parts, "]"];
 }
+
+function* printAttestations(rows: readonly AttestationStatus[]): Steps<string> {
+  return (yield* listParts(rows, shownAttestation)).join("");
+}
+
+function* printArtifact(
+  { artifact_fingerprint, artifact_id, status, is_compliant, ...rest }: ArtifactStatus,
+  evaluation: Record<string, unknown>,
+): Steps<string> {
+  const head = { artifact_fingerprint, artifact_id: shownId(artifact_id), status, is_compliant };
+  const rows = yield* printAttestations(rest.attestations_statuses);
+  // What is missing was not judged.
+  const end = { unexpected: rest.unexpected, ...(status === "MISSING" ? {} : evaluation) };
+  return `${JSON.stringify(head).slice(0, -1)},"attestations_statuses":${rows},${JSON.stringify(end).slice(1)}`;
+}
+
+/** What an artifact takes by itself, in rows. */
+const weightOfArtifact = 9;
 
 /**
  * Writes a verdict as JSON text, with ids in their wire form (contract flows 6.2). Text, because an object would not keep the
@@ -46,16 +69,31 @@ export function* printComplianceInSteps(
 ): Steps<string> {
   const evaluation = { evaluated_at, flow_template_id: wireId(template_id) };
   const ofTrail = { ...evaluation, evaluated_at: trail_evaluated_at };
+  const isEnough = portions();
   const artifacts: string[] = [];
   for (const [name, artifact] of compliance.artifacts_statuses) {
-    if (artifacts.length % placesInOneGo === 0) yield;
-    artifacts.push(`${JSON.stringify(name)}:${printArtifact(artifact, evaluation)}`);
+    if (isEnough(weightOfArtifact + artifact.attestations_statuses.length)) yield;
+    artifacts.push(`${JSON.stringify(name)}:${yield* printArtifact(artifact, evaluation)}`);
   }
   yield;
   const { status, is_compliant } = compliance;
-  const attestations_statuses = compliance.attestations_statuses.map(shownAttestation);
-  const before = JSON.stringify({ status, is_compliant, attestations_statuses }).slice(0, -1);
-  return `${before},"artifacts_statuses":{${artifacts.join(",")}},${JSON.stringify(ofTrail).slice(1)}`;
+  const head = JSON.stringify({ status, is_compliant }).slice(0, -1);
+  const rows = yield* printAttestations(compliance.attestations_statuses);
+  yield;
+  return `${head},"attestations_statuses":${rows},"artifacts_statuses":{${artifacts.join(",")}},${JSON.stringify(ofTrail).slice(1)}`;
+}
+
+/** Writes what a verdict says of each artifact in short, by its name, as JSON text: see `KeptVerdict`. */
+export function* printStatesInSteps({ artifacts_statuses }: TrailCompliance): Steps<string> {
+  const isEnough = portions();
+  const states: string[] = [];
+  for (const [name, { artifact_fingerprint, status }] of artifacts_statuses) {
+    if (isEnough(1)) yield;
+    const state: KeptVerdict["artifact_row"] = { artifact_fingerprint, status };
+    states.push(`${JSON.stringify(name)}:${JSON.stringify(state)}`);
+  }
+  yield;
+  return `{${states.join(",")}}`;
 }
 
 /** Does what `printComplianceInSteps` does, in one go. */

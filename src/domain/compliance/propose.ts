@@ -1,7 +1,9 @@
 import { groupBy } from "../../lib/group.ts";
+import { finish, grouped, type Steps } from "../../lib/steps.ts";
 import type { AttestationReport } from "./model.ts";
-import type { Place } from "./places.ts";
-import { outcomeOf, readRows, type Row } from "./rows.ts";
+import { type Place, weightOf } from "./places.ts";
+import { portions } from "./portions.ts";
+import { outcomeOf, readRowsInSteps, type Row } from "./rows.ts";
 
 /** A report that would help. What it says has to be true: attestations are meant to be compliant. */
 export interface ProposedReport {
@@ -46,10 +48,14 @@ function needOf(place: Place, row: Row): Need {
   };
 }
 
-function needsOf(place: Place): Need[] {
-  return readRows(place)
-    .filter((row) => outcomeOf(row) !== "met")
-    .map((row) => needOf(place, row));
+function* needsOf(place: Place): Steps<Need[]> {
+  const isEnough = portions();
+  const needs: Need[] = [];
+  for (const row of yield* readRowsInSteps(place)) {
+    if (isEnough(1)) yield;
+    if (outcomeOf(row) !== "met") needs.push(needOf(place, row));
+  }
+  return needs;
 }
 
 function proposal({ place, row, failed, required }: Need): ProposedReport {
@@ -83,35 +89,49 @@ function afterReport(place: Place, ofCommit: readonly AttestationReport[]): Plac
 }
 
 /** Makes a function that counts the needs of `place`, having looked only at what the reports of the commit are about. */
-function needCounter(place: Place): (ofCommit: readonly AttestationReport[]) => number {
+function needCounter(place: Place): (ofCommit: readonly AttestationReport[]) => Steps<number> {
   const asked = groupBy(place.entries, ({ name }) => name);
-  return (ofCommit) => {
+  return function* (ofCommit) {
     const names = new Set(ofCommit.map(({ name }) => name));
     const entries = [...names].flatMap((name) => asked.get(name) ?? []);
     const unattested = place.entries.length - entries.length;
-    return unattested + needsOf({ ...afterReport(place, ofCommit), entries }).length;
+    return unattested + (yield* needsOf({ ...afterReport(place, ofCommit), entries })).length;
   };
 }
 
-/** Proposes a missing artifact, with the commit that leaves least to do; of several the one last attested. */
-function proposeArtifact(place: Place): ProposedReport[] {
-  const commits = place.reports.map((report) => report.git_commit).toReversed();
-  const byCommit = groupBy(place.reports, (report) => report.git_commit);
-  // What says no commit joins no artifact.
-  byCommit.delete(null);
-  const waitingFor = (commit: string | null) => byCommit.get(commit) ?? [];
+/** Groups reports by their commits, that of the last report first. What says no commit joins no artifact. */
+function* byCommit(reports: readonly AttestationReport[]): Steps<Map<string, AttestationReport[]>> {
+  const groups = yield* grouped(reports.toReversed(), ({ git_commit }) => git_commit);
+  const isEnough = portions();
+  const inOrder = new Map<string, AttestationReport[]>();
+  for (const [commit, group] of groups) {
+    if (isEnough(group.length)) yield;
+    if (commit !== null) inOrder.set(commit, group.toReversed());
+  }
+  return inOrder;
+}
+
+/**
+ * Proposes a missing artifact, with the commit that leaves least to do; of several the one last attested, and none only where
+ * that leaves less.
+ */
+function* proposeArtifact(place: Place): Steps<ProposedReport[]> {
+  const waiting = yield* byCommit(place.reports);
   const countNeeds = needCounter(place);
-  const choices = [...new Set([...commits, null])].map((commit) => ({
-    commit,
-    needs: countNeeds(waitingFor(commit)),
-  }));
-  const best = choices.reduce((least, choice) => (choice.needs < least.needs ? choice : least));
-  const needs = needsOf(afterReport(place, waitingFor(best.commit)));
+  const isEnough = portions();
+  let best: { commit: string | null; needs: number } | undefined;
+  for (const [commit, reports] of [...waiting, [null, []] as const]) {
+    if (isEnough(1 + reports.length)) yield;
+    const needs = yield* countNeeds(reports);
+    if (best === undefined || needs < best.needs) best = { commit, needs };
+  }
+  const commit = best?.commit ?? null;
+  const needs = yield* needsOf(afterReport(place, commit === null ? [] : (waiting.get(commit) ?? [])));
   const artifact: ProposedReport = {
     kind: "artifact",
     artifact_name: place.name,
     artifact_fingerprint: null,
-    git_commit: best.commit,
+    git_commit: commit,
     attestation_name: null,
     attestation_type: null,
     replaces: null,
@@ -135,8 +155,25 @@ function keyOf({ place, row }: Need): string {
  * never proposed. None of the proposed reports can be left out.
  * @param places the trail's in the order they are shown in; none twice.
  */
+export function* proposeReportsInSteps(places: readonly Place[]): Steps<ProposedReport[]> {
+  const isEnough = portions();
+  const needs: Need[] = [];
+  const artifacts: ProposedReport[] = [];
+  for (const place of places) {
+    if (isEnough(weightOf(place))) yield;
+    if (isMissingArtifact(place)) for (const one of yield* proposeArtifact(place)) artifacts.push(one);
+    else for (const need of yield* needsOf(place)) needs.push(need);
+  }
+  const proposed: ProposedReport[] = [];
+  for (const some of (yield* grouped(needs, keyOf)).values()) {
+    if (isEnough(some.length)) yield;
+    for (const one of cover(some)) proposed.push(one);
+  }
+  yield;
+  return proposed.concat(artifacts);
+}
+
+/** Does what `proposeReportsInSteps` does, in one go. */
 export function proposeReports(places: readonly Place[]): ProposedReport[] {
-  const needs = places.filter((place) => !isMissingArtifact(place)).flatMap(needsOf);
-  const attestations = [...groupBy(needs, keyOf).values()].flatMap(cover);
-  return [...attestations, ...places.filter(isMissingArtifact).flatMap(proposeArtifact)];
+  return finish(proposeReportsInSteps(places));
 }

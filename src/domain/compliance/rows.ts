@@ -1,7 +1,9 @@
-import { groupBy } from "../../lib/group.ts";
+import { addTo, type NonEmpty } from "../../lib/group.ts";
+import { finish, type Steps } from "../../lib/steps.ts";
 import type { TemplateAttestation } from "../template/model.ts";
 import type { AttestationReport, AttestationStatus } from "./model.ts";
 import type { Place } from "./places.ts";
+import { portions } from "./portions.ts";
 
 /** Says whether a report of `type` is what a template entry of type `expected` asks for. */
 function meetsType(expected: string, type: string): boolean {
@@ -55,12 +57,30 @@ function rowOf(
  * the order of their first report. Of the reports under one name the latest counts; where the template asks for a type,
  * the latest of that type meets the expectation, and a later one of another type still counts when it failed.
  */
-export function readRows({ entries, reports }: Pick<Place, "entries" | "reports">): Row[] {
-  const groups = groupBy(reports, ({ name }) => name);
-  const rows = entries.map((entry) => rowOf(entry.name, entry, groups.get(entry.name) ?? []));
-  const expected = new Set(entries.map(({ name }) => name));
-  for (const [name, group] of groups) if (!expected.has(name)) rows.push(rowOf(name, undefined, group));
+export function* readRowsInSteps({ entries, reports }: Pick<Place, "entries" | "reports">): Steps<Row[]> {
+  const isEnough = portions();
+  const groups = new Map<string, NonEmpty<AttestationReport>>();
+  for (const report of reports) {
+    if (isEnough(1)) yield;
+    addTo(groups, report.name, report);
+  }
+  const expected = new Set<string>();
+  const rows: Row[] = [];
+  for (const entry of entries) {
+    if (isEnough(1)) yield;
+    expected.add(entry.name);
+    rows.push(rowOf(entry.name, entry, groups.get(entry.name) ?? []));
+  }
+  for (const [name, group] of groups) {
+    if (isEnough(1)) yield;
+    if (!expected.has(name)) rows.push(rowOf(name, undefined, group));
+  }
   return rows;
+}
+
+/** Does what `readRowsInSteps` does, in one go. */
+export function readRows(place: Pick<Place, "entries" | "reports">): Row[] {
+  return finish(readRowsInSteps(place));
 }
 
 /** Says whether a template entry is without a report of its type. */

@@ -1,12 +1,13 @@
 import { evidenceOf } from "../../../domain/compliance/evaluate.ts";
-import type { ArtifactReport } from "../../../domain/compliance/model.ts";
 import { type AppError, notFound } from "../../../domain/errors.ts";
 import type { Org } from "../../../domain/principal.ts";
 import { writeJson } from "../../../lib/exact-json.ts";
 import { parseWireId } from "../../../lib/ids.ts";
 import { type PageNumbers, pageSlice } from "../../../lib/paging.ts";
 import { present } from "../../../lib/present.ts";
-import { type JudgeableTrail, readTrailCases } from "../compliance/service.ts";
+import { paced, type Steps } from "../../../lib/steps.ts";
+import { zip } from "../../../lib/zip.ts";
+import { type JudgeableArtifact, readArtifactCases } from "../compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { printPage } from "../../kernel/list-answer.ts";
 import { findFlowIdByName, getFlowId } from "../flows/service.ts";
@@ -65,23 +66,29 @@ async function getPlaced(deps: Reading, org: Org, asked: ArtifactQuestion) {
   throw artifactNotFound(`fingerprint '${asked.fingerprint}'`, asked.flow_name, org);
 }
 
-/** Finds the report among those of the trail it was made to. */
-function caseOf(row: ReadArtifactRow, trails: ReadonlyMap<string, JudgeableTrail>) {
-  const trail = present(trails.get(row.trail_id), "trails of all rows were read");
-  const found = trail.reports.artifacts.find(({ artifact_id }) => artifact_id === row.id);
-  return { row, trail, artifact: present(found, "a trail has all of its artifacts") };
+/** Does the same with each artifact: others come in between, because there may be much on the trail of one. */
+function inTurns<One, Made>(given: Iterable<One>, make: (one: One) => Made): Promise<Made[]> {
+  function* steps(): Steps<Made[]> {
+    const made: Made[] = [];
+    for (const one of given) {
+      yield;
+      made.push(make(one));
+    }
+    return made;
+  }
+  return paced(steps());
 }
 
 async function judge(deps: Reading, org: Org, rows: readonly ReadArtifactRow[]): Promise<JudgedArtifact[]> {
   const { db } = deps;
-  const trails = await readTrailCases(
+  const found = await readArtifactCases(
     db,
     org.id,
-    rows.map((row) => row.trail_id),
+    rows.map((row) => row.id),
   );
-  const cases = rows.map((row) => {
-    const found = caseOf(row, trails);
-    return { ...found, evidence: evidenceOf(found.trail.template, found.trail.reports, found.artifact) };
+  const cases = await inTurns(zip(rows, found), ([row, judged]) => {
+    const { template, reports, artifact } = judged;
+    return { row, judged, evidence: evidenceOf(template, reports, artifact) };
   });
   const ids = cases.flatMap(({ evidence }) => evidence.attestations.map((one) => one.attestation_id));
   const files = await listEvidence(db, org.id, ids);
@@ -113,7 +120,9 @@ export async function readArtifactList(
   if (repo_ids?.length === 0) throw notFound(`Repo '${repo_name}' not found`);
   const page = await listArtifacts(deps.db, org.id, { flow_id, repo_ids }, pageSlice(asked));
   const print = async (rows: readonly ReadArtifactRow[]): Promise<string> =>
-    writeJson((await judge(deps, org, rows)).map((artifact) => showArtifactItem(deps, org, artifact)));
+    writeJson(
+      await inTurns(await judge(deps, org, rows), (artifact) => showArtifactItem(deps, org, artifact)),
+    );
   return printPage(page, () => listWholePage(deps.db, org.id, page), print);
 }
 
@@ -130,7 +139,7 @@ async function readInFull(
     listHistory(db, org.id, { ...place, fingerprints }),
     listStays(db, org.id, fingerprints),
   ]);
-  return artifacts.map((artifact) => {
+  return inTurns(artifacts, (artifact) => {
     const { fingerprint } = artifact.row;
     const past = {
       history: history.filter((event) => event.fingerprint === fingerprint),
@@ -175,14 +184,15 @@ export async function readArtifactsOfCommit(
 }
 
 /**
- * Reads a report of an artifact with the trail that judges it.
+ * Reads a report of an artifact with what decides on it.
  * @throws AppError not_found.
  */
 export async function getArtifactCase(
   deps: Reading,
   org: Org,
   asked: ArtifactQuestion,
-): Promise<{ row: ReadArtifactRow; trail: JudgeableTrail; artifact: ArtifactReport }> {
+): Promise<{ row: ReadArtifactRow; judged: JudgeableArtifact }> {
   const { row } = await getPlaced(deps, org, asked);
-  return caseOf(row, await readTrailCases(deps.db, org.id, [row.trail_id]));
+  const [judged] = await readArtifactCases(deps.db, org.id, [row.id]);
+  return { row, judged: present(judged, "the report was found just now") };
 }

@@ -34,15 +34,13 @@ function judged(timestamp: number | null): JudgedArtifact {
       created_at: 1100,
       created_by_name: "Ann",
     },
-    trail: {
-      trail_id: id,
+    judged: {
+      artifact: report,
       template: emptyTemplate(),
       template_id: id,
       reports: { artifacts: [report], attestations: [] },
-      evaluated_at: 0,
       last_modified_at: 1100,
     },
-    artifact: report,
     evidence: { attestations: [], last_reported_at: 1100 },
     details: new Map(),
   };

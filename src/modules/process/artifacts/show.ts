@@ -6,11 +6,10 @@ import type {
 import { artifactPage } from "../../../domain/pages.ts";
 import { type ArtifactEvidence, evaluateArtifact } from "../../../domain/compliance/evaluate.ts";
 import { explainArtifact } from "../../../domain/compliance/explain.ts";
-import type { ArtifactReport } from "../../../domain/compliance/model.ts";
 import { summarize } from "../../../domain/compliance/summary.ts";
 import { ExactJson } from "../../../lib/exact-json.ts";
 import { wireId } from "../../../lib/ids.ts";
-import type { JudgeableTrail } from "../compliance/service.ts";
+import type { JudgeableArtifact } from "../compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { showEventCommit, withTexts } from "../trails/show.ts";
 import type { EvidenceRow, HistoryRow, ReadArtifactRow, Stay } from "./read-store.ts";
@@ -18,8 +17,7 @@ import type { EvidenceRow, HistoryRow, ReadArtifactRow, Stay } from "./read-stor
 /** A report of an artifact with everything that its trail and its attestations say of it. */
 export interface JudgedArtifact {
   row: ReadArtifactRow;
-  trail: JudgeableTrail;
-  artifact: ArtifactReport;
+  judged: JudgeableArtifact;
   evidence: ArtifactEvidence;
   /** By id of the attestation. */
   details: ReadonlyMap<string, EvidenceRow>;
@@ -71,9 +69,10 @@ const unknownCommit = "0".repeat(40);
 export function showArtifactItem(
   deps: Pick<Deps, "links">,
   org: { name: string },
-  judged: JudgedArtifact,
+  shown: JudgedArtifact,
 ): ShownArtifactItem {
-  const { row, trail, artifact, evidence } = judged;
+  const { row, evidence } = shown;
+  const { template, reports, artifact } = shown.judged;
   const commit = showEventCommit(row.git_commit_info);
   return {
     id: wireId(row.id),
@@ -98,8 +97,8 @@ export function showArtifactItem(
     user_data: ExactJson.ofText(row.user_data ?? "{}"),
     external_urls: row.external_urls,
     annotations: exactOrNull(row.annotations),
-    state: evaluateArtifact(trail.template, trail.reports, artifact),
-    evidence: showEvidence(judged),
+    state: evaluateArtifact(template, reports, artifact),
+    evidence: showEvidence(shown),
   };
 }
 
@@ -136,19 +135,19 @@ function leadTimes(stays: readonly Stay[], since: number | null | undefined): Re
 export function showArtifact(
   deps: Pick<Deps, "links">,
   org: { name: string },
-  judged: JudgedArtifact,
+  artifact: JudgedArtifact,
   past: { history: readonly HistoryRow[]; stays: readonly Stay[] },
 ): ShownArtifact {
-  const { row, trail, artifact } = judged;
-  const { template, reports } = trail;
+  const { row, judged } = artifact;
+  const { template, reports } = judged;
   const expected = template.trail.artifacts.find(({ name }) => name === row.template_reference_name);
-  const shown = showArtifactItem(deps, org, judged);
+  const shown = showArtifactItem(deps, org, artifact);
   const events = [...past.history.map(reportedEvent), ...past.stays.flatMap(stayEvents)];
   return {
     ...shown,
     git_commit: row.git_commit ?? "",
     template: expected?.attestations.map(({ name }) => name) ?? [],
-    state_info: summarize(explainArtifact(template, reports, artifact)),
+    state_info: summarize(explainArtifact(template, reports, judged.artifact)),
     running: past.stays
       .filter((stay) => stay.exited_at === null)
       .map(({ environment_name, started_in: snapshot_index }) => ({ environment_name, snapshot_index })),

@@ -1,16 +1,29 @@
 import { constant, type Sql, sql } from "../../../db/sql.ts";
 import type { TrailReports } from "../../../domain/compliance/model.ts";
 
-/** JSON of the artifacts `a` of a case, in the order of their reports. */
-export const artifactList = sql`coalesce(json_agg(json_build_object('artifact_id', a.id, 'template_reference_name',
+/** JSON of the artifact `a` of a case. */
+export const artifactObject = sql`json_build_object('artifact_id', a.id, 'template_reference_name',
   a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
-  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
+  'reported_at', epoch(a.created_at))`;
 
-/** JSON of the attestations `a` of a case, in the order of their reports. */
-export const attestationList = sql`coalesce(json_agg(json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
+const attestationObject = sql`json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
   'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
-  'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit,
-  'reported_at', epoch(a.created_at)) order by a.id), '[]')`;
+  'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit, 'reported_at', epoch(a.created_at))`;
+
+function listOf(object: Sql): Sql {
+  return sql`coalesce(json_agg(${object} order by a.id), '[]')`;
+}
+
+/** Writes a line for each, as `readLines` reads them: the driver would read JSON in one go, however much there is. */
+function linesOf(object: Sql): Sql {
+  return sql`coalesce(string_agg(${object}::text, ',' || chr(10) order by a.id), '')`;
+}
+
+/** Lines of the artifacts `a` of a case, in the order of their reports. */
+export const artifactLines = linesOf(artifactObject);
+
+/** Lines of the attestations `a` of a case, in the order of their reports. */
+export const attestationLines = linesOf(attestationObject);
 
 /** Artifacts or attestations of a trail up to which reading all of them costs less than finding those that decide. */
 const few = 100;
@@ -26,7 +39,7 @@ export function isComplete({ artifacts, attestations }: TrailReports): boolean {
 /** JSON of the artifacts of the trail `t`, or of one more than a few. */
 export function someArtifacts(orgId: string): Sql {
   return sql`(
-      select ${artifactList}
+      select ${listOf(artifactObject)}
       from (
         select * from artifacts where org_id = ${orgId} and trail_id = t.id
         order by template_reference_name, id limit ${limit}) a)`;
@@ -35,7 +48,7 @@ export function someArtifacts(orgId: string): Sql {
 /** JSON of the attestations of the trail `t`, or of one more than a few. */
 export function someAttestations(orgId: string): Sql {
   return sql`(
-      select ${attestationList}
+      select ${listOf(attestationObject)}
       from (
         select * from attestations where org_id = ${orgId} and trail_id = t.id order by name, id limit ${limit}) a)`;
 }

@@ -3,8 +3,17 @@ import { json, nullable, type RowOf, text, timestamp, uuid } from "../../../db/r
 import { rowById } from "../../../db/row-by-id.ts";
 import { query, type Sql, sql } from "../../../db/sql.ts";
 import type { ArtifactReport, AttestationReport } from "../../../domain/compliance/model.ts";
+import { readLines } from "../../../domain/compliance/report-lines.ts";
 import { present } from "../../../lib/present.ts";
-import { artifactList, attestationList, isComplete, someArtifacts, someAttestations } from "./case-sql.ts";
+import { finish, paced, type Steps } from "../../../lib/steps.ts";
+import {
+  artifactLines,
+  artifactObject,
+  attestationLines,
+  isComplete,
+  someArtifacts,
+  someAttestations,
+} from "./case-sql.ts";
 import { commitPlace, placesOfAttestation } from "./places-sql.ts";
 
 const trailCase = {
@@ -14,12 +23,44 @@ const trailCase = {
   last_modified_at: timestamp,
   /** When the stored verdict was reached. Null when none is stored, or one from before this was. */
   evaluated_at: nullable(timestamp),
-  artifacts: json<ArtifactReport[]>(),
-  attestations: json<AttestationReport[]>(),
 };
 
+/** What was reported on a trail. */
+interface Reports {
+  artifacts: ArtifactReport[];
+  attestations: AttestationReport[];
+}
+
+/** The same, as lines. */
+const lines = { artifacts: text, attestations: text };
+type Lines = RowOf<typeof lines>;
+
 /** Everything that decides on a trail. */
-type TrailCase = RowOf<typeof trailCase>;
+type TrailCase = RowOf<typeof trailCase> & Reports;
+
+/** Characters of reports from which on others come in between when they are read. */
+const much = 256 * 1024;
+
+function* reportsOf<Row extends Lines>(rows: readonly Row[]): Steps<(Omit<Row, keyof Lines> & Reports)[]> {
+  const read: (Omit<Row, keyof Lines> & Reports)[] = [];
+  for (const { artifacts, attestations, ...row } of rows) {
+    yield;
+    read.push({
+      ...row,
+      artifacts: yield* readLines<ArtifactReport>(artifacts),
+      attestations: yield* readLines<AttestationReport>(attestations),
+    });
+  }
+  return read;
+}
+
+/** Reads the reports of cases. Where there is much of them, other work of the process comes in between. */
+async function withReports<Row extends Lines>(
+  rows: readonly Row[],
+): Promise<(Omit<Row, keyof Lines> & Reports)[]> {
+  const length = rows.reduce((sum, row) => sum + row.artifacts.length + row.attestations.length, 0);
+  return length > much ? paced(reportsOf(rows)) : finish(reportsOf(rows));
+}
 
 const decidingCase = {
   ...trailCase,
@@ -32,29 +73,30 @@ const decidingCase = {
 };
 
 /** Everything that decides on a trail, what is stored of its verdict, and whether an action watches its flow. */
-export type DecidingCase = RowOf<typeof decidingCase>;
+export type DecidingCase = RowOf<typeof decidingCase> & Reports;
 
 // "offset 0" in these statements keeps the planner from reading all of the organization in order of id, which it takes for
 // cheap while it knows little of the tables.
 
 /** Lists trails with everything reported on them, in one statement. */
-export function listTrailCases(
+export async function listTrailCases(
   db: Executor,
   orgId: string,
   trailIds: readonly string[],
 ): Promise<TrailCase[]> {
-  return db.all(query("trail-cases", trailCase)`
+  const rows = await db.all(query("trail-cases", { ...trailCase, ...lines })`
     select t.id as trail_id, t.template, t.template_id, t.last_modified_at, (
       select c.evaluated_at from trail_compliance c where c.org_id = ${orgId} and c.trail_id = t.id
     ) as evaluated_at, (
-      select ${artifactList}
+      select ${artifactLines}
       from (select * from artifacts where org_id = ${orgId} and trail_id = t.id offset 0) a
     ) as artifacts, (
-      select ${attestationList}
+      select ${attestationLines}
       from (select * from attestations where org_id = ${orgId} and trail_id = t.id offset 0) a
     ) as attestations
     from unnest((select ${trailIds}::uuid[])) as asked (id)
     ${rowById("trails", "t", sql`${orgId}`, "asked.id")}`);
+  return withReports(rows);
 }
 
 /** Columns of the trail `t`, and of its stored verdict `stored`, that judging it needs. */
@@ -77,8 +119,9 @@ function askedTrails(orgId: string, trailIds: readonly string[]): Sql {
 }
 
 /** Lists trails with everything reported on them, or with one more than a few reports of each sort. */
-function listBriefCases(tx: Tx, orgId: string, trailIds: readonly string[]): Promise<DecidingCase[]> {
-  return tx.all(query("brief-cases", decidingCase)`
+function listBriefCases(db: Executor, orgId: string, trailIds: readonly string[]): Promise<DecidingCase[]> {
+  const some = { artifacts: json<ArtifactReport[]>(), attestations: json<AttestationReport[]>() };
+  return db.all(query("brief-cases", { ...decidingCase, ...some })`
     select ${trailColumns(orgId)}, ${someArtifacts(orgId)} as artifacts, ${someAttestations(orgId)} as attestations
     ${askedTrails(orgId, trailIds)}`);
 }
@@ -131,12 +174,12 @@ function countingHeads(orgId: string): Sql {
 }
 
 /**
- * JSON of the attestations that decide on the trail `t`: what its `heads` name; and where another type's last report came
+ * Lines of the attestations that decide on the trail `t`: what its `heads` name; and where another type's last report came
  * after an override, the one before the override, which it may have overridden.
  */
 function decidingAttestations(orgId: string): Sql {
   return sql`
-    select ${attestationList}
+    select ${attestationLines}
     from (
     select first_id as id from heads
     union select latest_id from heads
@@ -154,52 +197,143 @@ function decidingAttestations(orgId: string): Sql {
 }
 
 /**
- * Lists trails without the reports that do not decide on them, in one statement that reads no more of a trail the more was
- * reported on it. Nobody else must be writing to these trails.
+ * Reads trails without the reports that do not decide on them: a part of a statement that reads no more of a trail the more was
+ * reported on it.
+ * @param heads those that count on the trail `t`, with its artifacts as `ends`.
  */
-export function listDecidingCases(
-  tx: Tx,
-  orgId: string,
-  trailIds: readonly string[],
-): Promise<DecidingCase[]> {
-  return tx.all(query("deciding-cases", decidingCase)`
+function casesByHeads(orgId: string, trailIds: readonly string[], heads: Sql): Sql {
+  return sql`
     select ${trailColumns(orgId)}, c.artifacts, c.attestations
     ${askedTrails(orgId, trailIds)}
     cross join lateral (
-      with ends as materialized (${artifactEnds(orgId)}), heads as materialized (${countingHeads(orgId)})
+      with ends as materialized (${artifactEnds(orgId)}), heads as materialized (${heads})
       select (
-        select ${artifactList}
+        select ${artifactLines}
         from (select first_id as id from ends union select latest_id from ends) i
         join artifacts a on a.org_id = ${orgId} and a.id = i.id
       ) as artifacts, (
         ${decidingAttestations(orgId)}
       ) as attestations
-      offset 0) c`);
+      offset 0) c`;
+}
+
+/** Lists trails without the reports that do not decide on them, in one statement. Nobody else must be writing to these trails. */
+export async function listDecidingCases(
+  tx: Tx,
+  orgId: string,
+  trailIds: readonly string[],
+): Promise<DecidingCase[]> {
+  const columns = { ...decidingCase, ...lines };
+  return withReports(
+    await tx.all(query("deciding-cases", columns)`${casesByHeads(orgId, trailIds, countingHeads(orgId))}`),
+  );
+}
+
+/** Heads of what waits, by commit, for the names that no artifact has on the trail `t`, with its artifacts as `ends`. */
+function waitingHeads(orgId: string): Sql {
+  // Commits stand behind an "@", which no name has, and "A" follows it.
+  return sql`
+    select h.* from (
+      select distinct n.place as name from attestation_heads n
+      where n.org_id = ${orgId} and n.trail_id = t.id and n.kind = 'name'
+        and n.place not in (select template_reference_name from ends)) missing
+    -- Looked up name by name, whatever the planner expects.
+    cross join lateral (
+      select * from attestation_heads where org_id = ${orgId} and trail_id = t.id and kind = 'commit'
+        and place >= missing.name || '@' and place < missing.name || 'A' offset 0) h`;
+}
+
+/** Finds what decides on a trail, and what waits for its missing artifacts, in one statement. */
+export async function findCaseByHeads(
+  db: Executor,
+  orgId: string,
+  trailId: string,
+): Promise<DecidingCase | undefined> {
+  const heads = sql`${countingHeads(orgId)} union all ${waitingHeads(orgId)}`;
+  const columns = { ...decidingCase, ...lines };
+  const rows = await db.all(query("explained-case", columns)`${casesByHeads(orgId, [trailId], heads)}`);
+  return (await withReports(rows))[0];
+}
+
+/**
+ * Finds what explains the verdict on a trail, as of one moment: everything that was reported on it where that is little, else
+ * `findCaseByHeads`. One statement, or two. It reads no more of what was reported again and again.
+ */
+export async function findExplainedCase(
+  db: Executor,
+  orgId: string,
+  trailId: string,
+): Promise<DecidingCase | undefined> {
+  const [brief] = await listBriefCases(db, orgId, [trailId]);
+  return brief === undefined || isComplete(brief) ? brief : findCaseByHeads(db, orgId, trailId);
 }
 
 const artifactCase = {
   digest: text,
   /** In the first row of each digest. */
   template: nullable(text),
+  trail_id: uuid,
+  template_id: uuid,
+  /** Of the trail. */
+  last_modified_at: timestamp,
   artifact: json<ArtifactReport>(),
-  attestations: json<AttestationReport[]>(),
+  /** Lines of those on the artifact. */
+  attestations: text,
+  /** Lines of those on the trail, in its first row. */
+  on_trail: nullable(text),
 };
 
 /** What decides on one report of an artifact, whether or not another artifact has taken its name since. */
-type ArtifactCase = Omit<RowOf<typeof artifactCase>, "digest" | "template"> & { template: string };
+export interface ArtifactCase
+  extends Pick<Reports, "attestations">, Pick<TrailCase, "template" | "template_id" | "last_modified_at"> {
+  artifact: ArtifactReport;
+}
 
-/** Heads that count for the artifact `a` and on its trail `t`. */
+/** Lines of the attestations that decide, where `heads` count on the trail `t`. */
+function decidingBy(orgId: string, heads: Sql): Sql {
+  return sql`(
+        with heads as materialized (${heads})
+        select (${decidingAttestations(orgId)}) as attestations offset 0)`;
+}
+
+/** Heads that count on the trail `t` itself. */
+function headsOfTrail(orgId: string): Sql {
+  return sql`select h.* from attestation_heads h where h.org_id = ${orgId} and h.trail_id = t.id and h.kind = 'trail'`;
+}
+
+/** Heads that count for the artifact `a` on its trail `t`. */
 function headsOfArtifact(orgId: string): Sql {
   const ofTrail = sql`h.org_id = ${orgId} and h.trail_id = t.id`;
   return sql`
-    select h.* from attestation_heads h where ${ofTrail} and h.kind = 'trail'
-    union all
     select h.* from attestation_heads h where ${ofTrail} and h.kind = 'fingerprint' and h.place = a.fingerprint
     union all
     select h.* from attestation_heads h where ${ofTrail} and h.kind = 'commit' and h.place = ${commitPlace("a")}`;
 }
 
-/** Lists what decides on artifacts, by their ids and in that order: one statement. A template they share is sent once. */
+/** Puts to each artifact what it shares with others. */
+function* artifactCases(rows: readonly RowOf<typeof artifactCase>[]): Steps<ArtifactCase[]> {
+  const templates = new Map<string, string>();
+  const onTrails = new Map<string, AttestationReport[]>();
+  const cases: ArtifactCase[] = [];
+  for (const { digest, template, trail_id, on_trail, attestations, ...row } of rows) {
+    yield;
+    if (template !== null) templates.set(digest, template);
+    if (on_trail !== null) onTrails.set(trail_id, yield* readLines<AttestationReport>(on_trail));
+    const ofTrail = present(onTrails.get(trail_id), "the first row of a trail has what is on it");
+    cases.push({
+      ...row,
+      template: present(templates.get(digest), "the first row with a digest has its template"),
+      // What is on the trail never counts in the place of what is on an artifact: the order between them says nothing.
+      attestations: ofTrail.concat(yield* readLines<AttestationReport>(attestations)),
+    });
+  }
+  return cases;
+}
+
+/**
+ * Lists what decides on artifacts, by their ids and in that order: one statement. A template they share is sent once, and so is what was
+ * attested on a trail they share.
+ */
 export async function listArtifactCases(
   db: Executor,
   orgId: string,
@@ -207,23 +341,16 @@ export async function listArtifactCases(
 ): Promise<ArtifactCase[]> {
   const rows = await db.all(query("artifact-cases", artifactCase)`
     with cases as (
-      select asked.position, md5(t.template) as digest, t.template, json_build_object('artifact_id', a.id,
-        'template_reference_name', a.template_reference_name, 'fingerprint', a.fingerprint,
-        'git_commit', a.git_commit, 'reported_at', epoch(a.created_at)) as artifact, c.attestations
+      select asked.position, t.id, md5(t.template) as digest, t.template, t.template_id, t.last_modified_at,
+        ${artifactObject} as artifact, c.attestations, row_number() over (partition by t.id order by asked.position) as of_trail
       from unnest((select ${artifactIds}::uuid[])) with ordinality as asked (id, position)
       ${rowById("artifacts", "a", sql`${orgId}`, "asked.id")}
       ${rowById("trails", "t", sql`${orgId}`, "a.trail_id")}
-      cross join lateral (
-        with heads as materialized (${headsOfArtifact(orgId)})
-        select (${decidingAttestations(orgId)}) as attestations offset 0) c)
-    select digest, artifact, attestations,
-      case when row_number() over (partition by digest order by position) = 1 then template end as template
-    from cases order by position`);
-  const templates = new Map<string, string>();
-  for (const { digest, template } of rows) if (template !== null) templates.set(digest, template);
-  return rows.map(({ digest, artifact, attestations }) => ({
-    template: present(templates.get(digest), "the first row with a digest has its template"),
-    artifact,
-    attestations,
-  }));
+      cross join lateral ${decidingBy(orgId, headsOfArtifact(orgId))} c)
+    select t.digest, t.id as trail_id, t.template_id, t.last_modified_at, t.artifact, t.attestations,
+      case when row_number() over (partition by t.digest order by t.position) = 1 then t.template end as template,
+      case when t.of_trail = 1 then ${decidingBy(orgId, headsOfTrail(orgId))} end as on_trail
+    from cases t order by t.position`);
+  const length = rows.reduce((sum, row) => sum + row.attestations.length + (row.on_trail?.length ?? 0), 0);
+  return length > much ? paced(artifactCases(rows)) : finish(artifactCases(rows));
 }

@@ -1,9 +1,13 @@
 import { describe, expect, it } from "vitest";
 
 import { attestation } from "../../../../test/support/compliance.ts";
+import { longestTurn } from "../../../../test/support/turns.ts";
+import { evaluateTrail } from "../../../domain/compliance/evaluate.ts";
+import { storedTemplate } from "../../../domain/template/stored.ts";
+import { sha256 } from "../../../lib/hash.ts";
 import { finish } from "../../../lib/steps.ts";
-import { judgeCases, type JudgedCase } from "./service.ts";
-import { writeVerdicts } from "./store.ts";
+import { judgeCases, type JudgedCase, writtenVerdicts } from "./service.ts";
+import { type Verdict, writeVerdicts } from "./store.ts";
 
 function uuid(number: number): string {
   return `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`;
@@ -28,6 +32,14 @@ function caseOf(number: number, names: number): JudgedCase {
     artifacts: [],
     attestations,
   };
+}
+
+/** A trail that was attested under a number of names itself. */
+function attestedOften(number: number, names: number): JudgedCase {
+  const attestations = Array.from({ length: names }, (_, at) =>
+    attestation(`name-${at}😀`, "generic", { attestation_id: uuid(at), is_compliant: at % 2 === 0 }),
+  );
+  return { ...caseOf(number, 0), attestations };
 }
 
 /** Counts the turns that others get while something is done. */
@@ -63,9 +75,46 @@ describe("judging trails", () => {
     expect(together.map(({ trail_id }) => trail_id)).toEqual(cases.map(({ trail_id }) => trail_id));
   });
 
+  /** What the database reads of written verdicts. */
+  const read = (verdict: Verdict) => ({
+    ...verdict,
+    artifact_states: JSON.parse(verdict.artifact_states) as unknown,
+  });
+
   it("writes verdicts as JSON does", async () => {
-    const verdicts = await judgeCases("org", [caseOf(1, 2), caseOf(2, 1)], { kind: "trail" });
-    expect(JSON.parse(finish(writeVerdicts(verdicts)))).toEqual(verdicts);
+    const cases = [caseOf(1, 2), caseOf(2, 1), attestedOften(3, 2000)];
+    const verdicts = await judgeCases("org", cases, { kind: "trail" });
+    expect(JSON.parse(finish(writeVerdicts(verdicts)))).toEqual(verdicts.map(read));
     expect(JSON.parse(finish(writeVerdicts([])))).toEqual([]);
+  });
+
+  it("stops for every piece of a verdict that is written", async () => {
+    const [verdict] = await judgeCases("org", [attestedOften(1, 2000)], { kind: "trail" });
+    const steps = writeVerdicts([verdict!]);
+    let stops = 0;
+    while (steps.next().done !== true) stops += 1;
+    expect(stops).toBeGreaterThan(verdict!.status.length / 65_536 + 2000 / 500);
+  });
+
+  it.each([3, 1200])(
+    "has the digest of the JSON that says all of the trail's %i attestations",
+    async (names) => {
+      const one = attestedOften(1, names);
+      const [verdict] = await judgeCases("org", [one], { kind: "trail" });
+      const { status, attestations_statuses: rows } = evaluateTrail(storedTemplate(one.template), one);
+      const text = JSON.stringify([status, rows, one.template_id]);
+      expect(verdict!.own_digest).toBe(sha256(text).toString("base64url"));
+    },
+  );
+
+  it("holds nobody up for long when there are tens of thousands of names", { timeout: 60_000 }, async () => {
+    for (const large of [caseOf(1, 1500), attestedOften(2, 30_000)]) {
+      let verdicts: Verdict[] = [];
+      const longest = await longestTurn(async () => {
+        verdicts = await judgeCases("org", [large], { kind: "trail" });
+        await writtenVerdicts([large], verdicts);
+      });
+      expect(longest).toBeLessThan(50);
+    }
   });
 });

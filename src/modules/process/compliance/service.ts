@@ -1,29 +1,47 @@
+import { createHash } from "node:crypto";
+
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { evaluateArtifact, evaluateTrailInSteps, keptState } from "../../../domain/compliance/evaluate.ts";
-import { explainArtifact, type Explanation } from "../../../domain/compliance/explain.ts";
+import { explainArtifactInSteps, type Explanation } from "../../../domain/compliance/explain.ts";
 import type {
+  ArtifactReport,
   ComplianceState,
   KeptVerdict,
   TrailCompliance,
   TrailReports,
 } from "../../../domain/compliance/model.ts";
-import { outcomeNames } from "../../../domain/compliance/outcome.ts";
-import { printComplianceInSteps } from "../../../domain/compliance/print.ts";
+import { outcomeNamesInSteps } from "../../../domain/compliance/outcome.ts";
+import { listParts, printComplianceInSteps, printStatesInSteps } from "../../../domain/compliance/print.ts";
 import type { Template } from "../../../domain/template/model.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { present } from "../../../lib/present.ts";
 import { finish, paced, type Steps } from "../../../lib/steps.ts";
 import { zip } from "../../../lib/zip.ts";
-import { type DecidingCase, listArtifactCases, listCases, listTrailCases } from "./case-store.ts";
+import {
+  type DecidingCase,
+  findExplainedCase,
+  listArtifactCases,
+  listCases,
+  listTrailCases,
+} from "./case-store.ts";
 import { knownTemplates } from "../flows/known-templates.ts";
 import { type FlowOrigin, listStates, putVerdicts, type Verdict, writeVerdicts } from "./store.ts";
 
 export type { FlowOrigin, Verdict } from "./store.ts";
 
-/** Makes a digest of what a verdict says of the trail itself. */
-function ownDigest({ status, attestations_statuses }: TrailCompliance, template_id: string): string {
-  return sha256(JSON.stringify([status, attestations_statuses, template_id])).toString("base64url");
+/** Makes a digest of what a verdict says of the trail itself: of the JSON of status, rows and template. */
+function* ownDigest({ status, attestations_statuses }: TrailCompliance, template_id: string): Steps<string> {
+  const rows = yield* listParts(attestations_statuses);
+  const parts = [`[${JSON.stringify(status)},`, ...rows, `,${JSON.stringify(template_id)}]`];
+  // It takes a fraction of what follows.
+  if (rows.length === 1) return sha256(parts.join("")).toString("base64url");
+  const hash = createHash("sha256");
+  for (const part of parts) {
+    yield;
+    hash.update(part);
+  }
+  return hash.digest("base64url");
 }
 
 /** As much of what decides on a trail as judging it takes. */
@@ -36,7 +54,7 @@ export type JudgedCase = Omit<DecidingCase, "name" | "flow_id" | "watched_flow">
 function* judge(template: Template, trail: JudgedCase, anew: boolean): Steps<Verdict> {
   const compliance = yield* evaluateTrailInSteps(template, trail);
   const { last_modified_at, template_id } = trail;
-  const own_digest = ownDigest(compliance, template_id);
+  const own_digest = yield* ownDigest(compliance, template_id);
   const kept = anew || own_digest !== trail.own_digest ? null : trail.evaluated_at;
   const evaluated_at = kept ?? last_modified_at;
   const status = yield* printComplianceInSteps(compliance, {
@@ -45,23 +63,16 @@ function* judge(template: Template, trail: JudgedCase, anew: boolean): Steps<Ver
     template_id,
   });
   yield;
-  const artifact_states = Object.fromEntries(
-    [...compliance.artifacts_statuses].map(([name, { artifact_fingerprint, status: state }]) => [
-      name,
-      { artifact_fingerprint, status: state },
-    ]),
-  );
-  yield;
   return {
     trail_id: trail.trail_id,
     state: compliance.status,
     own_state: compliance.own_state,
-    artifact_states,
+    artifact_states: yield* printStatesInSteps(compliance),
     status,
     evaluated_at,
     own_digest,
     reported_at: last_modified_at,
-    names: outcomeNames(compliance),
+    names: yield* outcomeNamesInSteps(compliance),
   };
 }
 
@@ -173,6 +184,36 @@ export async function evaluateTrails(
   );
 }
 
+/** What a report of an artifact is judged by. */
+export interface JudgeableArtifact {
+  artifact: ArtifactReport;
+  template: Template;
+  template_id: string;
+  /** The artifact, and those attestations on it and on its trail that decide. */
+  reports: TrailReports;
+  /** The time of the last report on its trail. */
+  last_modified_at: Timestamp;
+}
+
+/**
+ * Reads what decides on reports of artifacts, by their ids and in that order. One statement, at a cost that does not grow with
+ * what was reported on the trails.
+ */
+export async function readArtifactCases(
+  db: Executor,
+  orgId: string,
+  artifactIds: readonly string[],
+): Promise<JudgeableArtifact[]> {
+  const cases = artifactIds.length === 0 ? [] : await listArtifactCases(db, orgId, artifactIds);
+  const templateOf = await templatesOf(orgId, cases);
+  return cases.map(({ template, artifact, attestations, ...rest }) => ({
+    ...rest,
+    artifact,
+    template: templateOf(template),
+    reports: { artifacts: [artifact], attestations },
+  }));
+}
+
 /**
  * Judges artifacts as artifacts, by the attestations on them and those their trails need: for those that lost
  * their template names to others, of which the verdicts of trails say nothing. By their ids and in that order. One
@@ -184,10 +225,12 @@ export async function judgeArtifacts(
   artifactIds: readonly string[],
 ): Promise<ComplianceState[]> {
   if (artifactIds.length === 0) return [];
-  const cases = await listArtifactCases(db, orgId, artifactIds);
-  const templateOf = await templatesOf(orgId, cases);
-  return cases.map(({ template, artifact, attestations }) =>
-    evaluateArtifact(templateOf(template), { artifacts: [artifact], attestations }, artifact),
+  const cases = await readArtifactCases(db, orgId, artifactIds);
+  return paced(
+    eachOf(cases, function* ({ template, reports, artifact }) {
+      yield;
+      return evaluateArtifact(template, reports, artifact);
+    }),
   );
 }
 
@@ -201,10 +244,9 @@ export async function explainArtifacts(
   artifactIds: readonly string[],
 ): Promise<Explanation[]> {
   if (artifactIds.length === 0) return [];
-  const cases = await listArtifactCases(db, orgId, artifactIds);
-  const templateOf = await templatesOf(orgId, cases);
-  return cases.map(({ template, artifact, attestations }) =>
-    explainArtifact(templateOf(template), { artifacts: [artifact], attestations }, artifact),
+  const cases = await readArtifactCases(db, orgId, artifactIds);
+  return paced(
+    eachOf(cases, ({ template, reports, artifact }) => explainArtifactInSteps(template, reports, artifact)),
   );
 }
 
@@ -232,13 +274,39 @@ export interface JudgeableTrail {
   template: Template;
   template_id: string;
   reports: TrailReports;
-  /** The time of the last report. */
-  last_modified_at: Timestamp;
   /** When the trail itself was last judged anew. */
   evaluated_at: Timestamp;
 }
 
-/** Reads everything that decides on trails, by their ids, as of one moment. One statement. */
+type TrailCase = Pick<
+  DecidingCase,
+  "trail_id" | "template" | "template_id" | "last_modified_at" | "evaluated_at" | keyof TrailReports
+>;
+
+function judgeable(
+  { trail_id, template_id, artifacts, attestations, ...rest }: TrailCase,
+  template: Template,
+): JudgeableTrail {
+  const evaluated_at = rest.evaluated_at ?? rest.last_modified_at;
+  return { trail_id, template, template_id, reports: { artifacts, attestations }, evaluated_at };
+}
+
+/**
+ * Reads what explains the verdict on a trail; undefined when there is none with this id. One statement or two, at a cost that
+ * does not grow with how often the same was reported.
+ */
+export async function findExplainedTrail(
+  db: Executor,
+  orgId: string,
+  trailId: string,
+): Promise<JudgeableTrail | undefined> {
+  const found = await findExplainedCase(db, orgId, trailId);
+  if (found === undefined) return undefined;
+  const templateOf = await templatesOf(orgId, [found]);
+  return judgeable(found, templateOf(found.template));
+}
+
+/** Reads everything that was reported on trails, by their ids, as of one moment. One statement. */
 export async function readTrailCases(
   db: Executor,
   orgId: string,
@@ -247,19 +315,7 @@ export async function readTrailCases(
   const ids = [...new Set(trailIds)];
   const cases = ids.length === 0 ? [] : await listTrailCases(db, orgId, ids);
   const templateOf = await templatesOf(orgId, cases);
-  return new Map(
-    cases.map(({ trail_id, template, template_id, last_modified_at, evaluated_at, ...reports }) => [
-      trail_id,
-      {
-        trail_id,
-        template: templateOf(template),
-        template_id,
-        reports,
-        last_modified_at,
-        evaluated_at: evaluated_at ?? last_modified_at,
-      },
-    ]),
-  );
+  return new Map(cases.map((one) => [one.trail_id, judgeable(one, templateOf(one.template))]));
 }
 
 /** Judges trails anew. @returns the ids of those that are stored with another state. */

@@ -1,8 +1,10 @@
+import { textPieces } from "../../../contract/endpoint.ts";
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { type RowOf, text, uuid } from "../../../db/row.ts";
 import { command, query } from "../../../db/sql.ts";
-import type { ComplianceState, KeptVerdict } from "../../../domain/compliance/model.ts";
+import type { ComplianceState } from "../../../domain/compliance/model.ts";
 import type { OutcomeNames } from "../../../domain/compliance/outcome.ts";
+import { listParts } from "../../../domain/compliance/print.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import type { Steps } from "../../../lib/steps.ts";
 
@@ -12,8 +14,8 @@ export interface Verdict {
   state: ComplianceState;
   /** The state of the trail's own attestations. */
   own_state: ComplianceState;
-  /** The states of the artifacts, by template name. */
-  artifact_states: Record<string, KeptVerdict["artifact_row"]>;
+  /** JSON text of the states of the artifacts, by template name. */
+  artifact_states: string;
   /** JSON text of what reads show. */
   status: string;
   /** When the trail itself was last judged anew. */
@@ -35,18 +37,23 @@ export interface FlowOrigin {
   repo_url: string | null;
 }
 
-/** Writes verdicts as the database takes them: JSON text. */
+/** Writes verdicts as the database takes them: JSON text. What may be long in one is written in parts. */
 export function* writeVerdicts(verdicts: readonly Verdict[]): Steps<string> {
   const written: string[] = [];
-  for (const { status, ...rest } of verdicts) {
+  for (const { status, artifact_states, names, ...rest } of verdicts) {
     yield;
-    const others = JSON.stringify(rest).slice(0, -1);
-    yield;
-    // By far the longest of it.
-    written.push(`${others},"status":${JSON.stringify(status)}}`);
+    written.push(written.length === 0 ? "[" : ",", JSON.stringify(rest).slice(0, -1), ',"names":{');
+    for (const [at, list] of (["reported", "failing", "missing"] as const).entries())
+      written.push(`${at === 0 ? "" : ","}"${list}":`, ...(yield* listParts(names[list])));
+    written.push('},"artifact_states":', artifact_states, ',"status":"');
+    for (const piece of textPieces(status)) {
+      yield;
+      written.push(JSON.stringify(piece).slice(1, -1));
+    }
+    written.push('"}');
   }
   yield;
-  return `[${written.join(",")}]`;
+  return written.length === 0 ? "[]" : `${written.join("")}]`;
 }
 
 /**

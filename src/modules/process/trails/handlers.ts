@@ -26,7 +26,14 @@ import {
   type TrailFilter,
   type TrailPage,
 } from "./list-store.ts";
-import { listFoundTrails, listMatrixTrails, searchTrails, type TrailSearch } from "./search-store.ts";
+import {
+  listFoundTrails,
+  listMatrixTrails,
+  listWholeMatrix,
+  type MatrixTrailRow,
+  searchTrails,
+  type TrailSearch,
+} from "./search-store.ts";
 import { getTrail, putTrail } from "./service.ts";
 import { printMatrixTrail, printTrail, trailPrinter } from "./show.ts";
 
@@ -65,7 +72,20 @@ async function pageOfTrails(
   return listAnswer('{"data":', data, `,"pagination":${JSON.stringify(paginationOf(page, total))}}`);
 }
 
-/** Finds and prints a page of a search, as rows of a matrix if asked. Two statements. */
+/** Reads and prints trails as rows of a matrix, while they are sent where there is much of them. */
+async function matrixOfTrails(
+  deps: Deps,
+  org: OrgAccess,
+  ids: readonly string[],
+): Promise<string | AsyncIterable<string>> {
+  const { db } = deps;
+  const print = async (rows: readonly MatrixTrailRow[]): Promise<string> =>
+    `[${rows.map((row) => printMatrixTrail(deps, org, row)).join(",")}]`;
+  const page = await listMatrixTrails(db, org.id, ids);
+  return printPage(page, () => listWholeMatrix(db, org.id, page), print);
+}
+
+/** Finds and prints a page of a search, as rows of a matrix if asked. Two statements, and more where there is much of it. */
 async function pageOfSearch(
   deps: Deps,
   org: OrgAccess,
@@ -74,7 +94,7 @@ async function pageOfSearch(
 ): Promise<JsonText | JsonPieces> {
   const { ids, total, ...bounds } = await searchTrails(deps.db, org.id, search, pageSlice(page));
   const data = isMatrix
-    ? `[${(await listMatrixTrails(deps.db, org.id, ids)).map((row) => printMatrixTrail(deps, org, row)).join(",")}]`
+    ? await matrixOfTrails(deps, org, ids)
     : await printTrailPage(deps, org, await listTrailsById(deps.db, org.id, ids));
   const pagination = paginationOf(page, total);
   return listAnswer('{"data":', data, `,${JSON.stringify({ pagination, ...bounds }).slice(1)}`);

@@ -13,7 +13,7 @@ import {
   timestamp,
   uuid,
 } from "../../../db/row.ts";
-import { constant, identifier, join, query, type Sql, sql } from "../../../db/sql.ts";
+import { constant, empty, identifier, join, query, type Sql, sql } from "../../../db/sql.ts";
 import { complianceStates } from "../../../domain/compliance/model.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 
@@ -176,24 +176,29 @@ function newestIds(
     : sql`select t.id, t.template_id ${matching} limit (select ${limit}::bigint) offset (select ${offset}::bigint)`;
 }
 
-const weighedTrail = { ...readTrail, ...begunPage, bytes: integer, place: integer };
+const weighedTrail = { ...readTrail, bytes: integer, place: integer };
 
-/** Of the trails of a page, a statement that selects ids, the newest ones that have so many bytes; one whatever it has. */
-function lightest(orgId: string, page: Sql, bytes: number): Sql {
+/**
+ * Of the trails of a page, a statement that selects ids, the newest ones that have so many bytes; one whatever it has.
+ * @param more columns, of the `page` and of what was `weighed`.
+ */
+function lightest(orgId: string, page: Sql, bytes: number, more: Sql = empty): Sql {
   const columns = ["template", "user_data", "compliance_status", "description", "git_commit_info::text"];
   const trails = sql`(select trail.* from ${trailsOf(orgId)}) trail`;
   return sql`
       -- The page comes first, by an index in its order: who joined before would read and sort all trails.
       with page as materialized (${page}), weighed as (
         ${weighed(trails, { columns, order: "created_at desc, id desc" })})
-      select *, case when place = 1 then array(select id from page) end as ids from weighed where place = 1 or bytes <= ${bytes} order by place`;
+      select *${more} from weighed where place = 1 or bytes <= ${bytes} order by place`;
 }
 
 /** The newest trails of a page, and which others it has. */
 export type TrailPage = BegunPage<ReadTrailRow>;
 
 async function readPage(db: Executor, orgId: string, page: Sql): Promise<TrailPage> {
-  return begunBy(await db.all(query(weighedTrail)`${lightest(orgId, page, mostBytes)}`));
+  const ids = sql`, case when place = 1 then array(select id from page) end as ids`;
+  const columns = { ...weighedTrail, ...begunPage };
+  return begunBy(await db.all(query(columns)`${lightest(orgId, page, mostBytes, ids)}`));
 }
 
 /** Lists trails that match every filter, newest first, from an offset on. */

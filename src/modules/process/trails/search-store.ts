@@ -1,4 +1,5 @@
 import type { Database, Executor } from "../../../db/connect.ts";
+import { begunBy, type BegunPage, begunPage, mostBytes, weighed, wholePage } from "../../../db/heavy-page.ts";
 import {
   boolean,
   integer,
@@ -8,9 +9,10 @@ import {
   type RowOf,
   text,
   timestamp,
+  uuid,
   uuids,
 } from "../../../db/row.ts";
-import { constant, empty, join, moment, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { constant, empty, join, moment, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { complianceStates } from "../../../domain/compliance/model.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { containsPattern } from "../../../lib/like.ts";
@@ -197,6 +199,7 @@ export async function* listFoundTrails(
 }
 
 const matrixTrail = {
+  id: uuid,
   name: text,
   flow_name: text,
   compliance_state: oneOf(complianceStates),
@@ -223,14 +226,32 @@ function cells(list: Sql): Sql {
         unexpected, place))`;
 }
 
-/** Lists trails by their ids, newest first, as rows of a matrix. One statement, which takes apart 100 verdicts at most. */
-export function listMatrixTrails(
+const weighedMatrixTrail = { ...matrixTrail, ...begunPage };
+
+/** The newest rows of a matrix, and which others it has. */
+export type MatrixPage = BegunPage<MatrixTrailRow>;
+
+/**
+ * Lists trails by their ids, newest first, as rows of a matrix: as many as are not too much at once, by their verdicts and commits. One
+ * statement, which takes apart 100 verdicts at most.
+ */
+export async function listMatrixTrails(
   db: Executor,
   orgId: string,
   ids: readonly string[],
-): Promise<MatrixTrailRow[]> {
-  return db.all(query(matrixTrail)`
-    select t.name, f.name as flow_name, c.state as compliance_state, t.created_at, t.last_modified_at, t.git_commit_info,
+): Promise<MatrixPage> {
+  const asked = param(ids);
+  const trails = sql`(
+    select t.id, t.name, f.name as flow_name, c.state as compliance_state, t.created_at, t.last_modified_at,
+      t.git_commit_info, c.status
+    from unnest(${asked}::uuid[]) as asked (id)
+    join trails t on t.org_id = ${orgId} and t.id = asked.id
+    join flows f on f.org_id = ${orgId} and f.id = t.flow_id
+    join trail_compliance c on c.org_id = ${orgId} and c.trail_id = t.id) trail`;
+  const large = ["status::text", "git_commit_info::text"];
+  return begunBy(
+    await db.all(query(weighedMatrixTrail)`
+    select c.id, c.name, c.flow_name, c.compliance_state, c.created_at, c.last_modified_at, c.git_commit_info,
       json_strip_nulls(json_build_object(
         'attestations_statuses', ${cells(sql`c.status -> 'attestations_statuses'`)},
         'artifacts_statuses', (
@@ -239,10 +260,19 @@ export function listMatrixTrails(
             'unexpected', nullif((artifact.said ->> 'unexpected')::boolean, false),
             'attestations_statuses', ${cells(sql`artifact.said -> 'attestations_statuses'`)}) order by artifact.place), '{}')
           from json_each(c.status -> 'artifacts_statuses') with ordinality as artifact (name, said, place))
-      ))::text as compliance_status
-    from unnest(${ids}::uuid[]) with ordinality as asked (id, place)
-    join trails t on t.org_id = ${orgId} and t.id = asked.id
-    join flows f on f.org_id = ${orgId} and f.id = t.flow_id
-    join trail_compliance c on c.org_id = ${orgId} and c.trail_id = t.id
-    order by asked.place`);
+      ))::text as compliance_status,
+      case when c.place = 1 then ${asked}::uuid[] end as ids
+    from (${weighed(trails, { columns: large, order: "created_at desc, id desc" })}) c
+    where c.place = 1 or c.bytes <= ${constant(mostBytes)}
+    order by c.place`),
+  );
+}
+
+/** Reads all of a matrix, of which the first part has been read. */
+export function listWholeMatrix(
+  db: Database,
+  orgId: string,
+  first: MatrixPage,
+): AsyncGenerator<MatrixTrailRow[]> {
+  return wholePage(db, first, (ids) => listMatrixTrails(db, orgId, ids));
 }

@@ -6,8 +6,8 @@ import type {
 } from "../../../contract/explanations.ts";
 import { trailPage } from "../../../domain/pages.ts";
 import {
-  explainArtifact,
-  explainTrail,
+  explainArtifactInSteps,
+  explainTrailInSteps,
   type Explanation,
   type Requirement,
 } from "../../../domain/compliance/explain.ts";
@@ -16,10 +16,11 @@ import { reasonOf, summarize } from "../../../domain/compliance/summary.ts";
 import type { Org } from "../../../domain/principal.ts";
 import { wireId } from "../../../lib/ids.ts";
 import { present } from "../../../lib/present.ts";
+import { collected, paced, type Steps } from "../../../lib/steps.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { type ArtifactQuestion, getArtifactCase } from "../../process/artifacts/read-service.ts";
 import { artifactUrl } from "../../process/artifacts/show.ts";
-import { type JudgeableTrail, readTrailCases } from "../../process/compliance/service.ts";
+import { findExplainedTrail, type JudgeableTrail } from "../../process/compliance/service.ts";
 import { getTrailRow } from "../../process/trails/service.ts";
 
 type Reading = Pick<Deps, "db" | "links">;
@@ -68,19 +69,20 @@ function showProposal({ replaces, ...facts }: Proposal): ProposedReport {
  * Shows what explanations of trails and of artifacts have in common.
  * @param page the page of the trail for people.
  */
-function showExplanation(
-  explanation: Explanation,
+function* showExplanation(
+  explaining: Steps<Explanation>,
   trail: Pick<JudgeableTrail, "template_id" | "evaluated_at">,
   page: string,
 ) {
+  const explanation = yield* explaining;
   return {
     status: explanation.status,
     is_compliant: explanation.status === "COMPLIANT",
     summary: summarize(explanation),
     evaluated_at: trail.evaluated_at,
     flow_template_id: wireId(trail.template_id),
-    requirements: explanation.requirements.map((one) => showRequirement(one, page)),
-    proposed_reports: explanation.proposed_reports.map(showProposal),
+    requirements: yield* collected(explanation.requirements, (one) => showRequirement(one, page)),
+    proposed_reports: yield* collected(explanation.proposed_reports, showProposal),
   };
 }
 
@@ -94,15 +96,11 @@ export async function readTrailExplanation(
   names: { flow_name: string; trail_name: string },
 ): Promise<TrailExplanation> {
   const { id, flow_name, name } = await getTrailRow(deps, org, names);
-  const trails = await readTrailCases(deps.db, org.id, [id]);
-  const trail = present(trails.get(id), "the trail was found just now");
+  const trail = present(await findExplainedTrail(deps.db, org.id, id), "the trail was found just now");
   const html_url = trailUrl(deps, org, flow_name, name);
-  return {
-    flow_name,
-    trail_name: name,
-    ...showExplanation(explainTrail(trail.template, trail.reports), trail, html_url),
-    html_url,
-  };
+  const explaining = explainTrailInSteps(trail.template, trail.reports);
+  const shown = await paced(showExplanation(explaining, trail, html_url));
+  return { flow_name, trail_name: name, ...shown, html_url };
 }
 
 /**
@@ -114,20 +112,19 @@ export async function readArtifactExplanation(
   org: Org,
   asked: ArtifactQuestion,
 ): Promise<ArtifactExplanation> {
-  const { row, trail, artifact } = await getArtifactCase(deps, org, asked);
+  const { row, judged } = await getArtifactCase(deps, org, asked);
   const { flow_name, trail_name } = row;
+  const explaining = explainArtifactInSteps(judged.template, judged.reports, judged.artifact);
+  // Of artifacts no earlier moment is kept.
+  const verdict = { template_id: judged.template_id, evaluated_at: judged.last_modified_at };
+  const page = trailUrl(deps, org, flow_name, trail_name);
   return {
     flow_name,
     trail_name,
     artifact_id: wireId(row.id),
     artifact_fingerprint: row.fingerprint,
     artifact_name: row.template_reference_name,
-    ...showExplanation(
-      explainArtifact(trail.template, trail.reports, artifact),
-      // Of artifacts no earlier moment is kept.
-      { ...trail, evaluated_at: trail.last_modified_at },
-      trailUrl(deps, org, flow_name, trail_name),
-    ),
+    ...(await paced(showExplanation(explaining, verdict, page))),
     html_url: artifactUrl(deps, org, row),
   };
 }
