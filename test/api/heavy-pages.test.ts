@@ -263,7 +263,7 @@ describe("a matrix of trails", () => {
   it("is read a few trails at a time", async () => {
     const { db } = app.deps;
     const { rows } = await db.pool.query<{ id: string }>(
-      "select t.id from trails t join flows f on f.id = t.flow_id where t.org_id = $1 and f.name = 'wide' order by t.id desc",
+      "select t.id from trails t join flows f on f.org_id = t.org_id and f.id = t.flow_id where t.org_id = $1 and f.name = 'wide' order by t.id desc",
       [org.id],
     );
     const ids = rows.map(({ id }) => id);

@@ -57,8 +57,12 @@ export async function errorOf(response: Response, operation?: OperationAddress):
   });
 }
 
-/** Says what is wrong with the input where the server names that, in place of its words for any such refusal. */
-export function withMistakes(error: Error): { message: string } {
-  const mistakes = error instanceof ApiError ? Object.values(error.errors) : [];
-  return mistakes.length === 0 ? error : { message: mistakes.join("\n") };
+/**
+ * Says what is wrong with the input where the server names that, in place of its words for any such refusal.
+ * @param isNamed whether each mistake is led by the part of the input that it is in.
+ */
+export function withMistakes(error: Error, isNamed = false): { message: string } {
+  const mistakes = error instanceof ApiError ? Object.entries(error.errors) : [];
+  if (mistakes.length === 0) return error;
+  return { message: mistakes.map(([part, words]) => (isNamed ? `${part}: ${words}` : words)).join("\n") };
 }

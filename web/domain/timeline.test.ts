@@ -29,6 +29,9 @@ const histories = fc
     return { snapshots, now: at };
   });
 const widths = fc.integer({ min: 20, max: 2000 });
+/** So few that most histories have snapshots that share one. */
+const fewBars = fc.integer({ min: 1, max: 5 });
+const share = fc.double({ min: 0, max: 1, noNaN: true });
 
 describe("the timeline", () => {
   it("fills the width with bars that touch and do not overlap, no more than there is room for", () => {
@@ -78,16 +81,45 @@ describe("the timeline", () => {
 
   it("finds the bar under a place, and puts moments where their snapshot is", () => {
     fc.assert(
-      fc.property(histories, fc.double({ min: 0, max: 1, noNaN: true }), ({ snapshots, now }, share) => {
+      fc.property(histories, share, ({ snapshots, now }, part) => {
         const { bars, from, to } = layOutTimeline(snapshots, [], { width: 900, now });
-        const bar = barAt(bars, 900 * share)!;
+        const bar = barAt(bars, 900 * part)!;
         expect(barOfSnapshot(bars, bar.first)).toBe(bar);
-        const x = xOfTime(bars, from + (to - from) * share);
+        const x = xOfTime(bars, from + (to - from) * part);
         expect(x).toBeGreaterThanOrEqual(0);
         expect(x).toBeLessThanOrEqual(900.001);
       }),
     );
     expect(barAt([], 1)).toBeUndefined();
+  });
+
+  it("counts the time of each verdict by snapshots, however many of them share a bar", () => {
+    fc.assert(
+      fc.property(histories, fewBars, ({ snapshots, now }, maxBars) => {
+        const timeline = layOutTimeline(snapshots, [], { width: 900, now, maxBars });
+        const whole = now - snapshots[0]!.from;
+        for (const verdict of verdicts) {
+          const own = snapshots.filter((one) => one.verdict === verdict);
+          const seconds = own.reduce((sum, { from, to }) => sum + (to === 0 ? now : to) - from, 0);
+          expect(shareOfTime(timeline, verdict)).toBeCloseTo(whole === 0 ? 0 : seconds / whole, 6);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("has a share for short good times between short bad ones", () => {
+    const seconds = 10_000;
+    const snapshots = Array.from({ length: seconds }, (_, at) => ({
+      index: at + 1,
+      from: 1_600_000_000 + at,
+      to: 1_600_000_001 + at,
+      verdict: at % 4 === 0 ? ("non-compliant" as const) : ("compliant" as const),
+    }));
+    const timeline = layOutTimeline(snapshots, [], { width: 300, now: 1_600_000_000 + seconds });
+    // All bars are bad.
+    expect(timeline.bars.every(({ verdict }) => verdict === "non-compliant")).toBe(true);
+    expect(shareOfTime(timeline, "compliant")).toBe(0.75);
   });
 
   it("gives the nearest handle, and of two in one place the one on the side that it is taken to", () => {
@@ -113,6 +145,8 @@ describe("the timeline", () => {
       { x: 180, width: 20 },
     ]);
     expect(shareOfTime(timeline, "compliant")).toBe(0.5);
-    expect(layOutTimeline([], gaps, { width: 200, now: 5 })).toMatchObject({ bars: [], from: 5, to: 5 });
+    const empty = layOutTimeline([], gaps, { width: 200, now: 5 });
+    expect(empty).toMatchObject({ bars: [], from: 5, to: 5 });
+    expect(shareOfTime(empty, "compliant")).toBe(0);
   });
 });

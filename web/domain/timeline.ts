@@ -33,6 +33,8 @@ export interface Timeline {
   /** From the left, the oldest first; they touch and do not overlap. */
   bars: readonly TimelineBar[];
   silences: readonly { x: number; width: number }[];
+  /** How long each verdict held, in seconds: of every snapshot, also of those that share a bar with worse ones. */
+  lasted: ReadonlyMap<Verdict, number>;
   /** Moment at which the picture begins, and at which it ends. */
   from: number;
   to: number;
@@ -114,6 +116,13 @@ function place(bars: readonly Joined[], width: number, minWidth: number): Timeli
   });
 }
 
+/** Adds up how long each verdict held. */
+function lastedOf(bars: readonly Joined[]): Map<Verdict, number> {
+  const lasted = new Map<Verdict, number>();
+  for (const { verdict, from, to } of bars) lasted.set(verdict, (lasted.get(verdict) ?? 0) + to - from);
+  return lasted;
+}
+
 /** Finds where a moment is: within its bar by time, at the ends outside of all bars. @param at Unix seconds. */
 export function xOfTime(bars: readonly TimelineBar[], at: number): number {
   const bar = bars.findLast(({ from }) => from <= at);
@@ -171,13 +180,11 @@ export function layOutTimeline(
       const x = xOfTime(bars, Math.max(gap.from, from));
       return { x, width: Math.max(0, xOfTime(bars, Math.min(gap.to ?? now, to)) - x) };
     });
-  return { bars, silences, from, to };
+  return { bars, silences, lasted: lastedOf(all), from, to };
 }
 
-/** How much of the time shown had which verdict, from 0 to 1. */
-export function shareOfTime({ bars, from, to }: Timeline, verdict: Verdict): number {
-  const seconds = bars
-    .filter((bar) => bar.verdict === verdict)
-    .reduce((sum, bar) => sum + bar.to - bar.from, 0);
-  return to === from ? 0 : seconds / (to - from);
+/** Gives the part of the time shown that had a verdict, from 0 to 1; of no time it is 0. */
+export function shareOfTime({ lasted }: Timeline, verdict: Verdict): number {
+  const whole = [...lasted.values()].reduce((sum, seconds) => sum + seconds, 0);
+  return whole === 0 ? 0 : (lasted.get(verdict) ?? 0) / whole;
 }

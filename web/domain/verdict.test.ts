@@ -22,14 +22,14 @@ describe("a verdict", () => {
   ] as const)("of the state %j is %s", (state, verdict) => expect(verdictOfFlag(state)).toBe(verdict));
 
   it.each([
-    [true, { true: 1, false: 0, null: 0 }, "compliant"],
-    [true, { true: 0, false: 0, null: 0 }, "compliant"],
-    [false, { true: 1, false: 1, null: 0 }, "non-compliant"],
-    [false, { true: 0, false: 0, null: 3 }, "unknown"],
-    [false, { true: 1, false: 0, null: 3 }, "non-compliant"],
-    [false, { true: 0, false: 0, null: 0 }, "non-compliant"],
-  ] as const)("of a snapshot that is %j with %j is %s", (compliant, counts, verdict) =>
-    expect(verdictOfSnapshot(compliant, counts)).toBe(verdict),
+    [true, 0, "compliant"],
+    [false, 1, "non-compliant"],
+    // Without policies, or where members of a logical environment are without.
+    [false, 0, "unknown"],
+    // Of servers that do not count.
+    [false, undefined, "non-compliant"],
+  ] as const)("of a snapshot that is %j with %j failing artifacts is %s", (compliant, failing, verdict) =>
+    expect(verdictOfSnapshot(compliant, failing)).toBe(verdict),
   );
 
   it("of an allowed artifact is that no rule applies", () => {

@@ -34,23 +34,11 @@ export function verdictOfFlag(state: boolean | null | undefined): Verdict {
   return state === false ? "non-compliant" : "unknown";
 }
 
-/** How many artifacts of a snapshot have which verdict. */
-export interface ArtifactCounts {
-  true: number;
-  false: number;
-  null: number;
-}
-
 /**
- * Reads the verdict of a snapshot, whose `compliant` is false also when it is not known: then no artifact was judged.
+ * Reads the verdict of a snapshot, whose `compliant` is false also when it is not known: then no artifact fails, though in a logical
+ * environment some may comply.
  */
-export function verdictOfSnapshot(compliant: boolean, counts: ArtifactCounts): Verdict {
-  if (compliant) return "compliant";
-  return counts.null > 0 && counts.true === 0 && counts.false === 0 ? "unknown" : "non-compliant";
-}
-
-/** Reads the verdict of a snapshot in a list, whose `compliant` is false also when it is not known. */
-export function verdictOfListed(compliant: boolean, non_compliant_count: number | undefined): Verdict {
+export function verdictOfSnapshot(compliant: boolean, non_compliant_count: number | undefined): Verdict {
   if (compliant) return "compliant";
   return non_compliant_count === 0 ? "unknown" : "non-compliant";
 }

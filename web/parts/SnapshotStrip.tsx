@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useMemo, useRef, useState } from "react";
 
+import { percent } from "../domain/compliance-history.ts";
 import {
   barAt,
   barOfSnapshot,
@@ -53,10 +54,10 @@ function barWords({ first, last, verdict, from, to }: TimelineBar): string {
 function summaryWords(timeline: Timeline, silences: number): string {
   const { bars, from } = timeline;
   if (bars.length === 0) return "Nothing was reported yet";
-  const percent = Math.round(shareOfTime(timeline, "compliant") * 100);
+  const share = percent(shareOfTime(timeline, "compliant"));
   const silent =
     silences === 0 ? "" : `; its reporter was silent ${silences === 1 ? "once" : `${silences} times`}`;
-  return `Since ${moment(from)}: compliant for ${percent} % of the time${silent}`;
+  return `Since ${moment(from)}: compliant for ${share} of the time${silent}`;
 }
 
 function Picture({

@@ -3,6 +3,7 @@ import { useCallback } from "react";
 import { periodWords } from "../domain/periods.ts";
 import { trailPeriods, type TrailSearch, trailStates } from "../domain/trail-search.ts";
 import { Button } from "../ui/Button.tsx";
+import { NoMatch } from "../ui/Empty.tsx";
 import { Choice, FilterBar, SearchField } from "../ui/Field.tsx";
 import { Note } from "../ui/Note.tsx";
 import { Time } from "../ui/Time.tsx";
@@ -65,17 +66,43 @@ export function Chosen({ words, onClear }: { words: string | undefined; onClear:
   );
 }
 
+/** Says which trails a search looks at, which are so many at most. */
+const searchedWords = ({ before }: TrailSearch): string =>
+  `the ${before === undefined ? "newest" : "next"} 10,000`;
+
+interface NoTrailMatchesProps {
+  search: TrailSearch;
+  /** Whose trails were searched: "this flow's". */
+  whose: string;
+  /** Whether there are older ones, which were not looked at. */
+  isCut: boolean;
+  onClear: () => void;
+}
+
+/** Says that none of the trails is as the filters say, as far as they were searched. */
+export function NoTrailMatches({ search, whose, isCut, onClear }: NoTrailMatchesProps) {
+  return (
+    <NoMatch
+      title="No trail matches"
+      text={`None of ${isCut ? `${searchedWords(search)} of ` : ""}${whose} trails is as the filters say.`}
+      onClear={onClear}
+    />
+  );
+}
+
 interface SearchedProps {
+  search: TrailSearch;
   answer: { truncated?: boolean | undefined; searched_since?: number | null | undefined };
   onSearch: TrailFiltersProps["onSearch"];
 }
 
 /** Says how far a search went that had to stop, and goes on from there. */
-export function SearchedUntil({ answer: { truncated, searched_since }, onSearch }: SearchedProps) {
+export function SearchedUntil({ search, answer: { truncated, searched_since }, onSearch }: SearchedProps) {
   if (truncated !== true || searched_since === null || searched_since === undefined) return null;
   return (
     <Note>
-      The newest 10,000 trails were searched; the oldest of them began <Time at={searched_since} />.{" "}
+      Only {searchedWords(search)} trails were searched; the oldest of them began <Time at={searched_since} />
+      .{" "}
       <Button onClick={() => onSearch({ before: String(searched_since), since: undefined, page: undefined })}>
         Search older ones
       </Button>

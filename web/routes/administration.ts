@@ -22,7 +22,8 @@ import {
   securityQuery,
   serviceAccountsQuery,
 } from "../pages/settings/queries.ts";
-import { environmentsInQuery, flowsInQuery, spacesQuery, spacesSearch } from "../pages/spaces/queries.ts";
+import { environmentsInQuery, flowsInQuery, spacesSearch } from "../pages/spaces/queries.ts";
+import { spacesQuery } from "../parts/spaces.ts";
 import { organizationRoute } from "./root.ts";
 
 const auditLog = createRoute({

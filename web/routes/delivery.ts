@@ -21,6 +21,9 @@ import {
 } from "../pages/trails/queries.ts";
 import { organizationRoute } from "./root.ts";
 
+/** Has a page begin anew for another flow: what was asked, opened or written in one is not for the other. */
+const ofFlow = ({ params: { flow: name } }: { params: { flow: string } }): string => name;
+
 const flows = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows",
@@ -33,6 +36,7 @@ const flows = createRoute({
 const flow = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows/$flow",
+  remountDeps: ofFlow,
   validateSearch: trailSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params, deps }) => {
@@ -59,6 +63,7 @@ const trail = createRoute({
 const artifacts = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows/$flow/artifacts",
+  remountDeps: ofFlow,
   validateSearch: artifactsSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params: { org, flow: name }, deps }) => {
@@ -71,6 +76,7 @@ const artifacts = createRoute({
 const template = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows/$flow/template",
+  remountDeps: ofFlow,
   loader: ({ context: { queries }, params: { org, flow: name } }) =>
     void queries.prefetchQuery(flowQuery(org, name)),
   component: lazyRouteComponent(() => import("../pages/flows/FlowTemplate.tsx"), "FlowTemplate"),
@@ -79,6 +85,7 @@ const template = createRoute({
 const statistics = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows/$flow/statistics",
+  remountDeps: ofFlow,
   validateSearch: statisticsSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params: { org, flow: name }, deps }) => {
@@ -91,6 +98,7 @@ const statistics = createRoute({
 const settings = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows/$flow/settings",
+  remountDeps: ofFlow,
   loader: ({ context: { queries }, params: { org, flow: name } }) =>
     void queries.prefetchQuery(flowQuery(org, name)),
   component: lazyRouteComponent(() => import("../pages/flows/FlowSettings.tsx"), "FlowSettings"),

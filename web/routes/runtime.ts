@@ -16,13 +16,16 @@ import {
   snapshotQuery,
   snapshotSearch,
   snapshotsQuery,
-  spacesQuery,
   stripQuery,
   timelineSearch,
 } from "../pages/environments/queries.ts";
+import { spacesQuery } from "../parts/spaces.ts";
 import { organizationRoute } from "./root.ts";
 
 const now = (): number => Date.now() / 1000;
+
+/** Has a page begin anew for another environment: what was asked, opened or written in one is not for the other. */
+const ofEnvironment = ({ params: { env } }: { params: { env: string } }): string => env;
 
 const environments = createRoute({
   getParentRoute: () => organizationRoute,
@@ -37,6 +40,7 @@ const environments = createRoute({
 const environment = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env",
+  remountDeps: ofEnvironment,
   validateSearch: snapshotSearch,
   loader: ({ context: { queries }, params: { org, env } }) => {
     void prefetchLatest(queries, org, env);
@@ -61,6 +65,7 @@ const snapshot = createRoute({
 const timeline = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env/snapshots",
+  remountDeps: ofEnvironment,
   validateSearch: timelineSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params: { org, env }, deps }) => {
@@ -74,6 +79,7 @@ const timeline = createRoute({
 const log = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env/log",
+  remountDeps: ofEnvironment,
   validateSearch: logSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params: { org, env }, deps }) => {
@@ -86,6 +92,7 @@ const log = createRoute({
 const deployments = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env/deployments",
+  remountDeps: ofEnvironment,
   validateSearch: deploymentsSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params: { org, env }, deps }) => {
@@ -98,6 +105,7 @@ const deployments = createRoute({
 const allowList = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env/allow-list",
+  remountDeps: ofEnvironment,
   loader: ({ context: { queries }, params: { org, env } }) => {
     void queries.prefetchQuery(allowListQuery(org, env));
     void queries.prefetchQuery(environmentQuery(org, env));
@@ -108,6 +116,7 @@ const allowList = createRoute({
 const settings = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env/settings",
+  remountDeps: ofEnvironment,
   loader: ({ context: { queries }, params: { org, env } }) => {
     void queries.prefetchQuery(silenceQuery(org, env));
     void queries.prefetchQuery(environmentQuery(org, env));

@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { ask } from "../../support/site.ts";
+import { makeOrganization } from "../../support/web-organization.ts";
+import { holdAnswers } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 const own = (requests: readonly string[]): string[] =>
@@ -156,18 +158,94 @@ describe.skipIf(!hasBrowser)("delivery", { timeout: 60_000 }, () => {
     const { page, complaints } = await site.open();
     const reach = Math.floor(Date.now() / 1000);
     // Ten thousand trails are too many to make.
-    await page.route(/\/api\/v2\/trails\/[^/]+\?(?!.*end_ts)/, async (route) => {
+    await page.route(/\/api\/v2\/trails\/[^?]+\?(?!.*end_ts)/, async (route) => {
       const { pathname, search } = new URL(route.request().url());
       const answer = await ask(site, "GET", pathname.replace("/api/v2", "") + search);
       const nothing = { data: [], pagination: { ...answer.pagination, total: 0 } };
       await route.fulfill({ json: { ...answer, ...nothing, truncated: true, searched_since: reach } });
     });
-    await page.goto(`/${site.org}/trails?state=COMPLIANT`);
-    await page.getByRole("heading", { name: "No trail matches" }).waitFor();
-    expect(await page.getByText("None of this organization's trails").count()).toBe(0);
-    await page.getByRole("button", { name: "Search older ones" }).click();
-    await page.waitForURL(new RegExp(`before=${reach}`));
-    await page.getByRole("table", { name: "Trails" }).getByRole("link").first().waitFor();
+    for (const [path, whose] of [
+      ["trails", "this organization's"],
+      ["flows/checkout-ci", "this flow's"],
+    ]) {
+      await page.goto(`/${site.org}/${path}?state=COMPLIANT`);
+      await page.getByRole("heading", { name: "No trail matches" }).waitFor();
+      await page.getByText(`None of the newest 10,000 of ${whose} trails is as the filters say.`).waitFor();
+      await page.getByText("Only the newest 10,000 trails were searched").waitFor();
+      await page.getByRole("button", { name: "Search older ones" }).click();
+      await page.waitForURL(new RegExp(`${path}\\?.*before=${reach}`));
+      await page
+        .getByRole("table", { name: /^Trails/ })
+        .getByRole("link")
+        .first()
+        .waitFor();
+    }
+    expect(complaints).toEqual([]);
+  });
+
+  it("says that none of the older trails matches, as far as they were searched", async () => {
+    const { page, complaints } = await site.open();
+    const reach = Math.floor(Date.now() / 1000) - 3_600;
+    await page.route(/\/api\/v2\/trails\//, (route) =>
+      route.fulfill({
+        json: {
+          data: [],
+          pagination: { total: 0, page: 1, per_page: 50, total_pages: 0 },
+          truncated: true,
+          searched_since: reach,
+        },
+      }),
+    );
+    await page.goto(`/${site.org}/flows/checkout-ci?state=COMPLIANT&before=${reach + 60}`);
+    await page.getByText("None of the next 10,000 of this flow's trails is as the filters say.").waitFor();
+    await page.getByText("Only the next 10,000 trails were searched").waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("says of which space the flows are that are listed, and goes on to all", async () => {
+    const { name: org, ask: askOwn } = await makeOrganization(site, "shelves");
+    for (const name of ["inner-ci", "outer-ci"])
+      await askOwn("PUT", `/flows/${org}`, { name, description: "", visibility: "private" });
+    for (const name of ["East", "West"]) await askOwn("POST", `/spaces/${org}`, { name });
+    const spaces = await askOwn<{ id: string; name: string }[]>("GET", `/spaces/${org}`);
+    const [east, west] = ["East", "West"].map((name) => spaces.find((space) => space.name === name)!.id);
+    await askOwn("PATCH", `/flows/${org}/inner-ci`, { space_id: east });
+    const { page, complaints } = await site.open();
+    const outer = page.getByRole("link", { name: "outer-ci", exact: true });
+    await page.goto(`/${org}/flows?space_id=${east}`);
+    await page.getByRole("link", { name: "inner-ci", exact: true }).waitFor();
+    expect(await outer.count()).toBe(0);
+    await page.getByRole("button", { name: "Take away the filter: space East" }).click();
+    await outer.waitFor();
+    await page.goto(`/${org}/flows?space_id=${west}`);
+    await page.getByRole("heading", { name: "No flow matches" }).waitFor();
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await outer.waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("shows nothing of another flow or environment while one is read", async () => {
+    const { page, complaints } = await site.open();
+    const shown = page.locator("main :is(table a, figure)");
+    for (const [kind, from, to, parts] of [
+      ["flows", "checkout-ci", "gateway-ci", ["", "/artifacts", "/statistics"]],
+      ["environments", "shop-prod", "warehouse-prod", ["/snapshots", "/log", "/deployments"]],
+    ] as const)
+      for (const part of parts) {
+        const release = await holdAnswers(page, new RegExp(`/api/v2/.*${to}`));
+        await page.goto(`/${site.org}/${kind}/${from}${part}`);
+        await shown.first().waitFor();
+        await page.keyboard.press("/");
+        await page
+          .getByRole("combobox", { name: "Search" })
+          .fill(`${site.url}/${site.org}/${kind}/${to}${part}`);
+        await page.getByRole("option", { name: / Open$/ }).click();
+        await page.getByRole("heading", { name: to, level: 1 }).waitFor();
+        expect(await shown.count()).toBe(0);
+        release();
+        await shown.first().waitFor();
+        await page.unroute(new RegExp(`/api/v2/.*${to}`));
+      }
     expect(complaints).toEqual([]);
   });
 });

@@ -126,9 +126,8 @@ describe.skipIf(!hasBrowser)("what can be set about environments", { timeout: 90
     await page.getByRole("heading", { name: "jetty", level: 1 }).waitFor();
     await page.getByRole("button", { name: "Archive" }).click();
     await dialog.getByRole("button", { name: "Archive" }).click();
-    await dialog.waitFor({ state: "detached" });
-    await page.goto(`/${org}/environments?archived=true`);
-    await page.getByRole("link", { name: /^jetty/ }).click();
+    await page.waitForURL(/\/environments\?archived=true$/);
+    await page.getByRole("link", { name: /^jetty-archived-at-\d+$/ }).click();
     await tab(page, "Settings").click();
     await page.getByRole("button", { name: "Take out of the archive" }).click();
     await dialog.getByRole("button", { name: "Take it out" }).click();

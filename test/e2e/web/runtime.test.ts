@@ -143,6 +143,21 @@ describe.skipIf(!hasBrowser)("what runs", { timeout: 60_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("looks at what ran before through the same filters", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${site.org}/environments/shop-prod?q=checkout&sort=name`);
+    await page.getByRole("table", { name: "What runs here" }).getByText("checkout-api").first().waitFor();
+    await page.getByRole("slider", { name: "Snapshot" }).focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/snapshots\/8\?q=checkout&sort=name$/);
+    await page.getByRole("heading", { name: "Snapshot 8", level: 1 }).waitFor();
+    await page.getByLabel("What ran here at").fill("2090-01-01T02:13:00");
+    await page.getByRole("button", { name: "What ran then" }).click();
+    await page.waitForURL(/\/snapshots\/%40[^?]*\?q=checkout&sort=name$/);
+    expect(complaints).toEqual([]);
+  });
+
   it("answers what ran at a moment, also when nothing did", async () => {
     const { page, complaints } = await site.open();
     await page.goto(`/${site.org}/environments/gateway-prod`);

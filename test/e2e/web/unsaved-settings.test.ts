@@ -11,17 +11,23 @@ const minutes = (page: Page) => page.getByLabel("Longest silence, in minutes");
 const newTag = (page: Page) => page.getByLabel("New tag");
 
 /**
- * Opens the settings of one thing after those of another, writes in them, and goes back to the first at once, as one does in the menu of
+ * Opens a part of one thing's pages after that of another, writes in it, and goes back to the first at once, as one does in the menu of
  * the browser's button.
  * @param list what the list is called that leads from one to the other.
  */
-async function writeAndGoBack(page: Page, list: string, name: string, write: () => Promise<void>) {
+async function writeAndGoBack(
+  page: Page,
+  list: string,
+  name: string,
+  write: () => Promise<void>,
+  part = "Settings",
+) {
   const start = await page.evaluate<number>("history.length");
   const crumbs = page.getByRole("navigation", { name: "Breadcrumbs" });
   await crumbs.getByRole("link", { name: list, exact: true }).click();
   await page.getByRole("link", { name, exact: true }).click();
   await page.getByRole("heading", { name, level: 1 }).waitFor();
-  await tab(page, "Settings").click();
+  await tab(page, part).click();
   await write();
   await page.evaluate(`history.go(${start} - history.length)`);
 }
@@ -72,6 +78,27 @@ describe.skipIf(!hasBrowser)("settings that are not saved yet", { timeout: 90_00
     expect(complaints).toEqual([]);
   });
 
+  it("do not go to the allow-list of another environment", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org}/environments/dock/allow-list`);
+    const open = page.getByRole("button", { name: "Allow an artifact" });
+    await open.waitFor();
+    await writeAndGoBack(
+      page,
+      "Environments",
+      "quay",
+      async () => {
+        await open.click();
+        await page.getByLabel("Name of the artifact").fill("crane:1");
+      },
+      "Allow-list",
+    );
+    await page.getByRole("heading", { name: "dock", level: 1 }).waitFor();
+    await page.getByText("Nothing is allowed here beside the rules").waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
   it("do not go to another flow", async () => {
     const { page, complaints } = await site.open();
     await page.goto(`/${org}/flows/dock-ci/settings`);
@@ -113,6 +140,44 @@ describe.skipIf(!hasBrowser)("settings that are not saved yet", { timeout: 90_00
     await page.getByText("A silence of more than 40 min is told, as was learned.").waitFor();
     await page.keyboard.type("5");
     expect(await minutes(page).inputValue()).toBe("45");
+    expect(complaints).toEqual([]);
+  });
+
+  it("stay while somebody else saves others, which are shown to those who write nothing", async () => {
+    const [north, west] = await Promise.all(
+      ["North", "West"].map((name) => organization.ask<{ id: string }>("POST", `/spaces/${org}`, { name })),
+    );
+    const saveOthers = async (text: string, space_id: string | null, limit_seconds: number) => {
+      await organization.ask("PATCH", `/environments/${org}/dock`, { description: text, space_id });
+      await organization.ask("PUT", `/environments/${org}/dock/silence`, { limit_seconds });
+    };
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org}/environments/dock/settings`);
+    const space = page.getByLabel("Where it stands in the tree of spaces");
+    await space.waitFor();
+    await minutes(page).waitFor();
+    await page.getByText("Live", { exact: true }).waitFor();
+    const fields = (): Promise<string[]> =>
+      Promise.all([description(page), space, minutes(page)].map((field) => field.inputValue()));
+    await saveOthers("Theirs", west!.id, 1_800);
+    await expect.poll(fields, patient).toEqual(["Theirs", west!.id, "30"]);
+    await description(page).fill("Mine");
+    await space.selectOption({ label: "North" });
+    await minutes(page).fill("4");
+    await saveOthers("Theirs, too", null, 2_400);
+    await page.getByText("A silence of more than 40 min is told, as was set here.").waitFor();
+    // What was asked before that is here, too.
+    await setTags({ stage: "prod" });
+    await page.getByRole("button", { name: "Remove tag stage" }).waitFor();
+    expect(await fields()).toEqual(["Mine", north!.id, "4"]);
+    await page.getByRole("button", { name: "Save the description" }).click();
+    await page.getByRole("button", { name: "Move it there" }).click();
+    await page.getByRole("button", { name: "Save the limit" }).click();
+    await page.getByText("A silence of more than 4 min is told, as was set here.").waitFor();
+    for (const name of ["Save the description", "Move it there"])
+      await page.getByRole("button", { name: `${name} (Nothing was changed)` }).waitFor();
+    await saveOthers("Theirs again", west!.id, 3_000);
+    await expect.poll(fields, patient).toEqual(["Theirs again", west!.id, "50"]);
     expect(complaints).toEqual([]);
   });
 

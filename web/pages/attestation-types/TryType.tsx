@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 
 import { useRefusal } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
-import { ApiError } from "../../api/errors.ts";
+import { withMistakes } from "../../api/errors.ts";
 import { readJson, shownValue } from "../../domain/json-text.ts";
 import type { GivenType } from "../../domain/type-draft.ts";
 import { verdictOfFlag } from "../../domain/verdict.ts";
@@ -93,14 +93,6 @@ function Outcome({ trial, isOld }: { trial: Trial; isOld: boolean }) {
 const isSameDefinition = (a: GivenType, b: GivenType): boolean =>
   JSON.stringify([a.schema, a.rules, a.summary]) === JSON.stringify([b.schema, b.rules, b.summary]);
 
-/** What the server says of a trial that it refused: each mistake, if it names any. */
-function failureOf(error: Error): Error | { message: string } {
-  const named = error instanceof ApiError ? Object.entries(error.errors) : [];
-  return named.length === 0
-    ? error
-    : { message: named.map(([part, words]) => `${part}: ${words}`).join("\n") };
-}
-
 interface TryTypeProps {
   org: string;
   definition: GivenType;
@@ -145,7 +137,7 @@ export function TryType({ org, definition, lacking }: TryTypeProps) {
             Try it
           </Button>
         </div>
-        {trial.error === null ? null : <ErrorNote failure={failureOf(trial.error)} />}
+        {trial.error === null ? null : <ErrorNote failure={withMistakes(trial.error, true)} />}
         {trial.data === undefined ? null : <Outcome trial={trial.data} isOld={isOld} />}
       </form>
     </Card>

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 
 import { differencePath, numbered, readSnapshotName } from "../../domain/snapshot-names.ts";
 import type { TimelineGap } from "../../domain/timeline.ts";
-import { verdictOfFlag, verdictOfListed } from "../../domain/verdict.ts";
+import { verdictOfFlag, verdictOfSnapshot } from "../../domain/verdict.ts";
 import { FailedToRead } from "../../parts/Loaded.tsx";
 import { PageLink } from "../../parts/PageLink.tsx";
 import { SnapshotStrip } from "../../parts/SnapshotStrip.tsx";
@@ -74,7 +74,7 @@ function Handles({
     () =>
       (listed?.data ?? []).map((one) => ({
         ...one,
-        verdict: verdictOfListed(one.compliant, one.non_compliant_count),
+        verdict: verdictOfSnapshot(one.compliant, one.non_compliant_count),
       })),
     [listed],
   );

@@ -60,7 +60,12 @@ export function RenamePart({ org, env }: PartProps) {
 }
 
 function Archive({ org, env, onClose }: PartProps & { onClose: () => void }) {
-  const action = useAction("PUT /environments/{org}/{env_name}/archive", onClose);
+  const navigate = useNavigate();
+  // Its name is free from then on: there is nothing at this address any more.
+  const action = useAction("PUT /environments/{org}/{env_name}/archive", () => {
+    onClose();
+    return navigate({ to: "/$org/environments", params: { org }, search: { archived: true } });
+  });
   return (
     <ActionDialog
       title={`Archive ${env}`}

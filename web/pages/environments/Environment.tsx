@@ -105,7 +105,7 @@ function WhatRuns({
 }
 
 /** An environment with what runs there now: head and list stay as they were opened until somebody wants to see what came since. */
-function EnvironmentOf() {
+export function Environment() {
   const { org, env } = route.useParams();
   const query = useQuery(environmentQuery(org, env));
   const { data: environment } = query;
@@ -126,7 +126,7 @@ function EnvironmentOf() {
           </>
         )
       }
-      tools={<MomentField org={org} env={env} />}
+      tools={<MomentField org={org} env={env} search={search} />}
       permanent={snapshot === undefined ? undefined : snapshotPath(org, env, snapshot.index, search)}
     >
       {isMissing ? (
@@ -134,7 +134,7 @@ function EnvironmentOf() {
       ) : (
         <>
           <Silence org={org} env={env} />
-          <EnvironmentStrip org={org} env={env} />
+          <EnvironmentStrip org={org} env={env} search={search} />
           {environment?.included_environments === null ||
           environment?.included_environments === undefined ? null : (
             <Members org={org} members={environment.included_environments} />
@@ -145,10 +145,4 @@ function EnvironmentOf() {
       )}
     </EnvironmentPage>
   );
-}
-
-/** The page of an environment; each has its own. */
-export function Environment() {
-  const { env } = route.useParams();
-  return <EnvironmentOf key={env} />;
 }

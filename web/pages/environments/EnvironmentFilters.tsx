@@ -5,9 +5,10 @@ import { useCallback } from "react";
 import { runningTypes } from "../../domain/environment-types.ts";
 import { pathOfSpace, treeLines } from "../../domain/space-tree.ts";
 import { environmentTypeWords } from "../../parts/environments.ts";
+import { spacesQuery } from "../../parts/spaces.ts";
 import { TagChoice } from "../../parts/TagChoice.tsx";
 import { Check, Choice, FilterBar, SearchField } from "../../ui/Field.tsx";
-import { type EnvironmentsSearch, policiesQuery, spacesQuery } from "./queries.ts";
+import { type EnvironmentsSearch, policiesQuery } from "./queries.ts";
 
 const route = getRouteApi("/$org/environments");
 

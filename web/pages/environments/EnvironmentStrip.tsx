@@ -3,11 +3,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 
 import { ApiError } from "../../api/errors.ts";
-import { verdictOfListed } from "../../domain/verdict.ts";
+import { verdictOfSnapshot } from "../../domain/verdict.ts";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { SnapshotStrip } from "../../parts/SnapshotStrip.tsx";
 import styles from "./Environments.module.css";
-import { type ListedSnapshot, silenceQuery, type SnapshotSearch, stripQuery } from "./queries.ts";
+import { filtersOf, type ListedSnapshot, silenceQuery, type SnapshotSearch, stripQuery } from "./queries.ts";
 
 /** What is said of a snapshot's changes, and the filter that shows what is counted. */
 interface Change {
@@ -40,16 +40,18 @@ interface StripProps {
   env: string;
   listed: readonly ListedSnapshot[];
   selected: number | undefined;
+  /** Filters of what is shown, which the one that is chosen is looked at through as well. */
+  search: SnapshotSearch;
 }
 
-function Strip({ org, env, listed, selected }: StripProps) {
+function Strip({ org, env, listed, selected, search }: StripProps) {
   const { data: silence } = useQuery(silenceQuery(org, env));
   const navigate = useNavigate();
   const snapshots = useMemo(
     () =>
       listed.map((one) => ({
         ...one,
-        verdict: verdictOfListed(one.compliant, one.non_compliant_count),
+        verdict: verdictOfSnapshot(one.compliant, one.non_compliant_count),
       })),
     [listed],
   );
@@ -58,6 +60,7 @@ function Strip({ org, env, listed, selected }: StripProps) {
     void navigate({
       to: "/$org/environments/$env/snapshots/$expression",
       params: { org, env, expression: String(index) },
+      search: filtersOf(search),
     });
   return (
     <SnapshotStrip
@@ -76,19 +79,24 @@ function Strip({ org, env, listed, selected }: StripProps) {
   );
 }
 
+const noFilters: SnapshotSearch = {};
+
 /** The snapshots of an environment in time; choosing one opens it. @param selected the one shown; the latest unless given. */
 export function EnvironmentStrip({
   org,
   env,
   selected,
-}: Omit<StripProps, "listed" | "selected"> & { selected?: number | undefined }) {
+  search = noFilters,
+}: Pick<StripProps, "org" | "env"> & Partial<Pick<StripProps, "selected" | "search">>) {
   const query = useQuery(stripQuery(org, env));
   // What is closed or not there is said once, by the page.
   if (query.error instanceof ApiError && [401, 403, 404].includes(query.error.status)) return null;
   return (
     <Loaded query={query} waiting={<div className={styles["stripRoom"]} aria-busy="true" />}>
       {({ data }) =>
-        data.length === 0 ? null : <Strip org={org} env={env} listed={data} selected={selected} />
+        data.length === 0 ? null : (
+          <Strip org={org} env={env} listed={data} selected={selected} search={search} />
+        )
       }
     </Loaded>
   );

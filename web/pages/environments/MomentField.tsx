@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { Button } from "../../ui/Button.tsx";
 import { controlClass } from "../../ui/Field.tsx";
 import styles from "./Environments.module.css";
+import { filtersOf, type SnapshotSearch } from "./queries.ts";
 
 /** Writes a moment as the API names snapshots by it, in UTC. @param local as a field for date and time gives it. */
 function momentExpression(local: string): string | undefined {
@@ -11,8 +12,15 @@ function momentExpression(local: string): string | undefined {
   return Number.isNaN(at.getTime()) ? undefined : `@{${at.toISOString().slice(0, 19)}}`;
 }
 
+interface MomentFieldProps {
+  org: string;
+  env: string;
+  /** Filters of what is shown, which what ran then is looked at through as well. */
+  search: SnapshotSearch;
+}
+
 /** Asks what ran in an environment at a moment, in the reader's own zone. */
-export function MomentField({ org, env }: { org: string; env: string }) {
+export function MomentField({ org, env, search }: MomentFieldProps) {
   const [local, setLocal] = useState("");
   const navigate = useNavigate();
   const go = (event: FormEvent): void => {
@@ -22,6 +30,7 @@ export function MomentField({ org, env }: { org: string; env: string }) {
       void navigate({
         to: "/$org/environments/$env/snapshots/$expression",
         params: { org, env, expression },
+        search: filtersOf(search),
       });
   };
   return (

@@ -8,12 +8,13 @@ import { pathOfSpace, treeLines } from "../../domain/space-tree.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
 import { EnvironmentPicker } from "../../parts/EnvironmentPicker.tsx";
 import { Loaded } from "../../parts/Loaded.tsx";
+import { spacesQuery } from "../../parts/spaces.ts";
 import { WriteForm } from "../../parts/WriteForm.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Card, Quiet } from "../../ui/Layout.tsx";
+import { useWritten } from "../../ui/useWritten.ts";
 import styles from "./Environments.module.css";
-import { spacesQuery } from "./queries.ts";
 
 const operation = "PATCH /environments/{org}/{env_name}";
 
@@ -25,7 +26,7 @@ interface PartProps {
 type Spaces = readonly { id: string; name: string; parent_id: string | null }[];
 
 function SpaceForm({ org, env, space, spaces }: PartProps & { space: string | null; spaces: Spaces }) {
-  const [chosen, choose] = useState(space ?? "");
+  const [chosen, choose] = useWritten(space ?? "");
   const action = useAction(operation);
   const refused = useRefusal(org, operation);
   const isSame = chosen === (space ?? "");
@@ -42,7 +43,14 @@ function SpaceForm({ org, env, space, spaces }: PartProps & { space: string | nu
         wrong={wrongField(action.error, "space_id")}
       >
         {(tie) => (
-          <select {...tie} value={chosen} onChange={(event) => choose(event.target.value)}>
+          <select
+            {...tie}
+            value={chosen}
+            onChange={(event) => {
+              action.reset();
+              choose(event.target.value);
+            }}
+          >
             <option value="">In no space</option>
             {treeLines(spaces).map(({ space: { id } }) => (
               <option key={id} value={id}>
@@ -72,7 +80,7 @@ export function SpacePart({ org, env, space }: PartProps & { space: string | nul
               .
             </Quiet>
           ) : (
-            <SpaceForm key={space} org={org} env={env} space={space} spaces={spaces} />
+            <SpaceForm org={org} env={env} space={space} spaces={spaces} />
           )
         }
       </Loaded>

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 
 import { useRefusal } from "../../api/account.ts";
 import { useAction } from "../../api/action.ts";
@@ -11,6 +10,7 @@ import { TagsCard } from "../../parts/TagsCard.tsx";
 import { WriteForm } from "../../parts/WriteForm.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Card, Stack } from "../../ui/Layout.tsx";
+import { useWritten } from "../../ui/useWritten.ts";
 import { ArchivePart, RenamePart } from "./DangerParts.tsx";
 import { EnvironmentPage } from "./EnvironmentHead.tsx";
 import styles from "./Environments.module.css";
@@ -22,7 +22,7 @@ const route = getRouteApi("/$org/environments/$env/settings");
 
 function Description({ environment }: { environment: Environment }) {
   const { org, env } = route.useParams();
-  const [text, setText] = useState(environment.description);
+  const [text, write] = useWritten(environment.description);
   const action = useAction("PATCH /environments/{org}/{env_name}");
   const refused = useRefusal(org, "PATCH /environments/{org}/{env_name}");
   return (
@@ -39,7 +39,10 @@ function Description({ environment }: { environment: Environment }) {
               {...tie}
               readOnly={refused !== undefined}
               value={text}
-              onChange={(event) => setText(event.target.value)}
+              onChange={(event) => {
+                action.reset();
+                write(event.target.value);
+              }}
             />
           )}
         </Field>
@@ -53,7 +56,7 @@ const minute = 60;
 /** @param limit what is set, in seconds; null while it is learned. */
 function SilenceForm({ limit }: { limit: number | null }) {
   const { org, env } = route.useParams();
-  const [minutes, setMinutes] = useState(limit === null ? "" : String(limit / minute));
+  const [minutes, write] = useWritten(limit === null ? "" : String(limit / minute));
   const action = useAction("PUT /environments/{org}/{env_name}/silence");
   const refused = useRefusal(org, "PUT /environments/{org}/{env_name}/silence");
   const limit_seconds = minutes === "" ? null : Math.round(Number(minutes) * minute);
@@ -77,7 +80,10 @@ function SilenceForm({ limit }: { limit: number | null }) {
             step="any"
             readOnly={refused !== undefined}
             value={minutes}
-            onChange={(event) => setMinutes(event.target.value)}
+            onChange={(event) => {
+              action.reset();
+              write(event.target.value);
+            }}
           />
         )}
       </Field>
@@ -91,22 +97,19 @@ function Silence() {
   return (
     <Card title="Silence">
       <Loaded query={query}>
-        {({ usual_interval_seconds: usual, limit_seconds: limit, limit_source: source }) => {
-          const set = source === "set" ? limit : null;
-          return (
-            <>
-              <p className={styles["lead"]}>
-                {usual === null
-                  ? "Too few reports came to know its rhythm."
-                  : `It is reported on every ${duration(Math.max(1, usual))}.`}{" "}
-                {limit === null
-                  ? "No silence is too long yet."
-                  : `A silence of more than ${duration(limit)} is told${source === "set" ? ", as was set here" : ", as was learned"}.`}
-              </p>
-              <SilenceForm key={set} limit={set} />
-            </>
-          );
-        }}
+        {({ usual_interval_seconds: usual, limit_seconds: limit, limit_source: source }) => (
+          <>
+            <p className={styles["lead"]}>
+              {usual === null
+                ? "Too few reports came to know its rhythm."
+                : `It is reported on every ${duration(Math.max(1, usual))}.`}{" "}
+              {limit === null
+                ? "No silence is too long yet."
+                : `A silence of more than ${duration(limit)} is told${source === "set" ? ", as was set here" : ", as was learned"}.`}
+            </p>
+            <SilenceForm limit={source === "set" ? limit : null} />
+          </>
+        )}
       </Loaded>
     </Card>
   );
@@ -120,10 +123,10 @@ export function Settings() {
     <EnvironmentPage org={org} env={env} current="/$org/environments/$env/settings">
       <Loaded query={query}>
         {(environment) => (
-          <div key={env}>
+          <div>
             <div className={styles["narrow"]}>
               <Stack>
-                <Description key={environment.description} environment={environment} />
+                <Description environment={environment} />
                 {environment.type === "logical" ? (
                   <MembersPart org={org} env={env} members={environment.included_environments ?? []} />
                 ) : null}

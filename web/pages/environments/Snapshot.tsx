@@ -83,7 +83,7 @@ function Head({ snapshot }: { snapshot: SnapshotAnswer | undefined }) {
       verdict={
         snapshot === undefined ? null : (
           <VerdictMark
-            verdict={verdictOfSnapshot(snapshot.compliant, snapshot.artifact_compliance_count)}
+            verdict={verdictOfSnapshot(snapshot.compliant, snapshot.artifact_compliance_count.false)}
             isPill
           />
         )
@@ -111,7 +111,7 @@ function Head({ snapshot }: { snapshot: SnapshotAnswer | undefined }) {
           </>
         )
       }
-      tools={<MomentField org={org} env={env} />}
+      tools={<MomentField org={org} env={env} search={search} />}
     />
   );
 }
@@ -157,7 +157,7 @@ function SnapshotOf() {
         <NoSnapshot error={error} retry={() => void query.refetch()} />
       ) : (
         <>
-          <EnvironmentStrip org={org} env={env} selected={data?.index} />
+          <EnvironmentStrip org={org} env={env} selected={data?.index} search={search} />
           {expression === "latest" ? <NewerSnapshots newer={newer} onShow={show} /> : null}
           <SnapshotArtifacts
             org={org}

@@ -6,7 +6,7 @@ import { pageOfArray } from "../../api/page.ts";
 import { periodWords } from "../../domain/periods.ts";
 import { numbered } from "../../domain/snapshot-names.ts";
 import { exactDuration } from "../../domain/times.ts";
-import { verdictOfListed } from "../../domain/verdict.ts";
+import { verdictOfSnapshot } from "../../domain/verdict.ts";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
 import { VerdictMark } from "../../parts/Verdict.tsx";
@@ -66,7 +66,7 @@ function ComparePicked() {
 }
 
 function ListedVerdict({ snapshot: { compliant, non_compliant_count } }: { snapshot: ListedSnapshot }) {
-  return <VerdictMark verdict={verdictOfListed(compliant, non_compliant_count)} />;
+  return <VerdictMark verdict={verdictOfSnapshot(compliant, non_compliant_count)} />;
 }
 
 /** Which snapshot it is, and its verdict and beginning where these have no columns. */

@@ -50,6 +50,11 @@ export const snapshotSearch = reads({
 });
 export type SnapshotSearch = ReturnType<typeof snapshotSearch>;
 
+/** Gives the filters and the order of a snapshot, through which another one is looked at as well. */
+export function filtersOf({ open: _open, page: _page, ...filters }: SnapshotSearch): SnapshotSearch {
+  return filters;
+}
+
 const only = <T>(value: T | undefined): T[] | undefined => (value === undefined ? undefined : [value]);
 
 /** Asks for one page of an organization's environments. */
@@ -281,9 +286,4 @@ export function allowListQuery(org: string, env_name: string) {
 /** Asks for all policies, to attach one. */
 export function policiesQuery(org: string) {
   return ask("GET /policies/{org}", { params: { org } });
-}
-
-/** Asks for all spaces; the list has no pages. */
-export function spacesQuery(org: string) {
-  return ask("GET /spaces/{org}", { params: { org } });
 }

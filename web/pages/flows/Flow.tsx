@@ -9,9 +9,9 @@ import { isNarrowed, type TrailSearch } from "../../domain/trail-search.ts";
 import { Commands } from "../../parts/Commands.tsx";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
-import { SearchedUntil, TrailFilters } from "../../parts/TrailFilters.tsx";
+import { NoTrailMatches, SearchedUntil, TrailFilters } from "../../parts/TrailFilters.tsx";
 import { isMatrixTrail, type MatrixTrail, TrailMatrix } from "../../parts/TrailMatrix.tsx";
-import { Empty, NoMatch } from "../../ui/Empty.tsx";
+import { Empty } from "../../ui/Empty.tsx";
 import { Stack } from "../../ui/Layout.tsx";
 import { Pager } from "../../ui/Pager.tsx";
 import { Table } from "../../ui/Table.tsx";
@@ -31,15 +31,16 @@ function useSearching() {
   );
 }
 
-function NoTrails() {
+function NoTrails({ isCut }: { isCut: boolean }) {
   const { org, flow } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   if (isNarrowed(search))
     return (
-      <NoMatch
-        title="No trail matches"
-        text="None of this flow's trails is as the filters say."
+      <NoTrailMatches
+        search={search}
+        whose="this flow's"
+        isCut={isCut}
         onClear={() => void navigate({ search: {} })}
       />
     );
@@ -94,7 +95,7 @@ export function Flow() {
         {trails === undefined ? (
           <Table label="Trails" columns={waitingColumns} rows={undefined} rowKey={String} />
         ) : trails.length === 0 ? (
-          <NoTrails />
+          <NoTrails isCut={answer?.truncated === true} />
         ) : (
           <TrailMatrix
             label={`Trails of ${flow}`}
@@ -105,7 +106,7 @@ export function Flow() {
             }
           />
         )}
-        {answer === undefined ? null : <SearchedUntil answer={answer} onSearch={onSearch} />}
+        {answer === undefined ? null : <SearchedUntil search={search} answer={answer} onSearch={onSearch} />}
       </Stack>
       {page === undefined || page.total === 0 ? null : (
         <Pager {...page} count={page.items.length} onPage={(number) => onSearch({ page: number })} />

@@ -145,7 +145,7 @@ export function FlowSettings() {
   return (
     <>
       <FlowHead org={org} flow={flow} current="/$org/flows/$flow/settings" />
-      <Loaded query={query}>{(found) => <Settings key={flow} org={org} flow={found} />}</Loaded>
+      <Loaded query={query}>{(found) => <Settings org={org} flow={found} />}</Loaded>
     </>
   );
 }

@@ -15,6 +15,7 @@ import { Button } from "../../ui/Button.tsx";
 import { CodeBlock } from "../../ui/Copy.tsx";
 import { Card, Quiet, Stack } from "../../ui/Layout.tsx";
 import { Note } from "../../ui/Note.tsx";
+import { useWritten } from "../../ui/useWritten.ts";
 import { FlowHead } from "./FlowHead.tsx";
 import styles from "./Flows.module.css";
 import { type Flow, flowQuery } from "./queries.ts";
@@ -105,10 +106,7 @@ function Preview({ template, kept, isOld }: PreviewProps) {
 }
 
 function Editor({ org, flow }: { org: string; flow: Flow }) {
-  const [written, write] = useState<string>();
-  const text = written ?? flow.template;
-  // What is kept is shown as it changes, until something else is written.
-  if (written === flow.template) write(undefined);
+  const [text, write] = useWritten(flow.template);
   const [isSaving, save] = useState(false);
   const isSaved = useRef(false);
   const { check, template, isOld } = useTemplate(org, text);
@@ -129,7 +127,7 @@ function Editor({ org, flow }: { org: string; flow: Flow }) {
         right="A template without mistakes"
         tools={
           text === flow.template ? null : (
-            <Button look="quiet" onClick={() => write(undefined)}>
+            <Button look="quiet" onClick={() => write(flow.template)}>
               Take back all changes
             </Button>
           )
@@ -191,7 +189,7 @@ export function FlowTemplate() {
     <>
       <FlowHead org={org} flow={flow} current="/$org/flows/$flow/template" />
       <Loaded query={query} waiting={<div className={styles["room"]} aria-busy="true" />}>
-        {(found) => <Shown key={flow} org={org} flow={found} />}
+        {(found) => <Shown org={org} flow={found} />}
       </Loaded>
     </>
   );

@@ -5,11 +5,13 @@ import { useCallback } from "react";
 import { pageOfData } from "../../api/page.ts";
 import { commandPlace } from "../../api/place.ts";
 import { flowCommand } from "../../domain/commands.ts";
+import { pathOfSpace } from "../../domain/space-tree.ts";
 import { verdictOfText } from "../../domain/verdict.ts";
 import { Commands } from "../../parts/Commands.tsx";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { ForeignLink } from "../../parts/ForeignLink.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
+import { spacesQuery } from "../../parts/spaces.ts";
 import { Chosen } from "../../parts/TrailFilters.tsx";
 import { VerdictMark } from "../../parts/Verdict.tsx";
 import { PageHead } from "../../shell/PageHead.tsx";
@@ -149,6 +151,23 @@ function useColumns(): Column<ListedFlow>[] {
   ];
 }
 
+/** Says in which space the flows are that are listed, which is chosen elsewhere, and takes that away. */
+function ChosenSpace() {
+  const { org } = route.useParams();
+  const { space_id } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: spaces = [] } = useQuery({ ...spacesQuery(org), enabled: space_id !== undefined });
+  const path = pathOfSpace(spaces, space_id ?? null);
+  return (
+    <Chosen
+      words={space_id === undefined ? undefined : `space ${path === "" ? space_id : path}`}
+      onClear={() =>
+        void navigate({ search: (before) => ({ ...before, space_id: undefined, page: undefined }) })
+      }
+    />
+  );
+}
+
 function Filters() {
   const { search, tag, archived } = route.useSearch();
   const navigate = route.useNavigate();
@@ -178,15 +197,16 @@ function Filters() {
           void navigate({ search: (before) => ({ ...before, tag: undefined, page: undefined }) })
         }
       />
+      <ChosenSpace />
     </FilterBar>
   );
 }
 
 function NoFlows() {
   const { org } = route.useParams();
-  const { search, tag, archived } = route.useSearch();
+  const { search, tag, space_id, archived } = route.useSearch();
   const navigate = route.useNavigate();
-  if (search !== undefined || tag !== undefined || archived === true)
+  if ([search, tag, space_id, archived].some((filter) => filter !== undefined))
     return (
       <NoMatch
         title="No flow matches"

@@ -12,9 +12,6 @@ const shown = 20;
 
 const only = (space: string | undefined): string[] | undefined => (space === undefined ? undefined : [space]);
 
-/** Asks for all spaces; the list has no pages. */
-export const spacesQuery = (org: string) => alone(ask("GET /spaces/{org}", { params: { org } }));
-
 /** Asks for the first environments in a space and those below it; of all without one. */
 export function environmentsInQuery(org: string, space: string | undefined) {
   const query = { space_id: only(space), include: ["summary" as const], page: 1, per_page: shown };

@@ -9,11 +9,11 @@ import { verdictOfText } from "../../domain/verdict.ts";
 import { Commit } from "../../parts/Commit.tsx";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
-import { Chosen, SearchedUntil, TrailFilters } from "../../parts/TrailFilters.tsx";
+import { Chosen, NoTrailMatches, SearchedUntil, TrailFilters } from "../../parts/TrailFilters.tsx";
 import { isMatrixTrail, type MatrixTrail } from "../../parts/TrailMatrix.tsx";
 import { VerdictMark } from "../../parts/Verdict.tsx";
 import { PageHead } from "../../shell/PageHead.tsx";
-import { Empty, NoMatch } from "../../ui/Empty.tsx";
+import { Empty } from "../../ui/Empty.tsx";
 import { OneLine, Quiet, Stack } from "../../ui/Layout.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time, useNow } from "../../ui/Time.tsx";
@@ -104,9 +104,10 @@ function NoTrails({ isCut }: { isCut: boolean }) {
   const navigate = route.useNavigate();
   if (isNarrowed(search))
     return (
-      <NoMatch
-        title="No trail matches"
-        text={`None of ${isCut ? "those that were searched" : "this organization's trails"} is as the filters say.`}
+      <NoTrailMatches
+        search={search}
+        whose="this organization's"
+        isCut={isCut}
         onClear={() => void navigate({ search: {} })}
       />
     );
@@ -135,7 +136,8 @@ export function Trails() {
   );
   const { data } = query;
   const page = data === undefined ? undefined : pageOfData<MatrixTrail | object>(data);
-  const searched = data === undefined ? null : <SearchedUntil answer={data} onSearch={onSearch} />;
+  const searched =
+    data === undefined ? null : <SearchedUntil search={search} answer={data} onSearch={onSearch} />;
   return (
     <>
       <PageHead
