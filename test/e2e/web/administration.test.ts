@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
       await page.goto(`/${site.org}/settings`);
       await page.getByLabel("Description").fill("Sells lamps, and lanterns");
       await page.getByRole("button", { name: "Save" }).click();
-      await page.getByText("Saved").waitFor();
+      await page.getByText("Saved", { exact: true }).waitFor();
       expect(new URL(page.url()).pathname).toBe(`/${site.org}/settings/general`);
       await page.reload();
       await page.getByText("Sells lamps, and lanterns").waitFor();

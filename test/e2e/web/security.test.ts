@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)("rules for keys and addresses", { timeout: 120_000 
     await page.getByLabel("Addresses they come from").fill("10.0.0.0/8 127.0.0.0/8\n::1");
     await page.getByLabel("Keys must have an end").check();
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved").waitFor();
+    await page.getByText("Saved", { exact: true }).waitFor();
     await page.getByText(/The rules became stricter/).waitFor();
     await page.getByRole("cell", { name: /deploys/ }).waitFor();
     await page.reload();
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser)("rules for keys and addresses", { timeout: 120_000 
     expect([await warn.inputValue(), await unused.inputValue()]).toEqual(["7", ""]);
     await unused.fill("60");
     await save.click();
-    await page.getByText("Saved").waitFor();
+    await page.getByText("Saved", { exact: true }).waitFor();
     expect(await told.count()).toBe(0);
 
     await warn.fill("21");
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)("rules for keys and addresses", { timeout: 120_000 
     await told.waitFor({ state: "detached" });
     expect([await warn.inputValue(), await unused.inputValue()]).toEqual(["21", "60"]);
     await save.click();
-    await page.getByText("Saved").waitFor();
+    await page.getByText("Saved", { exact: true }).waitFor();
     await page.reload();
     await expect.poll(() => warn.inputValue()).toBe("21");
     expect(await unused.inputValue()).toBe("60");
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)("rules for keys and addresses", { timeout: 120_000 
     await page.getByLabel("Addresses they come from").fill("0.0.0.0/0 ::/0");
     await warn.fill("21");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved").waitFor();
+    await page.getByText("Saved", { exact: true }).waitFor();
     await page.reload();
     await expect.poll(() => warn.inputValue()).toBe("21");
     expect(await page.getByLabel("Addresses they come from").inputValue()).toBe("0.0.0.0/0\n::/0");
