@@ -77,7 +77,7 @@ export async function setRole(
   const role = requireRole(change.role);
   const org = await findOrganization(deps.db, orgName);
   if (org === undefined) throw notFound(`Organization '${orgName}' does not exist`);
-  const scope = { org, actor: commandActor("admin set-role") };
+  const scope = { org, actor: commandActor("admin set-role"), principal: undefined };
   await setMember(deps, scope, { user: change.user, role, source: "script" });
   print.line(`Gave ${change.user} the role ${role} in ${orgName}`);
 }

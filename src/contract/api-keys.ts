@@ -64,7 +64,7 @@ export const ApiKeyPostInput = z
     expires_at: ExpiresAt,
     /** The most that the key may in any organization, and never more than its owner; null for as much. */
     role: RoleName.nullish(),
-    /** Networks in CIDR notation that it works from; null for everywhere. */
+    /** Networks in CIDR notation that it works from; null or none for everywhere, or for those of the key that makes it. */
     allowed_addresses: AddressList.nullish(),
   })
   .meta({ id: "ApiKeyPostInput" });

@@ -246,6 +246,48 @@ describe.each([
   });
 });
 
+describe.each([
+  ["networks", limits],
+  ["a role", { role: "admin" }],
+])("an admin's key that is bound to %s", (what, more) => {
+  it.each([
+    ["key", withKey],
+    ["session", withSession],
+  ])("neither removes nor demotes its owner: %s", async (_by, sender) => {
+    const org = await app.org();
+    const second = await app.user();
+    await org.admin.put(`/members/${org.name}/${second.name}`, { role: "admin" });
+    const { whole, less } = {
+      whole: await sender(await userKey(org, {})),
+      less: await sender(await userKey(org, more)),
+    };
+    const { name } = (await org.admin.get("/user")).json;
+    const self = `/members/${org.name}/${name}`;
+    const members = (await org.admin.get(`/members/${org.name}`)).json;
+    expect(said(await less("DELETE", self))).toEqual(refused);
+    for (const role of ["member", "reader"]) expect(said(await less("PUT", self, { role }))).toEqual(refused);
+    expect((await org.admin.get(`/members/${org.name}`)).json).toEqual(members);
+    // Networks are asked before the body is read.
+    expect((await less("PUT", self, { role: "admin" })).status).toBe(what === "networks" ? 403 : 200);
+    expect((await whole("PUT", self, { role: "member" })).status).toBe(200);
+    await second.client.put(self, { role: "admin" });
+    expect((await whole("DELETE", self)).status).toBe(200);
+  });
+});
+
+it("takes other admins' roles by a key for less, and last admins stay", async () => {
+  const org = await app.org();
+  const less = withKey(await userKey(org, { role: "admin" }));
+  const { name } = await app.user();
+  const other = `/members/${org.name}/${name}`;
+  expect((await less("PUT", other, { role: "admin" })).status).toBe(201);
+  expect((await less("PUT", other, { role: "reader" })).status).toBe(200);
+  expect((await less("DELETE", other)).status).toBe(200);
+  const { name: self } = (await org.admin.get("/user")).json;
+  expect(said(await less("DELETE", `/members/${org.name}/${self}`))).toEqual(refused);
+  expect((await org.admin.delete(`/members/${org.name}/${self}`)).status).toBe(400);
+});
+
 describe("a key of who runs the installation", () => {
   const keyOf = async (user: TestUser, more: object): Promise<string> =>
     (await user.client.post("/user/api-keys", { description: "x", ...more })).json.key;

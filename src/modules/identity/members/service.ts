@@ -3,6 +3,7 @@ import { transaction } from "../../../db/transaction.ts";
 import { invalid, notFound } from "../../../domain/errors.ts";
 import type { Org, OrganizationKind, OrgScope } from "../../../domain/principal.ts";
 import type { Role } from "../../../domain/roles.ts";
+import { type KeyMaker, requireWholeKeyOfOwn } from "../../kernel/access/limits-service.ts";
 import { appendRecord, recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { endSessionsWithoutRole, recordRevoked } from "./session-service.ts";
@@ -28,6 +29,11 @@ export interface ChangedBy {
 /** The organization whose members change, and on whose behalf. */
 export interface MembersScope extends OrgScope {
   org: Org & { kind: OrganizationKind };
+}
+
+/** Who changes members: a caller, or undefined for the command line. */
+interface ChangeScope extends MembersScope {
+  principal: KeyMaker;
 }
 
 type MemberDeps = Pick<Deps, "db" | "clock" | "ids">;
@@ -80,11 +86,12 @@ async function requireOtherAdmin(tx: Tx, scope: MembersScope, user: UserInOrgani
 
 /**
  * Gives a user a role in the organization, whether they are a member already or not. Repeating it changes nothing.
- * @throws AppError not_found for an unknown user, invalid for the last admin and in personal organizations.
+ * @throws AppError not_found for an unknown user, invalid for the last admin and in personal organizations, forbidden for another role of the caller's
+ * own by a key that is for less.
  */
 export function setMember(
   deps: MemberDeps,
-  scope: MembersScope,
+  scope: ChangeScope,
   change: { user: string; role: Role; source: ChangedBy["source"] },
 ): Promise<{ member: MemberRow; added: boolean }> {
   return recorded(deps, scope, async (tx, record) => {
@@ -95,6 +102,7 @@ export function setMember(
     const now = deps.clock.now();
     const member = { ...shown, role, source: "app" as const, created_at: created_at ?? now };
     if (previous_role === role) return { member: { ...member, source: source ?? "app" }, added };
+    requireWholeKeyOfOwn(scope.principal, { user_id });
     if (added) await insertMembership(tx, { org_id: scope.org.id, user_id, role, created_at: now });
     else {
       await requireOtherAdmin(tx, scope, user);
@@ -117,17 +125,18 @@ export function setMember(
 
 /**
  * Takes a user's role in the organization away. Who has no other one left is signed out.
- * @throws AppError not_found for somebody who is no member, invalid for the last admin.
+ * @throws AppError not_found for somebody who is no member, invalid for the last admin, forbidden for the caller themselves by a key that is for less.
  */
 export function removeMember(
   deps: MemberDeps,
-  scope: MembersScope,
+  scope: ChangeScope,
   change: { user: string; source: ChangedBy["source"] },
 ): Promise<void> {
   return transaction(deps.db, async (tx) => {
     const user = await getUser(tx, scope, change.user);
     if (user.role === null)
       throw notFound(`User '${user.user}' is not a member of organization '${scope.org.name}'`);
+    requireWholeKeyOfOwn(scope.principal, { user_id: user.user_id });
     await requireOtherAdmin(tx, scope, user);
     await deleteMembership(tx, scope.org.id, user.user_id);
     await writeEvent(deps, tx, {

@@ -18,7 +18,7 @@ import {
   type AccountScope,
   getServiceAccount,
   lockManagedAccount,
-  ownerOf,
+  keysOwner,
   requireIssuer,
   requireManager,
 } from "./service.ts";
@@ -36,7 +36,7 @@ export interface AccountKey {
 async function managedOwner(deps: KeyDeps, scope: AccountScope, name: string): Promise<KeyOwner> {
   const account = await getServiceAccount(deps.db, scope.org.id, name);
   requireManager(scope, account);
-  return ownerOf(scope, account);
+  return keysOwner(scope, account);
 }
 
 /** Finds an account whose keys the caller may make; it stays as it is until the transaction ends. @throws AppError not_found, forbidden. */
@@ -74,7 +74,7 @@ export function createAccountKey(
     const { name, ...key } = input;
     const account = await lockedIssued(tx, scope, name);
     requireNarrower(key.role, account);
-    const whose = { owner: ownerOf(scope, account), by: scope.principal };
+    const whose = { owner: keysOwner(scope, account), by: scope.principal };
     const issued = await issueKey(deps, tx, { ...key, ...whose, created_by_name: scope.actor.name });
     record("api_key", `${name}/${issued.id}`);
     return issued;
@@ -89,7 +89,7 @@ export function rotateAccountKey(
 ): Promise<IssuedKey & { grace_period_expires_at: number }> {
   return recorded(deps, scope, async (tx, record) => {
     const { name, key_id, grace_period_hours, expires_at } = rotation;
-    const whose = { owner: ownerOf(scope, await lockedIssued(tx, scope, name)), by: scope.principal };
+    const whose = { owner: keysOwner(scope, await lockedIssued(tx, scope, name)), by: scope.principal };
     const rotated = await rotateKey(deps, tx, { ...whose, key_id, grace_period_hours, expires_at });
     record("api_key", `${name}/${rotated.id}`);
     return rotated;
@@ -100,7 +100,7 @@ export function rotateAccountKey(
 export function revokeAccountKey(deps: KeyDeps, scope: AccountScope, key: AccountKey): Promise<void> {
   return recorded(deps, scope, async (tx, record) => {
     const account = await lockManagedAccount(tx, scope, key.name);
-    const whose = { owner: ownerOf(scope, account), by: scope.principal };
+    const whose = { owner: keysOwner(scope, account), by: scope.principal };
     await revokeKey(deps, tx, { ...whose, key_id: key.key_id });
     record("api_key", `${key.name}/${key.key_id}`);
   });

@@ -70,7 +70,7 @@ export function requireIssuer(scope: AccountScope, account: ServiceAccountRow): 
 }
 
 /** Names an account as the owner of its keys. */
-export function ownerOf({ org }: AccountScope, { id }: ServiceAccountRow): KeyOwner {
+export function keysOwner({ org }: AccountScope, { id }: ServiceAccountRow): KeyOwner {
   return { org_id: org.id, service_account_id: id };
 }
 
@@ -80,7 +80,7 @@ export function ownerOf({ org }: AccountScope, { id }: ServiceAccountRow): KeyOw
  */
 function requirePromoter(scope: AccountScope, account: ServiceAccountRow, privilege: Role): void {
   if (!isAdmin(scope)) throw forbidden();
-  requireWholeKeyOfOwn(scope.principal, ownerOf(scope, account));
+  requireWholeKeyOfOwn(scope.principal, keysOwner(scope, account));
   if (!roleAllows(account.privilege, privilege)) requireUnboundKey(scope.principal);
 }
 
@@ -161,7 +161,7 @@ export function changeServiceAccount(
 export function removeServiceAccount(deps: AccountDeps, scope: AccountScope, name: string): Promise<void> {
   return recorded(deps, scope, async (tx, record) => {
     const account = await lockManagedAccount(tx, scope, name);
-    const owner = ownerOf(scope, account);
+    const owner = keysOwner(scope, account);
     requireWholeKeyOfOwn(scope.principal, owner);
     await archiveServiceAccount(tx, scope.org.id, account.id, deps.clock.now());
     await revokeAllKeys(deps, tx, owner);

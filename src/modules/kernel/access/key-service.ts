@@ -96,7 +96,7 @@ export interface KeyInput {
   created_by_name: string;
   /** The most it may in any organization; null or nothing for as much as its owner. */
   role?: Role | null | undefined;
-  /** Networks in CIDR notation that it works from; null or nothing for everywhere. */
+  /** Networks in CIDR notation that it works from; null or nothing for everywhere, or for those of the caller's own key. */
   allowed_addresses?: readonly string[] | null | undefined;
   /** A value brought from elsewhere; a fresh random one unless given. */
   value?: string;

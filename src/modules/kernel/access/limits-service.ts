@@ -4,7 +4,7 @@ import type { Principal } from "../../../domain/principal.ts";
 import { present } from "../../../lib/present.ts";
 import { getKeyNetworks, type KeyOwner } from "./key-store.ts";
 
-/** Who makes, replaces or ends keys: a caller; undefined for those who run the installation from its command line, whom no key limits. */
+/** Who makes, replaces or ends keys, or takes what keys act by: a caller; undefined for those who run the installation from its command line, whom no key limits. */
 export type KeyMaker = Principal | undefined;
 
 const refusal = (): AppError => forbidden("A key that is for less than its owner cannot do this");
@@ -21,7 +21,7 @@ const idOf = (owner: KeyOwner): string => ("user_id" in owner ? owner.user_id : 
 
 /**
  * Holds that a key for less than its owner neither makes nor ends the owner's other keys, nor changes what they may. Its own secret it may
- * replace, which is for as little as it was, and itself it may end.
+ * replace, which is for as little as it was, and itself it may end. Asked, too, before an owner's account, membership or role is taken.
  * @param keyId what is replaced or ended; left out for a new key, and for all of them.
  * @throws AppError forbidden.
  */
@@ -38,7 +38,7 @@ const boundsOf = (tx: Tx, by: Principal, others: readonly string[]) =>
 
 /**
  * Gives the networks of a new key: those that were asked for. Who comes by a key for some networks makes none for others: left out they are the same.
- * @param asked null for everywhere.
+ * @param asked null where none were asked for.
  * @throws AppError invalid for networks beyond those of the caller's key.
  */
 export async function networksOfNewKey(
