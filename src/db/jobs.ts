@@ -32,25 +32,22 @@ const together = 1000;
 /**
  * Queues many jobs of one task, a thousand in a statement. Of those with the same key the last one counts. They are written in
  * the order of their keys, whoever queues them, so that nobody waits in a circle.
+ *
+ * One by one within the statement, not by `add_jobs`: that looks for what workers have taken before it writes the first, and
+ * leaves out, without a word, what they take while it writes.
  */
 export async function enqueueAll(
   tx: Tx,
   task: string,
   jobs: readonly { payload: Record<string, string | number>; key: string }[],
 ): Promise<void> {
-  // PostgreSQL refuses a statement that replaces a row which it has made itself.
   const latest = [...new Map(jobs.map((job) => [job.key, job])).values()].toSorted((one, other) =>
     one.key < other.key ? -1 : 1,
   );
   for (let from = 0; from < latest.length; from += together) {
-    const specs = latest.slice(from, from + together).map(({ payload, key }) => ({
-      identifier: task,
-      payload: traced(tx, payload),
-      job_key: key,
-      max_attempts: 25,
-    }));
-    await tx.run(sql`
-      select count(*) from graphile_worker.add_jobs(array(
-        select spec from json_populate_recordset(null::graphile_worker.job_spec, ${JSON.stringify(specs)}::json) as spec))`);
+    const queued = latest.slice(from, from + together);
+    const given = queued.map(({ payload, key }) => ({ payload: traced(tx, payload), key }));
+    await tx.run(sql`select graphile_worker.add_job(${task}::text, job.payload, job_key => job.key, max_attempts => 25)
+      from json_to_recordset(${JSON.stringify(given)}::json) as job (payload json, key text)`);
   }
 }
