@@ -14,7 +14,7 @@ import {
 import { findTrailAttestations } from "../modules/process/attestations/read-store.ts";
 import { listArtifactNames } from "../modules/process/attestations/store.ts";
 import { listBuilds } from "../modules/process/builds/store.ts";
-import { listDecidingCases, listTrailCases } from "../modules/process/compliance/case-store.ts";
+import { findCaseByHeads, listDecidingCases } from "../modules/process/compliance/case-store.ts";
 import { findReported } from "../modules/process/intake/look-store.ts";
 import { listTrailEvents } from "../modules/process/trails/event-store.ts";
 import { findTrail } from "../modules/process/trails/list-store.ts";
@@ -69,8 +69,8 @@ const hotStatements: readonly HotStatement[] = [
   hot("find-reported", ["flow_name", "trail_name"], (db, s) =>
     findReported(db, s.org_id, [{ flow_name: s.flow_name, name: s.trail_name }], []),
   ),
-  hot("trail-cases", ["trail_id"], (db, s) => listTrailCases(db, s.org_id, [s.trail_id])),
   hot("deciding-cases", ["trail_id"], (db, s) => listDecidingCases(db, s.org_id, [s.trail_id])),
+  hot("explained-case", ["trail_id"], (db, s) => findCaseByHeads(db, s.org_id, s.trail_id)),
   hot("attested-artifacts", ["trail_id", "fingerprint"], (db, s) =>
     listArtifactNames(db, s.org_id, [{ trail_id: s.trail_id, fingerprint: s.fingerprint }]),
   ),

@@ -6,6 +6,7 @@ import type { Role } from "../domain/roles.ts";
 import type { ByteWriter } from "../lib/byte-writer.ts";
 import { writeJson } from "../lib/exact-json.ts";
 import type { Steps } from "../lib/steps.ts";
+import { textPieces } from "../lib/text.ts";
 import { type CsvForm, csvType } from "./csv.ts";
 import type { EventStream } from "./event-stream.ts";
 
@@ -243,19 +244,6 @@ export class JsonText implements WrittenText {
 
 /** A part of a long answer. */
 export type Piece = string | Buffer | WrittenText;
-
-/** Length of a piece, in UTF-16 units. */
-const pieceLength = 64 * 1024;
-
-/** Splits a text into pieces, none of which ends within a character. */
-export function* textPieces(text: string): Generator<string> {
-  for (let from = 0; from < text.length;) {
-    const unit = text.charCodeAt(from + pieceLength - 1);
-    const to = from + pieceLength - (unit >= 0xd800 && unit <= 0xdbff ? 1 : 0);
-    yield text.slice(from, to);
-    from = to;
-  }
-}
 
 /**
  * A JSON body that is made while it is sent, because it may be of any length. Find out what can fail before returning

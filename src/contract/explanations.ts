@@ -62,8 +62,8 @@ export const ProposedReport = z
     /** Null for attestations of the trail and of artifacts that are yet to be reported. */
     artifact_fingerprint: z.string().nullable(),
     /**
-     * For an artifact, the commit whose waiting attestations leave the least to do, null for one that none waits for; for
-     * an attestation that has to wait for its artifact, the commit it is for.
+     * For an artifact, the commit whose waiting attestations leave the least to do, null where no commit leaves as little
+     * as one that nothing waits for; for an attestation that has to wait for its artifact, the commit it is for.
      */
     git_commit: z.string().nullable(),
     /** Null when the artifact itself is to be reported. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { groupBy } from "./group.ts";
-import { finish, grouped, paced, sorted, type Steps } from "./steps.ts";
+import { eachOf, finish, grouped, paced, sorted, type Steps } from "./steps.ts";
 
 /** Keeps the event loop busy. */
 function busy(ms: number): void {
@@ -73,6 +73,21 @@ describe("grouped", () => {
         const keyOf = (number: number): number => number % 7;
         const groups = finish(grouped(numbers, keyOf));
         expect([...groups]).toEqual([...groupBy(numbers, keyOf)]);
+      }),
+    );
+  });
+});
+
+describe("eachOf", () => {
+  it("makes what each item comes to, with a stop before each and those of its own", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(5)), (numbers) => {
+        const steps = eachOf(numbers, (number) => work(number, 0));
+        let stops = 0;
+        let step = steps.next();
+        for (; step.done !== true; step = steps.next()) stops += 1;
+        expect(step.value).toEqual(numbers);
+        expect(stops).toBe(numbers.reduce((sum, number) => sum + number, numbers.length));
       }),
     );
   });

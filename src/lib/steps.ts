@@ -97,3 +97,13 @@ export function* collected<T, U>(items: Iterable<T>, make: (item: T) => U | unde
   }
   return made;
 }
+
+/** Does one thing with each item, in their order, with a stop before each. */
+export function* eachOf<T, U>(items: Iterable<T>, make: (item: T) => Steps<U>): Steps<U[]> {
+  const made: U[] = [];
+  for (const item of items) {
+    yield;
+    made.push(yield* make(item));
+  }
+  return made;
+}

@@ -21,3 +21,15 @@ export function compareText(left: string, right: string): -1 | 0 | 1 {
   const at = firstDifference(left, right);
   return (left.codePointAt(at) ?? -1) < (right.codePointAt(at) ?? -1) ? -1 : 1;
 }
+
+/** Length of a piece, in UTF-16 units. */
+const pieceLength = 64 * 1024;
+
+/** Splits a text into pieces, none of which ends within a character. */
+export function* textPieces(text: string): Generator<string> {
+  for (let from = 0; from < text.length;) {
+    const to = from + pieceLength - (isHighSurrogate(text.charCodeAt(from + pieceLength - 1)) ? 1 : 0);
+    yield text.slice(from, to);
+    from = to;
+  }
+}

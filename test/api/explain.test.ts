@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import type { ProposedReport, TrailExplanation } from "../../src/contract/explanations.ts";
+import { readArtifact } from "../../src/modules/process/artifacts/read-service.ts";
+import type { ShownArtifact } from "../../src/modules/process/artifacts/show.ts";
 import { readTrailExplanation } from "../../src/modules/views/explanations/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
 import { putFlow, putTrail } from "../support/flows.ts";
-import { attestAll } from "../support/histories.ts";
+import { attestAll, reportAll } from "../support/histories.ts";
 import { longestTurn } from "../support/turns.ts";
 
 let app: TestApp;
@@ -319,6 +321,30 @@ describe("GET /artifacts/{org}/{flow_name}/fingerprint/{fingerprint}/explain", (
     // The trail still waits for another artifact.
     expect((await explainTrail(org)).json.status).toBe("INCOMPLETE");
   });
+
+  it("lets others in between where an artifact is shown that has tens of thousands of attestations", async () => {
+    const org = await app.org();
+    await reportAll(app, org, [{ trail: "run", name: "api", print: "api", commit: "c" }]);
+    const names = Array.from({ length: 30_000 }, (_, at) => ({
+      trail: "run",
+      name: `check-${at}`,
+      type: "generic",
+      is_compliant: true,
+      is_override: false,
+      print: "api",
+      commit: null,
+      targets: null,
+    }));
+    await attestAll(app, org, names);
+    const asked = { flow_name: "flow", fingerprint: fingerprintOf("api") };
+    let shown: ShownArtifact | undefined;
+    const longest = await longestTurn(async () => {
+      shown = await readArtifact(app.deps, org, asked);
+    });
+    expect(shown).toMatchObject({ state: "COMPLIANT", state_info: "Nothing is missing and nothing failed" });
+    expect([Object.keys(shown!.evidence).length, shown!.history.length]).toEqual([30_000, 30_001]);
+    expect(longest).toBeLessThan(50);
+  }, 60_000);
 
   it("means the same report as the artifact itself, and has its errors", async () => {
     const org = await begin();

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { evaluateArtifact, evidenceOf } from "../../src/domain/compliance/evaluate.ts";
-import { explainArtifact, explainTrail } from "../../src/domain/compliance/explain.ts";
+import { evaluateArtifactInSteps, evidenceInSteps } from "../../src/domain/compliance/evaluate.ts";
+import { explainArtifactInSteps, explainTrail } from "../../src/domain/compliance/explain.ts";
 import type { ArtifactReport, TrailReports } from "../../src/domain/compliance/model.ts";
 import type { Template } from "../../src/domain/template/model.ts";
+import { finish } from "../../src/lib/steps.ts";
 import { findCaseByHeads } from "../../src/modules/process/compliance/case-store.ts";
 import {
   findExplainedTrail,
@@ -35,9 +36,9 @@ async function idsOf(org: TestOrg, table: "trails" | "artifacts"): Promise<strin
 /** Everything that answers say of an artifact by its reports. */
 function saidOf(template: Template, reports: TrailReports, artifact: ArtifactReport) {
   return {
-    state: evaluateArtifact(template, reports, artifact),
-    evidence: evidenceOf(template, reports, artifact),
-    explanation: explainArtifact(template, reports, artifact),
+    state: finish(evaluateArtifactInSteps(template, reports, artifact)),
+    evidence: finish(evidenceInSteps(template, reports, artifact)),
+    explanation: finish(explainArtifactInSteps(template, reports, artifact)),
   };
 }
 
@@ -125,6 +126,28 @@ describe("what decides on trails and artifacts", () => {
     const artifacts = await readArtifactCases(app.deps.db, org.id, await idsOf(org, "artifacts"));
     expect(Math.max(...artifacts.map(({ reports }) => reports.attestations.length))).toBeLessThan(10);
   });
+
+  it(
+    "is found at once where some of many commits that wait are overridden",
+    { timeout: 60_000 },
+    async () => {
+      const org = await app.org();
+      await putFlow(org.member, org.name, { name: "flow" }, templates[2]);
+      const waiting = { trail: "t1", name: "a", type: "junit", is_compliant: false, print: null };
+      await attestAll(
+        app,
+        org,
+        Array.from({ length: 1000 }, (_, n) => ({
+          ...waiting,
+          targets: ["2"],
+          commit: `c${n}`,
+          is_override: n % 3 === 1,
+        })),
+      );
+      const { decided, anew } = await saidIn(org);
+      expect(decided).toEqual(anew);
+    },
+  );
 
   it("is all that is read of reports to show and explain artifacts and trails", async () => {
     const org = await app.org();

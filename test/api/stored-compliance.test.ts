@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nullable, text, timestamp, uuid } from "../../src/db/row.ts";
 import { query } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { evaluateArtifact, evaluateTrail } from "../../src/domain/compliance/evaluate.ts";
+import { evaluateArtifactInSteps, evaluateTrail } from "../../src/domain/compliance/evaluate.ts";
 import type { ArtifactReport, AttestationReport } from "../../src/domain/compliance/model.ts";
 import { printCompliance } from "../../src/domain/compliance/print.ts";
 import { storedTemplate } from "../../src/domain/template/stored.ts";
+import { finish } from "../../src/lib/steps.ts";
 import { listDecidingCases } from "../../src/modules/process/compliance/case-store.ts";
 import { judgeArtifacts, readTrailCases } from "../../src/modules/process/compliance/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -94,7 +95,7 @@ async function artifactStatesOf(org: TestOrg): Promise<{ decided: string[]; anew
   const anew = rows.map(({ id, trail_id }) => {
     const { template, reports } = trails.get(trail_id)!;
     const artifact = reports.artifacts.find(({ artifact_id }) => artifact_id === id)!;
-    return evaluateArtifact(template, reports, artifact);
+    return finish(evaluateArtifactInSteps(template, reports, artifact));
   });
   return { decided: await judgeArtifacts(db, org.id, ids), anew };
 }

@@ -7,8 +7,9 @@ import {
   artifact,
   attestation,
 } from "../../../test/support/compliance.ts";
+import { finish } from "../../lib/steps.ts";
 import type { Template } from "../template/model.ts";
-import { artifactState, evaluateArtifact, evaluateTrail } from "./evaluate.ts";
+import { artifactState, evaluateArtifactInSteps, evaluateTrail } from "./evaluate.ts";
 import type { ArtifactReport, AttestationReport, TrailCompliance, TrailReports } from "./model.ts";
 
 const empty: Template = { version: 1, trail: { attestations: [], artifacts: [] } };
@@ -215,7 +216,7 @@ describe("single rules", () => {
     const api = artifact("api");
     const reports = { artifacts: [api, artifact("api", { fingerprint: "f2" })], attestations: [] };
     const state = (attestations: AttestationReport[]) =>
-      evaluateArtifact(template, { ...reports, attestations }, api);
+      finish(evaluateArtifactInSteps(template, { ...reports, attestations }, api));
     expect(judge(template, reports).artifacts_statuses.get("api")?.status).toBe("COMPLIANT");
     expect(state([])).toBe("INCOMPLETE");
     const ticket = attestation("ticket", "jira");
@@ -289,7 +290,7 @@ describe("laws", () => {
         for (const [name, report] of latest) {
           const { status } = verdict.artifacts_statuses.get(name)!;
           const state = status === "MISSING" ? status : artifactState(verdict.own_state, status);
-          expect(state).toBe(evaluateArtifact(rules, given, report));
+          expect(state).toBe(finish(evaluateArtifactInSteps(rules, given, report)));
         }
       }),
     );

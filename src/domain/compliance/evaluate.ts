@@ -12,7 +12,7 @@ import type {
 } from "./model.ts";
 import { artifactPlace, artifactPlacesInSteps, type Place, trailPlace, weightOf } from "./places.ts";
 import { areFew, portions } from "./portions.ts";
-import { isMissing, outcomeOf, readRows, readRowsInSteps, type Row, statusOf } from "./rows.ts";
+import { isMissing, outcomeOf, readRowsInSteps, type Row, statusOf } from "./rows.ts";
 
 /** Whether anything among some rows failed, and whether anything is missing. */
 interface Tally {
@@ -86,13 +86,17 @@ export function evaluateTrail(template: Template, reports: TrailReports): TrailC
  * Judges an artifact as an artifact: by the attestations on it and those its trail needs, together.
  * @param artifact one of the trail's; another one may have taken its name since.
  */
-export function evaluateArtifact(
+export function* evaluateArtifactInSteps(
   template: Template,
   reports: TrailReports,
   artifact: ArtifactReport,
-): ComplianceState {
-  const places = [trailPlace(template, reports), artifactPlace(template, reports, artifact)];
-  return stateOf(tally(places.flatMap(readRows)));
+): Steps<ComplianceState> {
+  const onTrail = tally(yield* readRowsInSteps(trailPlace(template, reports)));
+  const onArtifact = tally(yield* readRowsInSteps(artifactPlace(template, reports, artifact)));
+  return stateOf({
+    failed: onTrail.failed || onArtifact.failed,
+    missing: onTrail.missing || onArtifact.missing,
+  });
 }
 
 /**
@@ -127,14 +131,15 @@ export interface ArtifactEvidence {
 }
 
 /** Finds the evidence on an artifact, without its trail's. */
-export function evidenceOf(
+export function* evidenceInSteps(
   template: Template,
   reports: TrailReports,
   artifact: ArtifactReport,
-): ArtifactEvidence {
+): Steps<ArtifactEvidence> {
   const place = artifactPlace(template, reports, artifact);
+  const rows = yield* readRowsInSteps(place);
   return {
-    attestations: readRows(place).flatMap((row) => row.contradiction ?? row.current ?? []),
+    attestations: yield* collected(rows, (row) => row.contradiction ?? row.current),
     last_reported_at: place.reports.reduce(
       (latest, { reported_at }) => Math.max(latest, reported_at),
       artifact.reported_at,

@@ -2,9 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { anyReports, anyTemplate, artifact, attestation } from "../../../test/support/compliance.ts";
+import { finish } from "../../lib/steps.ts";
 import type { Template } from "../template/model.ts";
-import { evaluateArtifact, evaluateTrail } from "./evaluate.ts";
-import { type Explanation, explainArtifact, explainTrail } from "./explain.ts";
+import { evaluateArtifactInSteps, evaluateTrail } from "./evaluate.ts";
+import {
+  artifactRequirementsInSteps,
+  explainArtifactInSteps,
+  type Explanation,
+  explainTrail,
+} from "./explain.ts";
 import type { ArtifactReport, AttestationReport, TrailReports } from "./model.ts";
 import type { ProposedReport } from "./propose.ts";
 
@@ -65,10 +71,12 @@ describe("the proposed reports", () => {
     fc.assert(
       fc.property(anyTemplate, anyReports, (template, given) => {
         for (const one of given.artifacts) {
-          const { status, proposed_reports: proposed } = explainArtifact(template, given, one);
+          const explanation = finish(explainArtifactInSteps(template, given, one));
+          const { status, requirements, proposed_reports: proposed } = explanation;
+          expect(finish(artifactRequirementsInSteps(template, given, one))).toEqual(requirements);
           const stateAfter = (part: readonly ProposedReport[]) =>
-            evaluateArtifact(template, after(given, part), one);
-          expect(evaluateArtifact(template, given, one)).toBe(status);
+            finish(evaluateArtifactInSteps(template, after(given, part), one));
+          expect(finish(evaluateArtifactInSteps(template, given, one))).toBe(status);
           expect(proposed.length === 0).toBe(status === "COMPLIANT");
           expect(stateAfter(proposed)).toBe("COMPLIANT");
           for (const [index] of proposed.entries())

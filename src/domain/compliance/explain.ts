@@ -110,6 +110,21 @@ export function explainTrail(template: Template, reports: TrailReports): Explana
   return finish(explainTrailInSteps(template, reports));
 }
 
+/** The places that an artifact is judged by as an artifact: its trail's own, and its own. */
+function placesFor(template: Template, reports: TrailReports, artifact: ArtifactReport): Place[] {
+  return [trailPlace(template, reports), artifactPlace(template, reports, artifact)];
+}
+
+/** Lists what the state of an artifact rests on: what `explainArtifactInSteps` does, without what would make it compliant. */
+export function* artifactRequirementsInSteps(
+  template: Template,
+  reports: TrailReports,
+  artifact: ArtifactReport,
+): Steps<Requirement[]> {
+  yield;
+  return yield* requirementsOf(placesFor(template, reports, artifact));
+}
+
 /**
  * Explains why an artifact has the state it has, its trail's attestations included, and what would make it compliant.
  * @param artifact one of the trail's; another one may have taken its name since.
@@ -120,14 +135,5 @@ export function* explainArtifactInSteps(
   artifact: ArtifactReport,
 ): Steps<Explanation> {
   yield;
-  return yield* explainPlaces([trailPlace(template, reports), artifactPlace(template, reports, artifact)]);
-}
-
-/** Does what `explainArtifactInSteps` does, in one go. */
-export function explainArtifact(
-  template: Template,
-  reports: TrailReports,
-  artifact: ArtifactReport,
-): Explanation {
-  return finish(explainArtifactInSteps(template, reports, artifact));
+  return yield* explainPlaces(placesFor(template, reports, artifact));
 }

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { artifact, attestation } from "../../../test/support/compliance.ts";
 import { finish, type Steps } from "../../lib/steps.ts";
 import type { Template } from "../template/model.ts";
-import { evaluateTrail, evaluateTrailInSteps } from "./evaluate.ts";
-import { explainTrail, explainTrailInSteps } from "./explain.ts";
+import { evaluateArtifactInSteps, evaluateTrail, evaluateTrailInSteps, evidenceInSteps } from "./evaluate.ts";
+import { artifactRequirementsInSteps, explainTrail, explainTrailInSteps } from "./explain.ts";
 import type { TrailCompliance, TrailReports } from "./model.ts";
 import { outcomeNamesInSteps } from "./outcome.ts";
 import { printComplianceInSteps, printStatesInSteps } from "./print.ts";
@@ -189,5 +189,19 @@ describe("the steps of judging a trail", () => {
     const compliance = finish(evaluateTrailInSteps(template, reports));
     expect(printed(compliance)).toBeGreaterThanOrEqual(names / 500);
     expect(stops(outcomeNamesInSteps(compliance))).toBeGreaterThanOrEqual(names / 500);
+  });
+
+  it.each([
+    ["trail", attestedOnTrail],
+    ["artifact", attestedOnOne],
+  ])("stop for every few attestations of the %s when only the artifact is judged", (where, given) => {
+    const [template, { attestations }] = given(names);
+    const api = artifact("api");
+    const reports = { artifacts: [api], attestations };
+    expect(stops(evaluateArtifactInSteps(template, reports, api))).toBeGreaterThan(names / 500);
+    expect(stops(artifactRequirementsInSteps(template, reports, api))).toBeGreaterThan((2 * names) / 500);
+    // Its evidence is what is on the artifact alone.
+    const most = where === "artifact" ? names / 100 : 0;
+    expect(stops(evidenceInSteps(template, reports, api))).toBeGreaterThanOrEqual(most);
   });
 });

@@ -73,12 +73,22 @@ function* indexed(all: readonly AttestationReport[]): Steps<ReportIndex> {
   return index;
 }
 
-/** Finds what `reportsFor` finds, without looking at reports about anything else. */
-function indexedReportsFor(name: string, artifact: Sought, index: ReportIndex): AttestationReport[] {
+/** The reports about a name, and about the artifact that has it. */
+interface Candidates {
+  bound: readonly Placed[];
+  named: readonly Placed[];
+}
+
+function candidatesFor(name: string, artifact: Sought, index: ReportIndex): Candidates {
   const bound = artifact === undefined ? [] : (index.byFingerprint.get(artifact.fingerprint) ?? []);
-  const named = (index.byTarget.get(name) ?? []).filter(({ report }) => joins(report, artifact));
+  return { bound, named: index.byTarget.get(name) ?? [] };
+}
+
+/** Finds what `reportsFor` finds, without looking at reports about anything else. */
+function reportsAmong({ bound, named }: Candidates, artifact: Sought): AttestationReport[] {
+  const joining = named.filter(({ report }) => joins(report, artifact));
   // Two sorted runs, which sorting only merges.
-  const both = [...bound, ...named].sort((a, b) => a.at - b.at);
+  const both = [...bound, ...joining].sort((a, b) => a.at - b.at);
   return both.map(({ report }) => report);
 }
 
@@ -123,9 +133,13 @@ function expectedNames({ trail }: Template): Map<string, Expected> {
 /** What a place takes by itself, in reports. */
 const weightOfPlace = 9;
 
+function weigh(entries: number, reports: number): number {
+  return weightOfPlace + entries + reports;
+}
+
 /** Says how much there is to do with a place before the next stop. */
 export function weightOf({ entries, reports }: Pick<Place, "entries" | "reports">): number {
-  return weightOfPlace + entries.length + reports.length;
+  return weigh(entries.length, reports.length);
 }
 
 const unexpected: Expected = { template_index: -1, entries: [] };
@@ -155,10 +169,10 @@ export function* artifactPlacesInSteps(template: Template, reports: TrailReports
   const places: NamedPlace[] = [];
   for (const name of names) {
     const artifact = latest.get(name);
-    const found = indexedReportsFor(name, artifact, index);
-    const place = { name, artifact, ...(expected.get(name) ?? unexpected), reports: found };
-    places.push(place);
-    if (isEnough(weightOf(place))) yield;
+    const asked = expected.get(name) ?? unexpected;
+    const candidates = candidatesFor(name, artifact, index);
+    if (isEnough(weigh(asked.entries.length, candidates.bound.length + candidates.named.length))) yield;
+    places.push({ name, artifact, ...asked, reports: reportsAmong(candidates, artifact) });
   }
   return places;
 }

@@ -1,6 +1,7 @@
 import type { Timestamp } from "../../lib/clock.ts";
 import { sorted, type Steps } from "../../lib/steps.ts";
 import type { ArtifactReport, AttestationReport, TrailReports } from "./model.ts";
+import { portions } from "./portions.ts";
 
 /** When an artifact name came up. */
 interface Mention {
@@ -8,16 +9,12 @@ interface Mention {
   at: Timestamp;
 }
 
-/** Names and mentions of names that are looked at before the next stop. */
-const lookedAtInOneGo = 500;
-
 /** Finds the first mention of each name. */
 function* firstMentions(mentions: Iterable<Mention>): Steps<Mention[]> {
+  const isEnough = portions();
   const first = new Map<string, Mention>();
-  let looked = 0;
   for (const mention of mentions) {
-    if (looked % lookedAtInOneGo === 0) yield;
-    looked += 1;
+    if (isEnough(1)) yield;
     if (!first.has(mention.name)) first.set(mention.name, mention);
   }
   return [...first.values()];

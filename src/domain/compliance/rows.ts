@@ -1,5 +1,5 @@
 import { addTo, type NonEmpty } from "../../lib/group.ts";
-import { finish, type Steps } from "../../lib/steps.ts";
+import type { Steps } from "../../lib/steps.ts";
 import type { TemplateAttestation } from "../template/model.ts";
 import type { AttestationReport, AttestationStatus } from "./model.ts";
 import type { Place } from "./places.ts";
@@ -76,11 +76,6 @@ export function* readRowsInSteps({ entries, reports }: Pick<Place, "entries" | "
     if (!expected.has(name)) rows.push(rowOf(name, undefined, group));
   }
   return rows;
-}
-
-/** Does what `readRowsInSteps` does, in one go. */
-export function readRows(place: Pick<Place, "entries" | "reports">): Row[] {
-  return finish(readRowsInSteps(place));
 }
 
 /** Says whether a template entry is without a report of its type. */

@@ -1,6 +1,7 @@
-import { JsonPieces, JsonText, textPieces } from "../../contract/endpoint.ts";
+import { JsonPieces, JsonText } from "../../contract/endpoint.ts";
 import type { BegunPage } from "../../db/heavy-page.ts";
 import { arrayPieces } from "../../lib/json-array.ts";
+import { textPieces } from "../../lib/text.ts";
 
 /** Takes the brackets off the texts of JSON arrays. */
 async function* itemsOf(lists: AsyncIterable<string>): AsyncGenerator<string> {

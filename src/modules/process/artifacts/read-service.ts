@@ -1,11 +1,11 @@
-import { evidenceOf } from "../../../domain/compliance/evaluate.ts";
+import { evidenceInSteps } from "../../../domain/compliance/evaluate.ts";
 import { type AppError, notFound } from "../../../domain/errors.ts";
 import type { Org } from "../../../domain/principal.ts";
 import { writeJson } from "../../../lib/exact-json.ts";
 import { parseWireId } from "../../../lib/ids.ts";
 import { type PageNumbers, pageSlice } from "../../../lib/paging.ts";
 import { present } from "../../../lib/present.ts";
-import { paced, type Steps } from "../../../lib/steps.ts";
+import { eachOf, paced } from "../../../lib/steps.ts";
 import { zip } from "../../../lib/zip.ts";
 import { type JudgeableArtifact, readArtifactCases } from "../compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -66,19 +66,6 @@ async function getPlaced(deps: Reading, org: Org, asked: ArtifactQuestion) {
   throw artifactNotFound(`fingerprint '${asked.fingerprint}'`, asked.flow_name, org);
 }
 
-/** Does the same with each artifact: others come in between, because there may be much on the trail of one. */
-function inTurns<One, Made>(given: Iterable<One>, make: (one: One) => Made): Promise<Made[]> {
-  function* steps(): Steps<Made[]> {
-    const made: Made[] = [];
-    for (const one of given) {
-      yield;
-      made.push(make(one));
-    }
-    return made;
-  }
-  return paced(steps());
-}
-
 async function judge(deps: Reading, org: Org, rows: readonly ReadArtifactRow[]): Promise<JudgedArtifact[]> {
   const { db } = deps;
   const found = await readArtifactCases(
@@ -86,10 +73,12 @@ async function judge(deps: Reading, org: Org, rows: readonly ReadArtifactRow[]):
     org.id,
     rows.map((row) => row.id),
   );
-  const cases = await inTurns(zip(rows, found), ([row, judged]) => {
-    const { template, reports, artifact } = judged;
-    return { row, judged, evidence: evidenceOf(template, reports, artifact) };
-  });
+  const cases = await paced(
+    eachOf(zip(rows, found), function* ([row, deciding]) {
+      const { template, reports, artifact } = deciding;
+      return { row, deciding, evidence: yield* evidenceInSteps(template, reports, artifact) };
+    }),
+  );
   const ids = cases.flatMap(({ evidence }) => evidence.attestations.map((one) => one.attestation_id));
   const files = await listEvidence(db, org.id, ids);
   const details = new Map(files.map((one) => [one.attestation_id, one]));
@@ -119,10 +108,10 @@ export async function readArtifactList(
     : undefined;
   if (repo_ids?.length === 0) throw notFound(`Repo '${repo_name}' not found`);
   const page = await listArtifacts(deps.db, org.id, { flow_id, repo_ids }, pageSlice(asked));
-  const print = async (rows: readonly ReadArtifactRow[]): Promise<string> =>
-    writeJson(
-      await inTurns(await judge(deps, org, rows), (artifact) => showArtifactItem(deps, org, artifact)),
-    );
+  const print = async (rows: readonly ReadArtifactRow[]): Promise<string> => {
+    const artifacts = await judge(deps, org, rows);
+    return writeJson(await paced(eachOf(artifacts, (judged) => showArtifactItem(deps, org, judged))));
+  };
   return printPage(page, () => listWholePage(deps.db, org.id, page), print);
 }
 
@@ -139,14 +128,15 @@ async function readInFull(
     listHistory(db, org.id, { ...place, fingerprints }),
     listStays(db, org.id, fingerprints),
   ]);
-  return inTurns(artifacts, (artifact) => {
-    const { fingerprint } = artifact.row;
+  const showing = eachOf(artifacts, (judged) => {
+    const { fingerprint } = judged.row;
     const past = {
       history: history.filter((event) => event.fingerprint === fingerprint),
       stays: stays.get(fingerprint) ?? [],
     };
-    return showArtifact(deps, org, artifact, past);
+    return showArtifact(deps, org, judged, past);
   });
+  return paced(showing);
 }
 
 /**

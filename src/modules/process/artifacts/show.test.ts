@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { artifact } from "../../../../test/support/compliance.ts";
 import { emptyTemplate } from "../../../domain/template/model.ts";
 import { createLinks } from "../../../lib/links.ts";
+import { finish } from "../../../lib/steps.ts";
 import type { Stay } from "./read-store.ts";
 import { type JudgedArtifact, showArtifact } from "./show.ts";
 
@@ -34,7 +35,7 @@ function judged(timestamp: number | null): JudgedArtifact {
       created_at: 1100,
       created_by_name: "Ann",
     },
-    judged: {
+    deciding: {
       artifact: report,
       template: emptyTemplate(),
       template_id: id,
@@ -64,7 +65,7 @@ const history = [
 
 function shown(timestamp: number | null) {
   const links = createLinks("http://waybill.test");
-  return showArtifact({ links }, { name: "acme" }, judged(timestamp), { history, stays });
+  return finish(showArtifact({ links }, { name: "acme" }, judged(timestamp), { history, stays }));
 }
 
 it("tells where an artifact runs, where it ran, and when that changed", () => {

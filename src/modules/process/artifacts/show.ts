@@ -4,11 +4,13 @@ import type {
   ArtifactResponse,
 } from "../../../contract/artifact-reads.ts";
 import { artifactPage } from "../../../domain/pages.ts";
-import { type ArtifactEvidence, evaluateArtifact } from "../../../domain/compliance/evaluate.ts";
-import { explainArtifact } from "../../../domain/compliance/explain.ts";
+import { type ArtifactEvidence, evaluateArtifactInSteps } from "../../../domain/compliance/evaluate.ts";
+import { artifactRequirementsInSteps } from "../../../domain/compliance/explain.ts";
+import type { AttestationReport } from "../../../domain/compliance/model.ts";
 import { summarize } from "../../../domain/compliance/summary.ts";
 import { ExactJson } from "../../../lib/exact-json.ts";
 import { wireId } from "../../../lib/ids.ts";
+import { collected, sorted, type Steps } from "../../../lib/steps.ts";
 import type { JudgeableArtifact } from "../compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { showEventCommit, withTexts } from "../trails/show.ts";
@@ -17,7 +19,8 @@ import type { EvidenceRow, HistoryRow, ReadArtifactRow, Stay } from "./read-stor
 /** A report of an artifact with everything that its trail and its attestations say of it. */
 export interface JudgedArtifact {
   row: ReadArtifactRow;
-  judged: JudgeableArtifact;
+  /** What it is judged by. */
+  deciding: JudgeableArtifact;
   evidence: ArtifactEvidence;
   /** By id of the attestation. */
   details: ReadonlyMap<string, EvidenceRow>;
@@ -29,23 +32,31 @@ export function artifactUrl(deps: Pick<Deps, "links">, org: { name: string }, ro
   return deps.links.web(`/${org.name}${page}`);
 }
 
-function showEvidence({ evidence, details }: JudgedArtifact): ArtifactListItemResponse["evidence"] {
-  return Object.fromEntries(
-    evidence.attestations.map((attestation) => {
-      const more = details.get(attestation.attestation_id);
-      const shown = {
-        attestation_id: wireId(attestation.attestation_id),
-        evidence_type: attestation.type,
-        is_compliant: attestation.is_compliant,
-        created_at: attestation.reported_at,
-        description: more?.description ?? null,
-        build_url: more?.origin_url ?? null,
-        evidence_archive_fingerprint: more?.file_sha256 ?? null,
-        has_audit_package: more !== undefined && more.file_sha256 !== null,
-      };
-      return [attestation.name, shown];
-    }),
-  );
+type ShownEvidence = ArtifactListItemResponse["evidence"];
+
+function showAttestation(
+  attestation: AttestationReport,
+  more: EvidenceRow | undefined,
+): ShownEvidence[string] {
+  return {
+    attestation_id: wireId(attestation.attestation_id),
+    evidence_type: attestation.type,
+    is_compliant: attestation.is_compliant,
+    created_at: attestation.reported_at,
+    description: more?.description ?? null,
+    build_url: more?.origin_url ?? null,
+    evidence_archive_fingerprint: more?.file_sha256 ?? null,
+    has_audit_package: more !== undefined && more.file_sha256 !== null,
+  };
+}
+
+function* showEvidence({ evidence, details }: JudgedArtifact): Steps<ShownEvidence> {
+  const entries = yield* collected(evidence.attestations, (one): [string, ShownEvidence[string]] => [
+    one.name,
+    showAttestation(one, details.get(one.attestation_id)),
+  ]);
+  yield;
+  return Object.fromEntries(entries);
 }
 
 /** What is shown as it was written. */
@@ -66,13 +77,13 @@ function exactOrNull(text: string | null): ExactJson | null {
 const unknownCommit = "0".repeat(40);
 
 /** Shows an artifact as lists do (contract flows 5.2). */
-export function showArtifactItem(
+export function* showArtifactItem(
   deps: Pick<Deps, "links">,
   org: { name: string },
-  shown: JudgedArtifact,
-): ShownArtifactItem {
-  const { row, evidence } = shown;
-  const { template, reports, artifact } = shown.judged;
+  judged: JudgedArtifact,
+): Steps<ShownArtifactItem> {
+  const { row, evidence } = judged;
+  const { template, reports, artifact } = judged.deciding;
   const commit = showEventCommit(row.git_commit_info);
   return {
     id: wireId(row.id),
@@ -97,8 +108,8 @@ export function showArtifactItem(
     user_data: ExactJson.ofText(row.user_data ?? "{}"),
     external_urls: row.external_urls,
     annotations: exactOrNull(row.annotations),
-    state: evaluateArtifact(template, reports, artifact),
-    evidence: showEvidence(shown),
+    state: yield* evaluateArtifactInSteps(template, reports, artifact),
+    evidence: yield* showEvidence(judged),
   };
 }
 
@@ -132,30 +143,31 @@ function leadTimes(stays: readonly Stay[], since: number | null | undefined): Re
 }
 
 /** Shows an artifact in full (contract flows 5.5). */
-export function showArtifact(
+export function* showArtifact(
   deps: Pick<Deps, "links">,
   org: { name: string },
-  artifact: JudgedArtifact,
+  judged: JudgedArtifact,
   past: { history: readonly HistoryRow[]; stays: readonly Stay[] },
-): ShownArtifact {
-  const { row, judged } = artifact;
-  const { template, reports } = judged;
+): Steps<ShownArtifact> {
+  const { row } = judged;
+  const { template, reports, artifact } = judged.deciding;
   const expected = template.trail.artifacts.find(({ name }) => name === row.template_reference_name);
-  const shown = showArtifactItem(deps, org, artifact);
-  const events = [...past.history.map(reportedEvent), ...past.stays.flatMap(stayEvents)];
+  const item = yield* showArtifactItem(deps, org, judged);
+  const requirements = yield* artifactRequirementsInSteps(template, reports, artifact);
+  const events = [...(yield* collected(past.history, reportedEvent)), ...past.stays.flatMap(stayEvents)];
   return {
-    ...shown,
+    ...item,
     git_commit: row.git_commit ?? "",
     template: expected?.attestations.map(({ name }) => name) ?? [],
-    state_info: summarize(explainArtifact(template, reports, judged.artifact)),
+    state_info: summarize({ requirements }),
     running: past.stays
       .filter((stay) => stay.exited_at === null)
       .map(({ environment_name, started_in: snapshot_index }) => ({ environment_name, snapshot_index })),
     exited: past.stays.flatMap(({ environment_name, exited_in }) =>
       exited_in === null ? [] : [{ environment_name, snapshot_index: exited_in }],
     ),
-    history: events.sort((a, b) => a.timestamp - b.timestamp),
-    commit_lead_times: leadTimes(past.stays, shown.git_commit_info?.timestamp),
+    history: yield* sorted(events, (a, b) => a.timestamp - b.timestamp),
+    commit_lead_times: leadTimes(past.stays, item.git_commit_info?.timestamp),
     build_lead_times: leadTimes(past.stays, row.created_at),
   };
 }

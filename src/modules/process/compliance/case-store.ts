@@ -1,7 +1,7 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { json, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
 import { rowById } from "../../../db/row-by-id.ts";
-import { query, type Sql, sql } from "../../../db/sql.ts";
+import { empty, query, type Sql, sql } from "../../../db/sql.ts";
 import type { ArtifactReport, AttestationReport } from "../../../domain/compliance/model.ts";
 import { readLines } from "../../../domain/compliance/report-lines.ts";
 import { present } from "../../../lib/present.ts";
@@ -176,16 +176,16 @@ function countingHeads(orgId: string): Sql {
 /**
  * Lines of the attestations that decide on the trail `t`: what its `heads` name; and where another type's last report came
  * after an override, the one before the override, which it may have overridden.
+ * @param more heads, of which nobody asks what was overridden.
  */
-function decidingAttestations(orgId: string): Sql {
+function decidingAttestations(orgId: string, more: Sql = empty): Sql {
   return sql`
     select ${attestationLines}
     from (
-    select first_id as id from heads
-    union select latest_id from heads
-    union select latest_plain_id from heads
+    select unnest(array[first_id, latest_id, latest_plain_id]) as id from (select * from heads ${more}) named
     union select before.id from heads o
-      join heads h on h.name = o.name and h.latest_plain_id > o.latest_id
+      -- What began after the override has nothing from before it.
+      join heads h on h.name = o.name and h.first_id < o.latest_id and h.latest_plain_id > o.latest_id
       cross join lateral (
         select a.id from attestations a
         where a.org_id = ${orgId} and a.trail_id = t.id and a.name = h.name and a.type = h.type
@@ -199,20 +199,20 @@ function decidingAttestations(orgId: string): Sql {
 /**
  * Reads trails without the reports that do not decide on them: a part of a statement that reads no more of a trail the more was
  * reported on it.
- * @param heads those that count on the trail `t`, with its artifacts as `ends`.
+ * @param more heads of the trail `t`, with its artifacts as `ends`, whose reports are read besides: see `decidingAttestations`.
  */
-function casesByHeads(orgId: string, trailIds: readonly string[], heads: Sql): Sql {
+function casesByHeads(orgId: string, trailIds: readonly string[], more: Sql = empty): Sql {
   return sql`
     select ${trailColumns(orgId)}, c.artifacts, c.attestations
     ${askedTrails(orgId, trailIds)}
     cross join lateral (
-      with ends as materialized (${artifactEnds(orgId)}), heads as materialized (${heads})
+      with ends as materialized (${artifactEnds(orgId)}), heads as materialized (${countingHeads(orgId)})
       select (
         select ${artifactLines}
         from (select first_id as id from ends union select latest_id from ends) i
         join artifacts a on a.org_id = ${orgId} and a.id = i.id
       ) as artifacts, (
-        ${decidingAttestations(orgId)}
+        ${decidingAttestations(orgId, more)}
       ) as attestations
       offset 0) c`;
 }
@@ -224,9 +224,7 @@ export async function listDecidingCases(
   trailIds: readonly string[],
 ): Promise<DecidingCase[]> {
   const columns = { ...decidingCase, ...lines };
-  return withReports(
-    await tx.all(query("deciding-cases", columns)`${casesByHeads(orgId, trailIds, countingHeads(orgId))}`),
-  );
+  return withReports(await tx.all(query("deciding-cases", columns)`${casesByHeads(orgId, trailIds)}`));
 }
 
 /** Heads of what waits, by commit, for the names that no artifact has on the trail `t`, with its artifacts as `ends`. */
@@ -249,9 +247,9 @@ export async function findCaseByHeads(
   orgId: string,
   trailId: string,
 ): Promise<DecidingCase | undefined> {
-  const heads = sql`${countingHeads(orgId)} union all ${waitingHeads(orgId)}`;
+  const waiting = sql`union all (${waitingHeads(orgId)})`;
   const columns = { ...decidingCase, ...lines };
-  const rows = await db.all(query("explained-case", columns)`${casesByHeads(orgId, [trailId], heads)}`);
+  const rows = await db.all(query("explained-case", columns)`${casesByHeads(orgId, [trailId], waiting)}`);
   return (await withReports(rows))[0];
 }
 
@@ -320,11 +318,12 @@ function* artifactCases(rows: readonly RowOf<typeof artifactCase>[]): Steps<Arti
     if (template !== null) templates.set(digest, template);
     if (on_trail !== null) onTrails.set(trail_id, yield* readLines<AttestationReport>(on_trail));
     const ofTrail = present(onTrails.get(trail_id), "the first row of a trail has what is on it");
+    const own = yield* readLines<AttestationReport>(attestations);
     cases.push({
       ...row,
       template: present(templates.get(digest), "the first row with a digest has its template"),
       // What is on the trail never counts in the place of what is on an artifact: the order between them says nothing.
-      attestations: ofTrail.concat(yield* readLines<AttestationReport>(attestations)),
+      attestations: own.length === 0 ? ofTrail : ofTrail.concat(own),
     });
   }
   return cases;

@@ -1,7 +1,11 @@
 import { createHash } from "node:crypto";
 
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { evaluateArtifact, evaluateTrailInSteps, keptState } from "../../../domain/compliance/evaluate.ts";
+import {
+  evaluateArtifactInSteps,
+  evaluateTrailInSteps,
+  keptState,
+} from "../../../domain/compliance/evaluate.ts";
 import { explainArtifactInSteps, type Explanation } from "../../../domain/compliance/explain.ts";
 import type {
   ArtifactReport,
@@ -16,7 +20,7 @@ import type { Template } from "../../../domain/template/model.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { present } from "../../../lib/present.ts";
-import { finish, paced, type Steps } from "../../../lib/steps.ts";
+import { eachOf, finish, paced, type Steps } from "../../../lib/steps.ts";
 import { zip } from "../../../lib/zip.ts";
 import {
   type DecidingCase,
@@ -125,16 +129,6 @@ function runFor<T>(cases: Parameters<typeof isMuch>[0], steps: Steps<T>): T | Pr
   return isMuch(cases) ? paced(steps) : finish(steps);
 }
 
-/** Does one thing with each case. */
-function* eachOf<Case, T>(cases: Iterable<Case>, make: (one: Case) => Steps<T>): Steps<T[]> {
-  const made: T[] = [];
-  for (const one of cases) {
-    yield;
-    made.push(yield* make(one));
-  }
-  return made;
-}
-
 /**
  * Judges trails by what decides on them. Where there is much of it, other work of the process comes in between.
  * @param sort what was reported on them.
@@ -227,10 +221,7 @@ export async function judgeArtifacts(
   if (artifactIds.length === 0) return [];
   const cases = await readArtifactCases(db, orgId, artifactIds);
   return paced(
-    eachOf(cases, function* ({ template, reports, artifact }) {
-      yield;
-      return evaluateArtifact(template, reports, artifact);
-    }),
+    eachOf(cases, ({ template, reports, artifact }) => evaluateArtifactInSteps(template, reports, artifact)),
   );
 }
 

@@ -1,4 +1,3 @@
-import { textPieces } from "../../../contract/endpoint.ts";
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { type RowOf, text, uuid } from "../../../db/row.ts";
 import { command, query } from "../../../db/sql.ts";
@@ -7,6 +6,7 @@ import type { OutcomeNames } from "../../../domain/compliance/outcome.ts";
 import { listParts } from "../../../domain/compliance/print.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import type { Steps } from "../../../lib/steps.ts";
+import { textPieces } from "../../../lib/text.ts";
 
 /** A verdict on a trail, ready to be stored. */
 export interface Verdict {

@@ -1,9 +1,9 @@
 import { trailPage } from "../../../domain/pages.ts";
-import { textPieces } from "../../../contract/endpoint.ts";
 import type { GitCommit } from "../../../contract/reports.ts";
 import type { EventGitCommitInfo, GitCommitInfo, Template, TrailEvent } from "../../../contract/trails.ts";
 import { ExactJson, writeJson } from "../../../lib/exact-json.ts";
 import { wireId } from "../../../lib/ids.ts";
+import { textPieces } from "../../../lib/text.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { knownTemplates } from "../flows/known-templates.ts";
 import type { TrailEventRow } from "./event-store.ts";

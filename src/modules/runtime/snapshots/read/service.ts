@@ -1,4 +1,4 @@
-import { JsonPieces, type Piece, textPieces, type WrittenText } from "../../../../contract/endpoint.ts";
+import { JsonPieces, type Piece, type WrittenText } from "../../../../contract/endpoint.ts";
 import type { Org } from "../../../../domain/principal.ts";
 import {
   type NamedRule,
@@ -14,6 +14,7 @@ import {
   writeDocument,
 } from "../../../../domain/snapshot/documents.ts";
 import type { ByteWriter } from "../../../../lib/byte-writer.ts";
+import { textPieces } from "../../../../lib/text.ts";
 import type { Deps } from "../../../kernel/deps.ts";
 import { DecisionBook } from "./decision-book.ts";
 import { resolveSnapshot } from "./find-service.ts";
