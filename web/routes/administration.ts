@@ -24,6 +24,7 @@ import {
 } from "../pages/settings/queries.ts";
 import { environmentsInQuery, flowsInQuery, spacesSearch } from "../pages/spaces/queries.ts";
 import { spacesQuery } from "../parts/spaces.ts";
+import { anewFor } from "./anew.ts";
 import { organizationRoute } from "./root.ts";
 
 const auditLog = createRoute({
@@ -94,6 +95,7 @@ const newAction = createRoute({
 const action = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/actions/$number",
+  remountDeps: anewFor("number"),
   validateSearch: actionSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params: { org, number }, deps }) => {

@@ -19,10 +19,8 @@ import {
   trailsQuery,
   trailsSearch,
 } from "../pages/trails/queries.ts";
+import { anewFor } from "./anew.ts";
 import { organizationRoute } from "./root.ts";
-
-/** Has a page begin anew for another flow: what was asked, opened or written in one is not for the other. */
-const ofFlow = ({ params: { flow: name } }: { params: { flow: string } }): string => name;
 
 const flows = createRoute({
   getParentRoute: () => organizationRoute,
@@ -36,7 +34,7 @@ const flows = createRoute({
 const flow = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows/$flow",
-  remountDeps: ofFlow,
+  remountDeps: anewFor("flow"),
   validateSearch: trailSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params, deps }) => {
@@ -63,7 +61,7 @@ const trail = createRoute({
 const artifacts = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows/$flow/artifacts",
-  remountDeps: ofFlow,
+  remountDeps: anewFor("flow"),
   validateSearch: artifactsSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params: { org, flow: name }, deps }) => {
@@ -76,7 +74,7 @@ const artifacts = createRoute({
 const template = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows/$flow/template",
-  remountDeps: ofFlow,
+  remountDeps: anewFor("flow"),
   loader: ({ context: { queries }, params: { org, flow: name } }) =>
     void queries.prefetchQuery(flowQuery(org, name)),
   component: lazyRouteComponent(() => import("../pages/flows/FlowTemplate.tsx"), "FlowTemplate"),
@@ -85,7 +83,7 @@ const template = createRoute({
 const statistics = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows/$flow/statistics",
-  remountDeps: ofFlow,
+  remountDeps: anewFor("flow"),
   validateSearch: statisticsSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params: { org, flow: name }, deps }) => {
@@ -98,7 +96,7 @@ const statistics = createRoute({
 const settings = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows/$flow/settings",
-  remountDeps: ofFlow,
+  remountDeps: anewFor("flow"),
   loader: ({ context: { queries }, params: { org, flow: name } }) =>
     void queries.prefetchQuery(flowQuery(org, name)),
   component: lazyRouteComponent(() => import("../pages/flows/FlowSettings.tsx"), "FlowSettings"),

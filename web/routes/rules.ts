@@ -11,6 +11,7 @@ import {
   policyQuery,
   policySearch,
 } from "../pages/policies/queries.ts";
+import { anewFor } from "./anew.ts";
 import { organizationRoute } from "./root.ts";
 
 const policies = createRoute({
@@ -24,6 +25,7 @@ const policies = createRoute({
 const policy = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/policies/$policy",
+  remountDeps: anewFor("policy"),
   validateSearch: policySearch,
   loaderDeps: ({ search: { page } }) => ({ page }),
   loader: ({ context: { queries }, params: { org, policy }, deps: { page } }) => {
@@ -43,6 +45,7 @@ const newPolicy = createRoute({
 const editPolicy = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/policies/$policy/edit",
+  remountDeps: anewFor("policy"),
   validateSearch: editorSearch,
   loader: ({ context: { queries }, params: { org, policy } }) =>
     void queries.prefetchQuery(policyQuery(org, policy)),
@@ -61,6 +64,7 @@ const controls = createRoute({
 const control = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/controls/$control",
+  remountDeps: anewFor("control"),
   validateSearch: controlSearch,
   loader: ({ context: { queries }, params: { org, control } }) =>
     void queries.prefetchQuery(controlQuery(org, control)),
@@ -81,6 +85,7 @@ const attestationTypes = createRoute({
 const attestationType = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/attestation-types/$type",
+  remountDeps: anewFor("type"),
   validateSearch: typeSearch,
   loader: ({ context: { queries }, params: { org, type } }) =>
     void queries.prefetchQuery(typeQuery(org, type)),
@@ -99,6 +104,7 @@ const newType = createRoute({
 const editType = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/attestation-types/$type/edit",
+  remountDeps: anewFor("type"),
   loader: ({ context: { queries }, params: { org, type } }) =>
     void queries.prefetchQuery(typeQuery(org, type)),
   component: lazyRouteComponent(() => import("../pages/attestation-types/TypeEditor.tsx"), "EditType"),

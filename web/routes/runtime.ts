@@ -20,12 +20,10 @@ import {
   timelineSearch,
 } from "../pages/environments/queries.ts";
 import { spacesQuery } from "../parts/spaces.ts";
+import { anewFor } from "./anew.ts";
 import { organizationRoute } from "./root.ts";
 
 const now = (): number => Date.now() / 1000;
-
-/** Has a page begin anew for another environment: what was asked, opened or written in one is not for the other. */
-const ofEnvironment = ({ params: { env } }: { params: { env: string } }): string => env;
 
 const environments = createRoute({
   getParentRoute: () => organizationRoute,
@@ -40,7 +38,7 @@ const environments = createRoute({
 const environment = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env",
-  remountDeps: ofEnvironment,
+  remountDeps: anewFor("env"),
   validateSearch: snapshotSearch,
   loader: ({ context: { queries }, params: { org, env } }) => {
     void prefetchLatest(queries, org, env);
@@ -65,7 +63,7 @@ const snapshot = createRoute({
 const timeline = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env/snapshots",
-  remountDeps: ofEnvironment,
+  remountDeps: anewFor("env"),
   validateSearch: timelineSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params: { org, env }, deps }) => {
@@ -79,7 +77,7 @@ const timeline = createRoute({
 const log = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env/log",
-  remountDeps: ofEnvironment,
+  remountDeps: anewFor("env"),
   validateSearch: logSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params: { org, env }, deps }) => {
@@ -92,7 +90,7 @@ const log = createRoute({
 const deployments = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env/deployments",
-  remountDeps: ofEnvironment,
+  remountDeps: anewFor("env"),
   validateSearch: deploymentsSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context: { queries }, params: { org, env }, deps }) => {
@@ -105,7 +103,7 @@ const deployments = createRoute({
 const allowList = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env/allow-list",
-  remountDeps: ofEnvironment,
+  remountDeps: anewFor("env"),
   loader: ({ context: { queries }, params: { org, env } }) => {
     void queries.prefetchQuery(allowListQuery(org, env));
     void queries.prefetchQuery(environmentQuery(org, env));
@@ -116,7 +114,7 @@ const allowList = createRoute({
 const settings = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env/settings",
-  remountDeps: ofEnvironment,
+  remountDeps: anewFor("env"),
   loader: ({ context: { queries }, params: { org, env } }) => {
     void queries.prefetchQuery(silenceQuery(org, env));
     void queries.prefetchQuery(environmentQuery(org, env));

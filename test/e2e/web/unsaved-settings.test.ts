@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
-import { holdAnswers, patient, tab } from "../../support/web-page.ts";
+import { holdAnswers, patient, provenancePolicy, tab } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 const description = (page: Page) => page.getByLabel("What this environment is for");
@@ -99,6 +99,28 @@ describe.skipIf(!hasBrowser)("settings that are not saved yet", { timeout: 90_00
     expect(complaints).toEqual([]);
   });
 
+  it("and questions that are not answered do not go to another policy", async () => {
+    const policies = ["dock-rule", "quay-rule"];
+    for (const name of policies) await organization.putPolicy(name, provenancePolicy);
+    await organization.ask("POST", `/environments/${org}/dock/policies`, { policy_names: policies });
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org}/policies/dock-rule`);
+    const detach = page.getByRole("button", { name: "Detach from dock" });
+    await detach.waitFor();
+    const start = await page.evaluate<number>("history.length");
+    const crumbs = page.getByRole("navigation", { name: "Breadcrumbs" });
+    await crumbs.getByRole("link", { name: "Policies", exact: true }).click();
+    await page.getByRole("link", { name: "quay-rule", exact: true }).click();
+    await page.getByRole("heading", { name: "quay-rule", level: 1 }).waitFor();
+    await detach.click();
+    await page.getByRole("dialog", { name: "Detach from dock" }).waitFor();
+    await page.evaluate(`history.go(${start} - history.length)`);
+    await page.getByRole("heading", { name: "dock-rule", level: 1 }).waitFor();
+    await detach.waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
   it("do not go to another flow", async () => {
     const { page, complaints } = await site.open();
     await page.goto(`/${org}/flows/dock-ci/settings`);
@@ -178,6 +200,17 @@ describe.skipIf(!hasBrowser)("settings that are not saved yet", { timeout: 90_00
       await page.getByRole("button", { name: `${name} (Nothing was changed)` }).waitFor();
     await saveOthers("Theirs again", west!.id, 3_000);
     await expect.poll(fields, patient).toEqual(["Theirs again", west!.id, "50"]);
+    // Kept as a whole number of seconds, and written without what it begins with.
+    for (const [written, kept, theirs] of [
+      ["1.001", "1", 1_200],
+      ["05", "5", 2_400],
+    ] as const) {
+      await minutes(page).fill(written);
+      await page.getByRole("button", { name: "Save the limit" }).click();
+      await expect.poll(() => minutes(page).inputValue(), patient).toBe(kept);
+      await organization.ask("PUT", `/environments/${org}/dock/silence`, { limit_seconds: theirs });
+      await expect.poll(() => minutes(page).inputValue(), patient).toBe(String(theirs / 60));
+    }
     expect(complaints).toEqual([]);
   });
 

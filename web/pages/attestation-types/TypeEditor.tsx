@@ -179,7 +179,6 @@ export function EditType() {
         {(edited) =>
           "created_by" in edited ? (
             <Editor
-              key={type}
               org={org}
               edited={edited}
               onSaved={() => void navigate({ to: "/$org/attestation-types/$type", params: { org, type } })}

@@ -52,14 +52,18 @@ function Description({ environment }: { environment: Environment }) {
 }
 
 const minute = 60;
+const inMinutes = (seconds: number | null): string => (seconds === null ? "" : String(seconds / minute));
 
 /** @param limit what is set, in seconds; null while it is learned. */
 function SilenceForm({ limit }: { limit: number | null }) {
   const { org, env } = route.useParams();
-  const [minutes, write] = useWritten(limit === null ? "" : String(limit / minute));
-  const action = useAction("PUT /environments/{org}/{env_name}/silence");
-  const refused = useRefusal(org, "PUT /environments/{org}/{env_name}/silence");
+  const [minutes, write] = useWritten(inMinutes(limit));
   const limit_seconds = minutes === "" ? null : Math.round(Number(minutes) * minute);
+  const action = useAction("PUT /environments/{org}/{env_name}/silence", (_answer, { body: sent }) => {
+    // What is kept may be written otherwise: 05 as 5. What was written meanwhile stays.
+    if (sent.limit_seconds === limit_seconds) write(inMinutes(limit_seconds));
+  });
+  const refused = useRefusal(org, "PUT /environments/{org}/{env_name}/silence");
   return (
     <WriteForm
       action={action}
@@ -123,21 +127,19 @@ export function Settings() {
     <EnvironmentPage org={org} env={env} current="/$org/environments/$env/settings">
       <Loaded query={query}>
         {(environment) => (
-          <div>
-            <div className={styles["narrow"]}>
-              <Stack>
-                <Description environment={environment} />
-                {environment.type === "logical" ? (
-                  <MembersPart org={org} env={env} members={environment.included_environments ?? []} />
-                ) : null}
-                <PoliciesPart org={org} env={env} policies={environment.policies ?? []} />
-                {environment.type === "logical" ? null : <Silence />}
-                <TagsCard org={org} kind="environment" name={env} tags={environment.tags} />
-                <SpacePart org={org} env={env} space={environment.space_id ?? null} />
-                <RenamePart org={org} env={env} />
-                <ArchivePart org={org} env={env} isArchived={typeof environment.archived_at === "number"} />
-              </Stack>
-            </div>
+          <div className={styles["narrow"]}>
+            <Stack>
+              <Description environment={environment} />
+              {environment.type === "logical" ? (
+                <MembersPart org={org} env={env} members={environment.included_environments ?? []} />
+              ) : null}
+              <PoliciesPart org={org} env={env} policies={environment.policies ?? []} />
+              {environment.type === "logical" ? null : <Silence />}
+              <TagsCard org={org} kind="environment" name={env} tags={environment.tags} />
+              <SpacePart org={org} env={env} space={environment.space_id ?? null} />
+              <RenamePart org={org} env={env} />
+              <ArchivePart org={org} env={env} isArchived={typeof environment.archived_at === "number"} />
+            </Stack>
           </div>
         )}
       </Loaded>

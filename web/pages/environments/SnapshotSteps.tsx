@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { numbered } from "../../domain/snapshot-names.ts";
 import { Button, buttonClass } from "../../ui/Button.tsx";
 import { Icon, type IconName } from "../../ui/Icon.tsx";
-import type { SnapshotSearch } from "./queries.ts";
+import { filtersOf, type SnapshotSearch } from "./queries.ts";
 
 interface Place {
   org: string;
@@ -32,7 +32,7 @@ function Step({ org, env, to, words, icon, shortcut, refused, search }: StepProp
     <Link
       to="/$org/environments/$env/snapshots/$expression"
       params={{ org, env, expression: String(to) }}
-      search={{ ...search, open: undefined }}
+      search={filtersOf(search)}
       className={buttonClass()}
       aria-keyshortcuts={shortcut}
     >

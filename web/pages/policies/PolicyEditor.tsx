@@ -144,7 +144,6 @@ export function EditPolicy() {
       <Loaded query={query} waiting={<Waiting size="large" />}>
         {(policy) => (
           <Editor
-            key={name}
             org={org}
             edited={policy}
             search={search}
