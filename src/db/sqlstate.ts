@@ -8,6 +8,7 @@ export const sqlState = {
   serializationFailure: "40001",
   deadlockDetected: "40P01",
   lockNotAvailable: "55P03",
+  inFailedTransaction: "25P02",
   diskFull: "53100",
   readOnlyTransaction: "25006",
 } as const;

@@ -53,6 +53,19 @@ describe("transaction", () => {
     );
   });
 
+  it("tries again also where what was sent after the statement that collided is waited for first", async () => {
+    let attempts = 0;
+    const result = await transaction(db, async (tx) => {
+      attempts += 1;
+      if (attempts > 1) return "done";
+      const colliding = fail(tx, "40P01");
+      colliding.catch(() => {});
+      await tx.run(sql`select 1`);
+      return "not reached";
+    });
+    expect([result, attempts]).toEqual(["done", 2]);
+  });
+
   it("does not repeat other failures", async () => {
     let attempts = 0;
     const failing = transaction(db, async (tx) => {

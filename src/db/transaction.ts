@@ -1,6 +1,7 @@
 import { isTransient, pastCollisions } from "./collisions.ts";
 import type { Borrowed, ConnectionSource, Tx } from "./connect.ts";
 import { createExecutor } from "./executor.ts";
+import { sqlState, sqlStateOf } from "./sqlstate.ts";
 
 /** How to run a transaction. */
 export interface TransactionOptions {
@@ -61,8 +62,9 @@ async function attemptOnce<T>(
       return result;
     } catch (error) {
       await session.end("rollback").catch(() => {});
-      // What came after it failed only because it had.
-      throw (await firstFailure(sent)) ?? error;
+      const failure = (await firstFailure(sent)) ?? error;
+      // What came after a statement failed only because that had, and may have been waited for sooner.
+      throw sqlStateOf(failure) === sqlState.inFailedTransaction ? (session.failure() ?? failure) : failure;
     }
   } finally {
     connection.release();
@@ -75,6 +77,8 @@ interface Session {
   /** Sends a statement without waiting for those before. */
   send: Send;
   begin(): Promise<unknown>;
+  /** Gives what the first statement failed with that did; undefined while none has. */
+  failure(): unknown;
   /** Ends the transaction, after all that was sent before; nothing can be sent any more. Only the first call counts. */
   end(command: "commit" | "rollback"): Promise<unknown>;
 }
@@ -85,8 +89,15 @@ const plain = (text: string): Parameters<Send>[0] => ({ name: undefined, text, v
 function openSession(connection: Borrowed, begin: string): Session {
   let refusal: Error | undefined;
   let ended: Promise<unknown> | undefined;
+  let failure: unknown;
   return {
-    send: (statement) => (refusal === undefined ? connection.send(statement) : Promise.reject(refusal)),
+    send: (statement) => {
+      if (refusal !== undefined) return Promise.reject(refusal);
+      const answer = connection.send(statement);
+      answer.catch((error: unknown) => (failure ??= error));
+      return answer;
+    },
+    failure: () => failure,
     begin: async () => {
       try {
         await connection.send(plain(begin));

@@ -48,10 +48,10 @@ export async function placeReports(
     created_at: reported_at,
   }));
   const repoInfos = reports.map(({ repo_info }) => repo_info);
-  const [flows, repoIds] = await Promise.all([
-    ensureFlows(deps, tx, orgId, wantedFlows),
-    captureRepos(deps, tx, orgId, repoInfos),
-  ]);
+  const ensuring = ensureFlows(deps, tx, orgId, wantedFlows);
+  // Looked for at once with flows, and written after them.
+  const capturing = captureRepos(deps, tx, orgId, repoInfos, ensuring);
+  const [flows, repoIds] = await Promise.all([ensuring, capturing]);
   const wantedTrails = zip(reports, repoIds).map(([report, repo_id]) => {
     const { flow, trail, git_commit_info, actor, reported_at } = report;
     const flow_id = present(flows.get(flow.name), "every flow that is wanted was made");

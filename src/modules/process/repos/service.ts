@@ -47,6 +47,8 @@ function merge(earlier: ReportedRepo | undefined, later: ReportedRepo): Reported
  * provider's id for it, without an id by provider and name; under the same id another name is a rename. Nothing is
  * written when nothing is new.
  * @param repos what each report says of its repo; nothing for those that name none.
+ * @param before what the transaction writes besides, in which repos come last: nothing is written until it is done. Who writes them in
+ * another order waits for others in a circle.
  * @returns internal ids, in the order of `repos`, with null for those.
  */
 export async function captureRepos(
@@ -54,10 +56,11 @@ export async function captureRepos(
   tx: Tx,
   orgId: string,
   repos: readonly (RepoInfo | null | undefined)[],
+  before?: Promise<unknown>,
 ): Promise<(string | null)[]> {
   const { keys, wanted } = reposOf(repos);
   if (wanted.length === 0) return repos.map(() => null);
-  const ids = await storeRepos(deps, tx, { orgId, wanted });
+  const ids = await storeRepos(deps, tx, { orgId, wanted, before });
   return keys.map((key) => (key === undefined ? null : (ids.get(key) ?? null)));
 }
 
@@ -85,15 +88,18 @@ interface Wanted {
   orgId: string;
   /** By identity, sorted. */
   wanted: [identity: string, repo: ReportedRepo][];
+  /** See `captureRepos`. */
+  before: Promise<unknown> | undefined;
 }
 
 async function storeRepos(
   deps: Pick<Deps, "clock" | "ids">,
   tx: Tx,
-  { orgId, wanted }: Wanted,
+  { orgId, wanted, before }: Wanted,
 ): Promise<Map<string, string>> {
   const reported = wanted.map(([, repo]) => repo);
   let known = await listKnownRepos(tx, orgId, reported);
+  if (known.length < wanted.length || known.some(({ changed }) => changed)) await before;
   if (known.length < wanted.length) {
     const found = new Set(known.map((repo) => repo.position));
     const missing = reported.filter((_, position) => !found.has(position));
