@@ -37,13 +37,7 @@ export function organizationRole(role: Role) {
 
 /** Requires a role as `organizationRole` does, by a key that works from anywhere: for what lets others in, who may come from anywhere. */
 export function organizationRoleUnbound(role: Role) {
-  return {
-    kind: "organization",
-    role,
-    anonymous: false,
-    unknown: "denied",
-    unbound: true,
-  } as const satisfies Access;
+  return { ...organizationRole(role), unbound: true } as const satisfies Access;
 }
 
 /** Requires a role as `organizationRole` does, with the endpoint's own text for members whose role is too low. */

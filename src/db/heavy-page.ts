@@ -80,6 +80,11 @@ export const begunPage = {
   ids: nullable(uuids),
 };
 
+/** Writes the column of ids, of which the row in the first place has all. @param ids of the page's rows: a list. */
+export function idsAtFirst(ids: Sql): Sql {
+  return sql`case when place = 1 then ${ids} end as ids`;
+}
+
 /** Says what has been read of a page, and what has not. */
 export function begunBy<Row extends { id: string; ids: string[] | null }>(rows: Row[]): BegunPage<Row> {
   const read = new Set(rows.map(({ id }) => id));

@@ -1,3 +1,4 @@
+import { compareText } from "../lib/text.ts";
 import type { Tx } from "./connect.ts";
 import { sql } from "./sql.ts";
 
@@ -42,7 +43,7 @@ export async function enqueueAll(
   jobs: readonly { payload: Record<string, string | number>; key: string }[],
 ): Promise<void> {
   const latest = [...new Map(jobs.map((job) => [job.key, job])).values()].toSorted((one, other) =>
-    one.key < other.key ? -1 : 1,
+    compareText(one.key, other.key),
   );
   for (let from = 0; from < latest.length; from += together) {
     const queued = latest.slice(from, from + together);

@@ -31,6 +31,30 @@ export async function paced<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
+/** Runs the steps as `paced` does where they take long, else all at once. */
+export function pacedIf<T>(isLong: boolean, steps: Steps<T>): T | Promise<T> {
+  return isLong ? paced(steps) : finish(steps);
+}
+
+/** How many things of any kind are looked at in one go: it takes less than a millisecond. */
+export const inOneGo = 500;
+
+/** Says whether so many are looked at in one go. */
+export function areFew(count: number): boolean {
+  return count <= inOneGo;
+}
+
+/** Makes a function that is told what is going to be done, and says when that is enough for a stop before it. */
+export function portions(): (count: number) => boolean {
+  let done = 0;
+  return (count) => {
+    done += count;
+    if (done <= inOneGo) return false;
+    done = count;
+    return true;
+  };
+}
+
 /** Items that are sorted, or merged, without a pause. */
 const runLength = 250;
 
@@ -67,15 +91,12 @@ export function* sorted<T>(items: readonly T[], compare: (left: T, right: T) => 
   return runs[0] ?? [];
 }
 
-/** How many are grouped before the next stop. */
-const groupedInOneGo = 500;
-
 /** Groups as `groupBy` does. */
 export function* grouped<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Steps<Map<K, NonEmpty<T>>> {
   const groups = new Map<K, NonEmpty<T>>();
   let looked = 0;
   for (const item of items) {
-    if (looked % groupedInOneGo === 0) yield;
+    if (looked % inOneGo === 0) yield;
     looked += 1;
     addTo(groups, keyOf(item), item);
   }

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { text, texts } from "../../src/db/row.ts";
 import { param, query, sql } from "../../src/db/sql.ts";
 import type { ArtifactReport, TrailReports } from "../../src/domain/compliance/model.ts";
-import { artifactPlace, artifactPlaces, trailPlace } from "../../src/domain/compliance/places.ts";
+import { artifactPlace, artifactPlacesInSteps, trailPlace } from "../../src/domain/compliance/places.ts";
 import type { Template } from "../../src/domain/template/model.ts";
+import { finish } from "../../src/lib/steps.ts";
 import {
   countsForArtifact,
   countsInPlace,
@@ -115,7 +116,9 @@ it(
     await fc.assert(
       fc.asyncProperty(anyReports, async (reports) => {
         const waiting = new Map((await keptInSql(reports, "name")).map(({ place, ids }) => [place, ids]));
-        for (const { name, artifact: reported, reports: counted } of artifactPlaces(template, reports))
+        for (const { name, artifact: reported, reports: counted } of finish(
+          artifactPlacesInSteps(template, reports),
+        ))
           if (reported === undefined) expect((waiting.get(name) ?? []).sort()).toEqual(idsOf(counted));
         const [onTrail] = await keptInSql(reports, "trail");
         expect((onTrail?.ids ?? []).sort()).toEqual(idsOf(trailPlace(template, reports).reports));

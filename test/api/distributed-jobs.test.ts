@@ -18,10 +18,6 @@ describe.runIf(inject("cluster"))("what queues a job on a distributed database",
   afterAll(() => notified.stop());
   beforeEach(() => notified.clear());
 
-  async function rowsOf<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    return (await notified.app.deps.db.pool.query<Row>(text, values)).rows;
-  }
-
   /** Has the organization's action told of something. */
   async function occur(org: TestOrg): Promise<void> {
     const { app } = notified;
@@ -34,12 +30,12 @@ describe.runIf(inject("cluster"))("what queues a job on a distributed database",
 
   /** Transactions that were committed in two phases, as the coordinator notes them. */
   async function inTwoPhases(): Promise<number> {
-    return (await rowsOf("select from pg_dist_transaction")).length;
+    return (await notified.rows("select from pg_dist_transaction")).length;
   }
 
   /** Connects to the node that has the organization. */
   async function nodeOf(org: TestOrg): Promise<pg.Client> {
-    const [node] = await rowsOf<{ nodename: string; nodeport: number }>(
+    const [node] = await notified.rows<{ nodename: string; nodeport: number }>(
       `select nodename, nodeport from pg_dist_shard_placement
        where shardid = get_shard_id_for_distribution_column('audit_log', $1::uuid)`,
       [org.id],
@@ -54,7 +50,7 @@ describe.runIf(inject("cluster"))("what queues a job on a distributed database",
 
   /** Takes the organization's delivery away from its node, and puts it back in a transaction that is prepared there. */
   async function putOff(node: pg.Client, org: TestOrg, gid: string): Promise<void> {
-    const [shard] = await rowsOf<{ name: string }>(
+    const [shard] = await notified.rows<{ name: string }>(
       `select shard_name(t, get_shard_id_for_distribution_column(t, $1::uuid)) as name
        from cast('notification_deliveries' as regclass) as t`,
       [org.id],
@@ -91,7 +87,7 @@ describe.runIf(inject("cluster"))("what queues a job on a distributed database",
     try {
       await putOff(node, org, gid);
       // Committed by the coordinator, and prepared on the node: as it is between the two commits.
-      await rowsOf("insert into pg_dist_transaction (groupid, gid) values (1, $1)", [gid]);
+      await notified.rows("insert into pg_dist_transaction (groupid, gid) values (1, $1)", [gid]);
       expect(await deliveriesOf(org)).toEqual([]);
       const work = runPendingJobs(notified.app);
       expect(await Promise.race([work, later(300, "waits")])).toBe("waits");

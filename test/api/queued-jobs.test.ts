@@ -15,10 +15,6 @@ beforeAll(async () => {
 afterAll(() => notified.stop());
 beforeEach(() => notified.clear());
 
-async function rowsOf<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-  return (await notified.app.deps.db.pool.query<Row>(text, values)).rows;
-}
-
 const task = "anything";
 
 /** A job as it is queued. */
@@ -40,7 +36,7 @@ function oneByOne(jobs: Queued): Promise<void> {
 
 /** What the queue says of the jobs of the task. */
 function listJobs() {
-  return rowsOf(`
+  return notified.rows(`
     select t.identifier, j.payload, j.key, j.attempts, j.max_attempts, j.last_error, j.locked_by, j.priority, j.job_queue_id,
       j.run_at = j.updated_at as is_due
     from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
@@ -51,10 +47,10 @@ function listJobs() {
 async function queueTwice(queue: (jobs: Queued) => Promise<void>) {
   await notified.clear();
   await queue(["waits", "runs", "failed", "hopeless"].map((key, nth) => job(key, nth)));
-  await rowsOf(
+  await notified.rows(
     "update graphile_worker._private_jobs set locked_at = now(), locked_by = 'somebody' where key = 'runs'",
   );
-  await rowsOf(`update graphile_worker._private_jobs set run_at = now() + interval '1 hour', last_error = 'no',
+  await notified.rows(`update graphile_worker._private_jobs set run_at = now() + interval '1 hour', last_error = 'no',
     attempts = case key when 'failed' then 3 else 25 end where key in ('failed', 'hopeless')`);
   await queue(["waits", "runs", "failed", "hopeless", "new"].map((key, nth) => job(key, 10 + nth)));
   return listJobs();
@@ -91,7 +87,7 @@ describe("jobs that are queued together", () => {
   it("are written in the order of their keys, so that nobody waits in a circle", async () => {
     const names = ["c", "a", "d", "b"];
     await inOneTransaction(names.map((key, nth) => job(key, nth)));
-    expect(await rowsOf("select key from graphile_worker._private_jobs order by id")).toEqual(
+    expect(await notified.rows("select key from graphile_worker._private_jobs order by id")).toEqual(
       names.toSorted().map((key) => ({ key })),
     );
   });
@@ -104,7 +100,7 @@ describe("jobs that are queued together", () => {
       await other.query("select from graphile_worker._private_jobs where key = 'one' for update");
       const queueing = inOneTransaction([job("one", 3), job("two", 4)]);
       await untilWaiting(notified.app, queueing);
-      await rowsOf(
+      await notified.rows(
         "update graphile_worker._private_jobs set locked_at = now(), locked_by = 'somebody' where key = 'two'",
       );
       await other.query("commit");
@@ -147,7 +143,7 @@ async function callsWhile(work: () => Promise<void>): Promise<number> {
     await client.query('listen "jobs:insert"');
     await work();
     // Calls come in the order of the commits.
-    await rowsOf(`select pg_notify('jobs:insert', 'end')`);
+    await notified.rows(`select pg_notify('jobs:insert', 'end')`);
     await expect.poll(() => told.at(-1), { timeout: 10_000 }).toBe("end");
     return told.length - 1;
   } finally {
@@ -170,7 +166,7 @@ describe("who works", () => {
   it("is called once for a thousand notifications, each of which has its job", async () => {
     const org = await notified.watched();
     expect(await callsWhile(() => occur(org, 1500))).toBe(2);
-    const [queued] = await rowsOf(
+    const [queued] = await notified.rows(
       `select count(*)::integer as jobs, count(distinct payload ->> 'delivery_id')::integer as deliveries,
         count(d.id)::integer as found, min(j.max_attempts)::integer as attempts, bool_and(j.key is null and j.run_at <= now()) as due
       from graphile_worker._private_jobs j

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { nullable, text, timestamp, uuid } from "../../src/db/row.ts";
@@ -14,7 +13,7 @@ import { judgeArtifacts, readTrailCases } from "../../src/modules/process/compli
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody } from "../support/artifacts.ts";
 import { putFlow } from "../support/flows.ts";
-import { attestAll, reportAll, step, take, templates } from "../support/histories.ts";
+import { afterEveryStep, attestAll, reportAll, templates } from "../support/histories.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -112,27 +111,15 @@ async function activityOf(org: TestOrg): Promise<{ kept: unknown[]; anew: unknow
 
 describe("the stored verdict", () => {
   it("is that of all reports, after every step of any history", { timeout: 60_000 }, async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...templates),
-        fc.array(step, { minLength: 1, maxLength: 8 }),
-        async (template, steps) => {
-          const org = await app.org();
-          await putFlow(org.member, org.name, { name: "flow" }, template);
-          for (const one of steps) {
-            await take(app, org, one);
-            const { stored, anew, decided } = await verdictsOf(org);
-            expect(stored).toEqual(anew);
-            expect(decided).toEqual(anew);
-            const artifacts = await artifactStatesOf(org);
-            expect(artifacts.decided).toEqual(artifacts.anew);
-            const activity = await activityOf(org);
-            expect(activity.kept).toEqual(activity.anew);
-          }
-        },
-      ),
-      { numRuns: 40 },
-    );
+    await afterEveryStep(app, async (org) => {
+      const { stored, anew, decided } = await verdictsOf(org);
+      expect(stored).toEqual(anew);
+      expect(decided).toEqual(anew);
+      const artifacts = await artifactStatesOf(org);
+      expect(artifacts.decided).toEqual(artifacts.anew);
+      const activity = await activityOf(org);
+      expect(activity.kept).toEqual(activity.anew);
+    });
   });
 
   it("is reached by few reports, however many there are", { timeout: 60_000 }, async () => {

@@ -9,7 +9,7 @@ import { ensureFlows } from "../../src/modules/process/flows/ensure.ts";
 import { ensureTrails, trailKey } from "../../src/modules/process/trails/ensure.ts";
 import type { TestApp, TestOrg } from "./app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "./artifacts.ts";
-import { putTrail } from "./flows.ts";
+import { putFlow, putTrail } from "./flows.ts";
 
 /** Templates of the flow that histories are of. */
 export const templates = [
@@ -23,7 +23,7 @@ const artifactName = fc.constantFrom("1", "2", "web");
 const word = fc.constantFrom("one", "two");
 
 /** Any one thing that is reported to a flow. */
-export const step = fc.oneof(
+const step = fc.oneof(
   fc.record({
     kind: fc.constant("begin" as const),
     trail: trailName,
@@ -56,7 +56,7 @@ export const step = fc.oneof(
     ),
   }),
 );
-export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 /** An artifact to be reported. */
 export interface Reported {
@@ -145,7 +145,7 @@ export function attestAll({ deps }: TestApp, org: TestOrg, reports: readonly Att
 }
 
 /** Does a step of a history, through the API where that is simple. */
-export async function take(app: TestApp, org: TestOrg, step: Step): Promise<void> {
+async function take(app: TestApp, org: TestOrg, step: Step): Promise<void> {
   if (step.kind === "begin") {
     const answer = await putTrail(
       org.member,
@@ -156,4 +156,23 @@ export async function take(app: TestApp, org: TestOrg, step: Step): Promise<void
     expect(answer.status).toBeLessThan(300);
   } else if (step.kind === "artifacts") await reportAll(app, org, step.reports);
   else await attestAll(app, org, step.reports);
+}
+
+/** Has `check` look at an organization after every step of any history. */
+export function afterEveryStep(app: TestApp, check: (org: TestOrg) => Promise<void>): Promise<void> {
+  return fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...templates),
+      fc.array(step, { minLength: 1, maxLength: 8 }),
+      async (template, steps) => {
+        const org = await app.org();
+        await putFlow(org.member, org.name, { name: "flow" }, template);
+        for (const one of steps) {
+          await take(app, org, one);
+          await check(org);
+        }
+      },
+    ),
+    { numRuns: 40 },
+  );
 }

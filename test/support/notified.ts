@@ -14,6 +14,8 @@ export interface Notified {
   webhook(path?: string): { type: string; webhook: string };
   /** An organization whose environment `prod` is watched by action 1. */
   watched(change?: Record<string, unknown>): Promise<TestOrg>;
+  /** Reads rows of the database. */
+  rows<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Forgets what earlier tests left. */
   clear(): Promise<void>;
   stop(): Promise<void>;
@@ -36,6 +38,8 @@ export async function startNotified(): Promise<Notified> {
       expect(answer.status, answer.text).toBe(201);
       return org;
     },
+    rows: async <Row extends object>(text: string, values: unknown[] = []) =>
+      (await app.deps.db.pool.query<Row>(text, values)).rows,
     clear: async () => {
       await forgetAttempts(app);
       receiver.received.length = 0;

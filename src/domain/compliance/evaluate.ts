@@ -1,4 +1,4 @@
-import { collected, finish, type Steps } from "../../lib/steps.ts";
+import { areFew, collected, finish, portions, type Steps } from "../../lib/steps.ts";
 import type { Template } from "../template/model.ts";
 import type {
   ArtifactReport,
@@ -11,7 +11,6 @@ import type {
   TrailReports,
 } from "./model.ts";
 import { artifactPlace, artifactPlacesInSteps, type Place, trailPlace, weightOf } from "./places.ts";
-import { areFew, portions } from "./portions.ts";
 import { isMissing, outcomeOf, readRowsInSteps, type Row, statusOf } from "./rows.ts";
 
 /** Whether anything among some rows failed, and whether anything is missing. */

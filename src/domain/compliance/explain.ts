@@ -1,9 +1,8 @@
-import { finish, type Steps } from "../../lib/steps.ts";
+import { finish, portions, type Steps } from "../../lib/steps.ts";
 import type { Template } from "../template/model.ts";
 import { stateOf } from "./evaluate.ts";
 import type { ArtifactReport, AttestationReport, ComplianceState, TrailReports } from "./model.ts";
 import { artifactPlace, artifactPlacesInSteps, type Place, trailPlace, weightOf } from "./places.ts";
-import { portions } from "./portions.ts";
 import { type ProposedReport, proposeReportsInSteps } from "./propose.ts";
 import { outcomeOf, readRowsInSteps, type Row } from "./rows.ts";
 

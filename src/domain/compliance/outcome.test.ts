@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 
 import { anyReports, anyTemplate } from "../../../test/support/compliance.ts";
+import { finish } from "../../lib/steps.ts";
 import { evaluateTrail } from "./evaluate.ts";
-import { outcomeNames } from "./outcome.ts";
+import { outcomeNamesInSteps } from "./outcome.ts";
 
 it("has every name of the verdict, once in each list that it belongs to", () => {
   fc.assert(
@@ -13,7 +14,7 @@ it("has every name of the verdict, once in each list that it belongs to", () => 
         verdict.attestations_statuses,
         ...[...verdict.artifacts_statuses.values()].map(({ attestations_statuses }) => attestations_statuses),
       ].flat();
-      const names = outcomeNames(verdict);
+      const names = finish(outcomeNamesInSteps(verdict));
       for (const list of Object.values(names)) expect(new Set(list).size).toBe(list.length);
       for (const { attestation_name: name, status, is_compliant } of cells) {
         expect(names[status === "COMPLETE" ? "reported" : "missing"]).toContain(name);
@@ -31,7 +32,7 @@ it("finds neither anything missing nor anything failing in what complies", () =>
     fc.property(anyTemplate, anyReports, (template, reports) => {
       const verdict = evaluateTrail(template, reports);
       if (!verdict.is_compliant) return;
-      const { failing, missing } = outcomeNames(verdict);
+      const { failing, missing } = finish(outcomeNamesInSteps(verdict));
       expect([failing, missing]).toEqual([[], []]);
     }),
   );

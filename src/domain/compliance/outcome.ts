@@ -1,6 +1,5 @@
-import { finish, type Steps } from "../../lib/steps.ts";
+import { portions, type Steps } from "../../lib/steps.ts";
 import type { TrailCompliance } from "./model.ts";
-import { portions } from "./portions.ts";
 
 /** Names of attestations by what became of them somewhere: on the trail, or on one of its artifacts. */
 export interface OutcomeNames {
@@ -23,9 +22,4 @@ export function* outcomeNamesInSteps(compliance: TrailCompliance): Steps<Outcome
     }
   }
   return { reported: [...reported], failing: [...failing], missing: [...missing] };
-}
-
-/** Does what `outcomeNamesInSteps` does, in one go. */
-export function outcomeNames(compliance: TrailCompliance): OutcomeNames {
-  return finish(outcomeNamesInSteps(compliance));
 }

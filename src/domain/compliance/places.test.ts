@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { anyTemplate, artifact, attestation } from "../../../test/support/compliance.ts";
+import { finish } from "../../lib/steps.ts";
 import type { Template } from "../template/model.ts";
 import type { TrailReports } from "./model.ts";
-import { artifactPlace, artifactPlaces } from "./places.ts";
+import { artifactPlace, artifactPlacesInSteps } from "./places.ts";
 
 const names = fc.constantFrom("a", "b", "c", "7", "__proto__");
 const fingerprints = fc.constantFrom("f1", "f2", "f3");
@@ -67,7 +68,7 @@ describe("the places of artifacts", () => {
   it("are those that looking at everything for every name finds", () => {
     fc.assert(
       fc.property(anyTemplate, anyReports, (template, reports) => {
-        expect(artifactPlaces(template, reports)).toEqual(plainPlaces(template, reports));
+        expect(finish(artifactPlacesInSteps(template, reports))).toEqual(plainPlaces(template, reports));
       }),
       { numRuns: 1000 },
     );
@@ -76,7 +77,9 @@ describe("the places of artifacts", () => {
   it("are found one by one as they are found together", () => {
     fc.assert(
       fc.property(anyTemplate, anyReports, (template, reports) => {
-        const places = artifactPlaces(template, reports).filter((place) => place.artifact !== undefined);
+        const places = finish(artifactPlacesInSteps(template, reports)).filter(
+          (place) => place.artifact !== undefined,
+        );
         const alone = places.map((place) => artifactPlace(template, reports, place.artifact!));
         expect(alone).toEqual(places);
       }),

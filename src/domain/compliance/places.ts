@@ -1,8 +1,7 @@
 import { addTo, type NonEmpty } from "../../lib/group.ts";
-import { finish, type Steps } from "../../lib/steps.ts";
+import { portions, type Steps } from "../../lib/steps.ts";
 import type { Template, TemplateArtifact, TemplateAttestation } from "../template/model.ts";
 import type { ArtifactReport, AttestationReport, TrailReports } from "./model.ts";
-import { portions } from "./portions.ts";
 import { reportedNames } from "./reported-names.ts";
 
 /** Where attestations are asked for and counted: the trail itself, or one artifact name on it. */
@@ -175,9 +174,4 @@ export function* artifactPlacesInSteps(template: Template, reports: TrailReports
     places.push({ name, artifact, ...asked, reports: reportsAmong(candidates, artifact) });
   }
   return places;
-}
-
-/** Does what `artifactPlacesInSteps` does, in one go. */
-export function artifactPlaces(template: Template, reports: TrailReports): NamedPlace[] {
-  return finish(artifactPlacesInSteps(template, reports));
 }

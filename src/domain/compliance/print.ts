@@ -1,8 +1,8 @@
 import type { Timestamp } from "../../lib/clock.ts";
 import { wireId } from "../../lib/ids.ts";
-import { finish, type Steps } from "../../lib/steps.ts";
+import { listParts } from "../../lib/json-parts.ts";
+import { finish, portions, type Steps } from "../../lib/steps.ts";
 import type { ArtifactStatus, AttestationStatus, KeptVerdict, TrailCompliance } from "./model.ts";
-import { areFew, inOneGo, portions } from "./portions.ts";
 
 /** When and by which template a verdict was reached. */
 interface Evaluation {
@@ -24,21 +24,6 @@ function shownAttestation(row: AttestationStatus): AttestationStatus {
     attestation_id: shownId(row.attestation_id),
     overridden_attestation_id: shownId(row.overridden_attestation_id),
   };
-}
-
-/** Writes a list as JSON, in parts that follow each other, each of them in one go. */
-export function* listParts<T>(
-  items: readonly T[],
-  show: (item: T) => unknown = (item) => item,
-): Steps<string[]> {
-  if (areFew(items.length)) return [JSON.stringify(items.map(show))];
-  const parts: string[] = [];
-  for (let at = 0; at < items.length; at += inOneGo) {
-    yield;
-    const some = JSON.stringify(items.slice(at, at + inOneGo).map(show)).slice(1, -1);
-    parts.push(`${at === 0 ? "[" : ","}${some}`);
-  }
-  return [...parts, "]"];
 }
 
 function* printAttestations(rows: readonly AttestationStatus[]): Steps<string> {

@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 
 import { attestation } from "../../../test/support/compliance.ts";
+import { finish } from "../../lib/steps.ts";
 import type { AttestationReport } from "./model.ts";
 import type { Place } from "./places.ts";
-import { proposeReports } from "./propose.ts";
+import { proposeReportsInSteps } from "./propose.ts";
 
 const names = fc.constantFrom("a", "b", "c");
 
@@ -40,8 +41,9 @@ const anyMissing: fc.Arbitrary<Place> = fc
 function needed({ entries, reports }: Place, commit: string | null): number {
   // As a place of its own that is not expected: its needs are proposed one by one.
   const left: AttestationReport[] = reports.filter((one) => commit !== null && one.git_commit === commit);
-  return proposeReports([{ name: "api", artifact: undefined, template_index: -1, entries, reports: left }])
-    .length;
+  return finish(
+    proposeReportsInSteps([{ name: "api", artifact: undefined, template_index: -1, entries, reports: left }]),
+  ).length;
 }
 
 it("proposes the commit that leaves least to do, of several the one last attested, and none only where that leaves less", () => {
@@ -50,7 +52,7 @@ it("proposes the commit that leaves least to do, of several the one last atteste
       const attested = place.reports.flatMap((one) => one.git_commit ?? []).toReversed();
       const commits = [...new Set([...attested, null])];
       const least = Math.min(...commits.map((commit) => needed(place, commit)));
-      const [artifact, ...attestations] = proposeReports([place]);
+      const [artifact, ...attestations] = finish(proposeReportsInSteps([place]));
       expect(artifact).toMatchObject({
         kind: "artifact",
         git_commit: commits.find((commit) => needed(place, commit) === least),

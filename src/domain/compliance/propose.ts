@@ -1,8 +1,7 @@
 import { groupBy } from "../../lib/group.ts";
-import { finish, grouped, type Steps } from "../../lib/steps.ts";
+import { grouped, portions, type Steps } from "../../lib/steps.ts";
 import type { AttestationReport } from "./model.ts";
 import { type Place, weightOf } from "./places.ts";
-import { portions } from "./portions.ts";
 import { outcomeOf, readRowsInSteps, type Row } from "./rows.ts";
 
 /** A report that would help. What it says has to be true: attestations are meant to be compliant. */
@@ -171,9 +170,4 @@ export function* proposeReportsInSteps(places: readonly Place[]): Steps<Proposed
   }
   yield;
   return proposed.concat(artifacts);
-}
-
-/** Does what `proposeReportsInSteps` does, in one go. */
-export function proposeReports(places: readonly Place[]): ProposedReport[] {
-  return finish(proposeReportsInSteps(places));
 }

@@ -1,7 +1,6 @@
 import type { Timestamp } from "../../lib/clock.ts";
-import { sorted, type Steps } from "../../lib/steps.ts";
+import { portions, sorted, type Steps } from "../../lib/steps.ts";
 import type { ArtifactReport, AttestationReport, TrailReports } from "./model.ts";
-import { portions } from "./portions.ts";
 
 /** When an artifact name came up. */
 interface Mention {

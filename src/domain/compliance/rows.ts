@@ -1,9 +1,7 @@
-import { addTo, type NonEmpty } from "../../lib/group.ts";
-import type { Steps } from "../../lib/steps.ts";
+import { grouped, portions, type Steps } from "../../lib/steps.ts";
 import type { TemplateAttestation } from "../template/model.ts";
 import type { AttestationReport, AttestationStatus } from "./model.ts";
 import type { Place } from "./places.ts";
-import { portions } from "./portions.ts";
 
 /** Says whether a report of `type` is what a template entry of type `expected` asks for. */
 function meetsType(expected: string, type: string): boolean {
@@ -59,11 +57,7 @@ function rowOf(
  */
 export function* readRowsInSteps({ entries, reports }: Pick<Place, "entries" | "reports">): Steps<Row[]> {
   const isEnough = portions();
-  const groups = new Map<string, NonEmpty<AttestationReport>>();
-  for (const report of reports) {
-    if (isEnough(1)) yield;
-    addTo(groups, report.name, report);
-  }
+  const groups = yield* grouped(reports, ({ name }) => name);
   const expected = new Set<string>();
   const rows: Row[] = [];
   for (const entry of entries) {

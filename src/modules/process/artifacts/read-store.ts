@@ -1,7 +1,15 @@
 import type { Database, Executor } from "../../../db/connect.ts";
-import { begunBy, type BegunPage, begunPage, mostBytes, weighed, wholePage } from "../../../db/heavy-page.ts";
+import {
+  begunBy,
+  type BegunPage,
+  begunPage,
+  idsAtFirst,
+  mostBytes,
+  weighed,
+  wholePage,
+} from "../../../db/heavy-page.ts";
 import { boolean, integer, json, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
-import { constant, empty, identifier, join, param, query, type Sql, sql } from "../../../db/sql.ts";
+import { constant, empty, identifier, join, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { hasValue } from "../../../db/value-number.ts";
 import { groupBy } from "../../../lib/group.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
@@ -74,7 +82,7 @@ export type ArtifactPage = BegunPage<ReadArtifactRow>;
 async function readPage(db: Executor, orgId: string, chosen: Sql): Promise<ArtifactPage> {
   const rows = sql`(select *, array_agg(id) over () as all_ids from (${chosen}) chosen) page`;
   const lightest = sql`
-    select *, case when place = 1 then all_ids end as ids
+    select *, ${idsAtFirst(raw("all_ids"))}
     from (${weighed(rows, { columns: largeColumns, order: "id desc" })}) weighed
     where place = 1 or bytes <= ${constant(mostBytes)}`;
   return begunBy(await db.all(query(weighedArtifact)`${inFullSql(orgId, lightest, sql`, a.ids`)}`));

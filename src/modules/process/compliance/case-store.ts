@@ -3,9 +3,9 @@ import { json, nullable, type RowOf, text, timestamp, uuid } from "../../../db/r
 import { rowById } from "../../../db/row-by-id.ts";
 import { empty, query, type Sql, sql } from "../../../db/sql.ts";
 import type { ArtifactReport, AttestationReport } from "../../../domain/compliance/model.ts";
-import { readLines } from "../../../domain/compliance/report-lines.ts";
+import { readLines } from "../../../lib/json-lines.ts";
 import { present } from "../../../lib/present.ts";
-import { finish, paced, type Steps } from "../../../lib/steps.ts";
+import { pacedIf, type Steps } from "../../../lib/steps.ts";
 import {
   artifactLines,
   artifactObject,
@@ -36,7 +36,7 @@ const lines = { artifacts: text, attestations: text };
 type Lines = RowOf<typeof lines>;
 
 /** Everything that decides on a trail. */
-type TrailCase = RowOf<typeof trailCase> & Reports;
+export type TrailCase = RowOf<typeof trailCase> & Reports;
 
 /** Characters of reports from which on others come in between when they are read. */
 const much = 256 * 1024;
@@ -59,7 +59,7 @@ async function withReports<Row extends Lines>(
   rows: readonly Row[],
 ): Promise<(Omit<Row, keyof Lines> & Reports)[]> {
   const length = rows.reduce((sum, row) => sum + row.artifacts.length + row.attestations.length, 0);
-  return length > much ? paced(reportsOf(rows)) : finish(reportsOf(rows));
+  return pacedIf(length > much, reportsOf(rows));
 }
 
 const decidingCase = {
@@ -351,5 +351,5 @@ export async function listArtifactCases(
       case when t.of_trail = 1 then ${decidingBy(orgId, headsOfTrail(orgId))} end as on_trail
     from cases t order by t.position`);
   const length = rows.reduce((sum, row) => sum + row.attestations.length + (row.on_trail?.length ?? 0), 0);
-  return length > much ? paced(artifactCases(rows)) : finish(artifactCases(rows));
+  return pacedIf(length > much, artifactCases(rows));
 }

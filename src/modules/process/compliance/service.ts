@@ -15,12 +15,13 @@ import type {
   TrailReports,
 } from "../../../domain/compliance/model.ts";
 import { outcomeNamesInSteps } from "../../../domain/compliance/outcome.ts";
-import { listParts, printComplianceInSteps, printStatesInSteps } from "../../../domain/compliance/print.ts";
+import { printComplianceInSteps, printStatesInSteps } from "../../../domain/compliance/print.ts";
 import type { Template } from "../../../domain/template/model.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { sha256 } from "../../../lib/hash.ts";
+import { listParts } from "../../../lib/json-parts.ts";
 import { present } from "../../../lib/present.ts";
-import { eachOf, finish, paced, type Steps } from "../../../lib/steps.ts";
+import { eachOf, paced, pacedIf, type Steps } from "../../../lib/steps.ts";
 import { zip } from "../../../lib/zip.ts";
 import {
   type DecidingCase,
@@ -28,6 +29,7 @@ import {
   listArtifactCases,
   listCases,
   listTrailCases,
+  type TrailCase,
 } from "./case-store.ts";
 import { knownTemplates } from "../flows/known-templates.ts";
 import { type FlowOrigin, listStates, putVerdicts, type Verdict, writeVerdicts } from "./store.ts";
@@ -124,11 +126,6 @@ function isMuch(cases: readonly Pick<JudgedCase, "template" | "artifacts" | "att
   return false;
 }
 
-/** Does what is to be done with cases: at once, unless it takes so long that others have to come in between. */
-function runFor<T>(cases: Parameters<typeof isMuch>[0], steps: Steps<T>): T | Promise<T> {
-  return isMuch(cases) ? paced(steps) : finish(steps);
-}
-
 /**
  * Judges trails by what decides on them. Where there is much of it, other work of the process comes in between.
  * @param sort what was reported on them.
@@ -141,7 +138,7 @@ export async function judgeCases(
   const templateOf = await templatesOf(orgId, cases);
   const isAnew = (id: string): boolean => sort.kind !== "attestations" || sort.own.has(id);
   const steps = eachOf(cases, (one) => judge(templateOf(one.template), one, isAnew(one.trail_id)));
-  return runFor(cases, steps);
+  return pacedIf(isMuch(cases), steps);
 }
 
 /** Writes the verdicts on some cases as the database takes them: JSON text. Other work comes in between as in `judgeCases`. */
@@ -149,7 +146,7 @@ export async function writtenVerdicts(
   cases: readonly JudgedCase[],
   verdicts: readonly Verdict[],
 ): Promise<string> {
-  return runFor(cases, writeVerdicts(verdicts));
+  return pacedIf(isMuch(cases), writeVerdicts(verdicts));
 }
 
 /**
@@ -268,11 +265,6 @@ export interface JudgeableTrail {
   /** When the trail itself was last judged anew. */
   evaluated_at: Timestamp;
 }
-
-type TrailCase = Pick<
-  DecidingCase,
-  "trail_id" | "template" | "template_id" | "last_modified_at" | "evaluated_at" | keyof TrailReports
->;
 
 function judgeable(
   { trail_id, template_id, artifacts, attestations, ...rest }: TrailCase,

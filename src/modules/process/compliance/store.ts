@@ -3,8 +3,8 @@ import { type RowOf, text, uuid } from "../../../db/row.ts";
 import { command, query } from "../../../db/sql.ts";
 import type { ComplianceState } from "../../../domain/compliance/model.ts";
 import type { OutcomeNames } from "../../../domain/compliance/outcome.ts";
-import { listParts } from "../../../domain/compliance/print.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
+import { listParts } from "../../../lib/json-parts.ts";
 import type { Steps } from "../../../lib/steps.ts";
 import { textPieces } from "../../../lib/text.ts";
 

@@ -1,6 +1,14 @@
 import type { Database, Executor } from "../../../db/connect.ts";
 import { countRows } from "../../../db/count-rows.ts";
-import { begunBy, type BegunPage, begunPage, mostBytes, weighed, wholePage } from "../../../db/heavy-page.ts";
+import {
+  begunBy,
+  type BegunPage,
+  begunPage,
+  idsAtFirst,
+  mostBytes,
+  weighed,
+  wholePage,
+} from "../../../db/heavy-page.ts";
 import {
   boolean,
   integer,
@@ -196,7 +204,7 @@ function lightest(orgId: string, page: Sql, bytes: number, more: Sql = empty): S
 export type TrailPage = BegunPage<ReadTrailRow>;
 
 async function readPage(db: Executor, orgId: string, page: Sql): Promise<TrailPage> {
-  const ids = sql`, case when place = 1 then array(select id from page) end as ids`;
+  const ids = sql`, ${idsAtFirst(sql`array(select id from page)`)}`;
   const columns = { ...weighedTrail, ...begunPage };
   return begunBy(await db.all(query(columns)`${lightest(orgId, page, mostBytes, ids)}`));
 }

@@ -1,5 +1,13 @@
 import type { Database, Executor } from "../../../db/connect.ts";
-import { begunBy, type BegunPage, begunPage, mostBytes, weighed, wholePage } from "../../../db/heavy-page.ts";
+import {
+  begunBy,
+  type BegunPage,
+  begunPage,
+  idsAtFirst,
+  mostBytes,
+  weighed,
+  wholePage,
+} from "../../../db/heavy-page.ts";
 import {
   boolean,
   integer,
@@ -261,7 +269,7 @@ export async function listMatrixTrails(
             'attestations_statuses', ${cells(sql`artifact.said -> 'attestations_statuses'`)}) order by artifact.place), '{}')
           from json_each(c.status -> 'artifacts_statuses') with ordinality as artifact (name, said, place))
       ))::text as compliance_status,
-      case when c.place = 1 then ${asked}::uuid[] end as ids
+      ${idsAtFirst(sql`${asked}::uuid[]`)}
     from (${weighed(trails, { columns: large, order: "created_at desc, id desc" })}) c
     where c.place = 1 or c.bytes <= ${constant(mostBytes)}
     order by c.place`),

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 
-import { finish } from "../../lib/steps.ts";
-import { readLines } from "./report-lines.ts";
+import { finish } from "./steps.ts";
+import { readLines } from "./json-lines.ts";
 
 const written = (values: readonly unknown[]): string =>
   values.map((value) => JSON.stringify(value)).join(",\n");
