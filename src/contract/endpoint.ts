@@ -6,7 +6,9 @@ import type { Role } from "../domain/roles.ts";
 import type { ByteWriter } from "../lib/byte-writer.ts";
 import { writeJson } from "../lib/exact-json.ts";
 import type { Steps } from "../lib/steps.ts";
+import { inTurn } from "../lib/in-turn.ts";
 import { textPieces } from "../lib/text.ts";
+import { isWide, widePieces } from "../lib/wide-json.ts";
 import { type CsvForm, csvType } from "./csv.ts";
 import type { EventStream } from "./event-stream.ts";
 
@@ -261,9 +263,9 @@ export class JsonPieces {
   }
 }
 
-/** Writes a JSON body in which `ExactJson` stays as it was written. */
-export function exactText(body: object): JsonText {
-  return new JsonText(writeJson(body));
+/** Writes a JSON body in which `ExactJson` stays as it was written: while it is sent, where it is wide. */
+export function exactBody(body: object): JsonText | JsonPieces {
+  return isWide(body) ? new JsonPieces(inTurn(widePieces(body, writeJson))) : new JsonText(writeJson(body));
 }
 
 type ResponseBody<R> = R extends { schema: infer S extends z.ZodType }

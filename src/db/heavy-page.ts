@@ -64,12 +64,16 @@ export interface BegunPage<Row> {
   rest: string[];
 }
 
-/** Bytes of columns that may be large: of each row in `source`, and of those before it in the page's order. */
-export function weighed(source: Sql, { columns, order }: { columns: readonly string[]; order: string }): Sql {
-  const bytes = join(
-    columns.map((column) => raw(`coalesce(octet_length(${column}), 0)`)),
-    " + ",
-  );
+/**
+ * Bytes of columns that may be large: of each row in `source`, and of those before it in the page's order.
+ * @param more bytes of what is read besides of a row.
+ */
+export function weighed(
+  source: Sql,
+  { columns, more, order }: { columns: readonly string[]; more?: Sql; order: string },
+): Sql {
+  const ofColumns = columns.map((column) => raw(`coalesce(octet_length(${column}), 0)`));
+  const bytes = join(more === undefined ? ofColumns : [...ofColumns, more], " + ");
   return sql`select *, sum(${bytes}) over in_order as bytes, row_number() over in_order as place
         from ${source} window in_order as (order by ${raw(order)})`;
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 import { type Endpoint, JsonPieces, JsonText, type Piece, type Reply } from "../contract/endpoint.ts";
 import { EventStream } from "../contract/event-stream.ts";
+import { inTurn } from "../lib/in-turn.ts";
 import { isWide, widePieces } from "../lib/wide-json.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { showGauge } from "../modules/kernel/metrics.ts";
@@ -52,10 +53,6 @@ function filePieces(stream: Readable): AsyncIterable<Piece> {
       return { next: () => chunks.next(), return: close };
     },
   };
-}
-
-async function* inTurn(pieces: Iterable<Piece>): AsyncGenerator<Piece> {
-  yield* pieces;
 }
 
 /** Finds the pieces of a JSON body that is long, or may be; undefined for one that is sent at once. */

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { isWide, widePieces } from "./wide-json.ts";
+import { ExactJson, writeJson } from "./exact-json.ts";
+import { finish } from "./steps.ts";
+import { exactList, isWide, widePieces } from "./wide-json.ts";
 
 const long = (item: unknown): unknown[] => Array.from({ length: 201 }, () => item);
 
@@ -10,6 +12,29 @@ it("tells long lists, not too deep", () => {
     Array.from({ length: 6 }, () => false),
   );
   expect([long(1), { a: 1, b: long(1) }, { a: { b: long({}) } }].map(isWide)).toEqual([true, true, true]);
+});
+
+it("tells large objects as it tells long lists", () => {
+  const large = (count: number) =>
+    Object.fromEntries(
+      long(1)
+        .slice(-count)
+        .map((item, at) => [`m${at}`, item]),
+    );
+  expect([large(200), large(201), { a: { b: large(201) } }].map(isWide)).toEqual([false, true, true]);
+  const pieces = [...widePieces({ a: large(201) })];
+  expect(pieces.join("")).toBe(JSON.stringify({ a: large(201) }));
+  expect(pieces.length).toBeGreaterThan(400);
+});
+
+it("keeps exact JSON as it was written, also in lists, with pauses", () => {
+  const exact = ExactJson.ofText("1.0");
+  const value = { list: long(exact), exact };
+  expect([...widePieces(value, writeJson)].join("")).toBe(writeJson(value));
+  const items = [value, exact, undefined, long("x".repeat(1_000))];
+  expect(finish(exactList(items))).toBe(writeJson(items));
+  expect([...exactList(items)].length).toBe(3);
+  expect(finish(exactList([]))).toBe("[]");
 });
 
 it("writes what JSON.stringify writes, in many pieces", () => {

@@ -1,10 +1,15 @@
+import { writeJson } from "./exact-json.ts";
 import { jsonText } from "./json-text.ts";
+import type { Steps } from "./steps.ts";
 
-/** Lists with more items are written one by one. */
-const manyItems = 200;
+/** Items of longer lists, and members of larger objects, are written one by one. */
+const many = 200;
 
-/** Levels of objects and lists that are searched for long lists. */
+/** Levels of objects that are searched for long lists and large objects. */
 const levels = 3;
+
+/** Writes a value that is not wide; undefined for what JSON has no text for. */
+type Write = (value: unknown) => string | undefined;
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !("toJSON" in value);
@@ -12,44 +17,61 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function looksWide(value: unknown, left: number): boolean {
   if (!isObject(value)) return false;
-  if (Array.isArray(value)) return value.length > manyItems;
-  return left > 1 && Object.values(value).some((inner) => looksWide(inner, left - 1));
+  if (Array.isArray(value)) return value.length > many;
+  const members = Object.values(value);
+  return members.length > many || (left > 1 && members.some((inner) => looksWide(inner, left - 1)));
 }
 
-/** Says whether a value has a long list in its upper levels, so that it is better written in pieces. */
+/** Says whether a value has a long list or a large object in its upper levels, so that it is better written in pieces. */
 export function isWide(value: unknown): boolean {
   return looksWide(value, levels);
 }
 
-function* itemPieces(items: readonly unknown[]): Generator<string> {
+function* itemPieces(items: readonly unknown[], write: Write): Generator<string> {
+  yield "[";
   let separator = "";
   for (const item of items) {
     yield separator;
-    yield* widePieces(item);
+    yield* widePieces(item, write);
     separator = ",";
   }
+  yield "]";
 }
 
-function* memberPieces(value: Record<string, unknown>): Generator<string> {
+function* memberPieces(value: Record<string, unknown>, write: Write): Generator<string> {
+  yield "{";
   let separator = "";
   for (const [key, inner] of Object.entries(value)) {
     if (jsonText(inner === null || typeof inner === "object" ? null : inner) === undefined) continue;
     yield `${separator}${JSON.stringify(key)}:`;
-    yield* widePieces(inner);
+    yield* widePieces(inner, write);
     separator = ",";
   }
+  yield "}";
 }
 
-/** Writes a value as `JSON.stringify` does, in pieces: long lists item by item. */
-export function* widePieces(value: unknown): Generator<string> {
-  if (!isWide(value)) yield jsonText(value) ?? "null";
-  else if (Array.isArray(value)) {
-    yield "[";
-    yield* itemPieces(value);
-    yield "]";
-  } else {
-    yield "{";
-    yield* memberPieces(value as Record<string, unknown>);
-    yield "}";
+/**
+ * Writes a value as `JSON.stringify` does, in pieces: long lists item by item, large objects member by member.
+ * @param write writes what is not wide: `writeJson` where there is `ExactJson` in it.
+ */
+export function* widePieces(value: unknown, write: Write = jsonText): Generator<string> {
+  if (!isWide(value)) yield write(value) ?? "null";
+  else if (Array.isArray(value)) yield* itemPieces(value, write);
+  else yield* memberPieces(value as Record<string, unknown>, write);
+}
+
+/** Characters that are written in one go. */
+const inOneGo = 64 * 1024;
+
+/** Writes a list as `writeJson` does, with `ExactJson` in it and however wide its items are. */
+export function* exactList(items: readonly unknown[]): Steps<string> {
+  let text = "";
+  let pause = inOneGo;
+  for (const piece of itemPieces(items, writeJson)) {
+    text += piece;
+    if (text.length < pause) continue;
+    yield;
+    pause = text.length + inOneGo;
   }
+  return text;
 }

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
+import { readArtifactsOfCommit } from "../../src/modules/process/artifacts/read-service.ts";
+import { listArtifacts } from "../../src/modules/process/artifacts/read-store.ts";
 import { listMatrixTrails, listWholeMatrix } from "../../src/modules/process/trails/search-store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 import { putFlow, putTrail } from "../support/flows.ts";
+import { attestAll, reportAll } from "../support/histories.ts";
+import { longestTurn } from "../support/turns.ts";
 
 /** A page of ten such reports is heavy, and one of a single report is not. */
 const reportBytes = 2_500_000;
@@ -123,6 +127,41 @@ it("shows a heavy page of artifacts as lighter ones do, and those of a commit", 
   const ofCommit = await org.reader.get(`/artifacts/${org.name}/built/commit_sha/${commitOf("built")}`);
   expect([ofCommit.status, ofCommit.json.length]).toEqual([200, reports]);
 }, 120_000);
+
+it("shows artifacts a few at a time that share thousands of attestations, and lets others in between", async () => {
+  const [artifacts, names] = [20, 800];
+  const same = { trail: "run", commit: "shared" };
+  const built = Array.from({ length: artifacts }, (_, at) => ({
+    ...same,
+    name: "api",
+    print: `shared ${at}`,
+  }));
+  const plain = { type: "generic", is_compliant: true, is_override: false, print: null, targets: ["api"] };
+  const made = Array.from({ length: names }, (_, at) => ({ ...same, ...plain, name: `check-${at}` }));
+  const own = await app.org();
+  await reportAll(app, own, built);
+  await attestAll(app, own, made);
+  const shown = async (query: string) =>
+    (await own.reader.get(`/artifacts/${own.name}?flow_name=flow&${query}`)).json;
+  const whole = await shown(`per_page=${artifacts}`);
+  expect(whole).toHaveLength(artifacts);
+  expect(Object.keys(whole[0].evidence)).toHaveLength(names);
+  const single = [];
+  for (let page = 1; page <= artifacts; page += 1) single.push(...(await shown(`page=${page}&per_page=1`)));
+  expect(whole).toEqual(single);
+  const everything = { flow_id: undefined, repo_ids: undefined };
+  const first = await listArtifacts(app.deps.db, own.id, everything, { limit: artifacts, offset: 0 });
+  expect([first.rows.length, first.rest.length]).toEqual([8, 12]);
+  const asked = { flow_name: "flow", commit: whole[0].git_commit, trail: undefined };
+  const parts: unknown[][] = [];
+  const longest = await longestTurn(async () => {
+    for await (const part of (await readArtifactsOfCommit(app.deps, own, asked)) as AsyncIterable<string>)
+      parts.push(JSON.parse(part) as unknown[]);
+  });
+  expect(parts.map((part) => part.length)).toEqual([8, 8, 4]);
+  // With what parsing takes here.
+  expect(longest).toBeLessThan(50);
+}, 60_000);
 
 describe("attestations", () => {
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 import type { artifactEndpoints } from "../../../contract/artifacts.ts";
-import { exactText } from "../../../contract/endpoint.ts";
+import { exactBody } from "../../../contract/endpoint.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import { listAnswer } from "../../kernel/list-answer.ts";
 import { readArtifact, readArtifactList, readArtifactsOfCommit } from "./read-service.ts";
@@ -20,7 +20,7 @@ export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
 
   get_artifact_by_fingerprint: async (deps, { params, query, org }) => ({
     status: 200,
-    body: exactText(await readArtifact(deps, org, { ...params, ...query })),
+    body: exactBody(await readArtifact(deps, org, { ...params, ...query })),
   }),
 
   get_artifact_by_commit_sha: async (deps, { params, query, org }) => {

@@ -1,11 +1,11 @@
 import { evidenceInSteps } from "../../../domain/compliance/evaluate.ts";
 import { type AppError, notFound } from "../../../domain/errors.ts";
 import type { Org } from "../../../domain/principal.ts";
-import { writeJson } from "../../../lib/exact-json.ts";
 import { parseWireId } from "../../../lib/ids.ts";
 import { type PageNumbers, pageSlice } from "../../../lib/paging.ts";
 import { present } from "../../../lib/present.ts";
 import { eachOf, paced } from "../../../lib/steps.ts";
+import { exactList } from "../../../lib/wide-json.ts";
 import { zip } from "../../../lib/zip.ts";
 import { type JudgeableArtifact, readArtifactCases } from "../compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -110,7 +110,8 @@ export async function readArtifactList(
   const page = await listArtifacts(deps.db, org.id, { flow_id, repo_ids }, pageSlice(asked));
   const print = async (rows: readonly ReadArtifactRow[]): Promise<string> => {
     const artifacts = await judge(deps, org, rows);
-    return writeJson(await paced(eachOf(artifacts, (judged) => showArtifactItem(deps, org, judged))));
+    const items = await paced(eachOf(artifacts, (judged) => showArtifactItem(deps, org, judged)));
+    return paced(exactList(items));
   };
   return printPage(page, () => listWholePage(deps.db, org.id, page), print);
 }
@@ -167,7 +168,7 @@ export async function readArtifactsOfCommit(
     const place = placeIn(flow_id, { trail });
     const page = await listArtifactsOfCommit(deps.db, org.id, { ...place, commit, limit: maxOfCommit });
     const print = async (rows: readonly ReadArtifactRow[]): Promise<string> =>
-      writeJson(await readInFull(deps, org, rows, place));
+      paced(exactList(await readInFull(deps, org, rows, place)));
     if (page.rows.length > 0) return printPage(page, () => listWholePage(deps.db, org.id, page), print);
   }
   throw artifactNotFound(`commit sha '${commit}'`, flow_name, org);

@@ -13,7 +13,7 @@ import { constant, empty, identifier, join, param, query, raw, type Sql, sql } f
 import { hasValue } from "../../../db/value-number.ts";
 import { groupBy } from "../../../lib/group.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
-import { isMadeFor } from "../compliance/places-sql.ts";
+import { commitPlace, isMadeFor } from "../compliance/places-sql.ts";
 
 const readArtifact = {
   id: uuid,
@@ -75,6 +75,18 @@ const largeColumns = [
   "user_data::text",
 ];
 
+/** What an attestation that decides on an artifact takes of its answer, in bytes, more or less. */
+const evidenceWeight = constant(600);
+
+/** Bytes of what decides on the artifact `page`: many artifacts may share what was attested on their name and commit. */
+function evidenceBytes(orgId: string): Sql {
+  const count = (kind: Sql, place: Sql): Sql => sql`(
+    select count(*) from attestation_heads h
+    where h.org_id = ${orgId} and h.trail_id = page.trail_id and h.kind = ${kind} and h.place = ${place})`;
+  const onPrint = count(raw("'fingerprint'"), raw("page.fingerprint"));
+  return sql`${evidenceWeight} * (${onPrint} + ${count(raw("'commit'"), commitPlace("page"))})`;
+}
+
 /** The newest reports of a page, and which others it has. */
 export type ArtifactPage = BegunPage<ReadArtifactRow>;
 
@@ -83,7 +95,7 @@ async function readPage(db: Executor, orgId: string, chosen: Sql): Promise<Artif
   const rows = sql`(select *, array_agg(id) over () as all_ids from (${chosen}) chosen) page`;
   const lightest = sql`
     select *, ${idsAtFirst(raw("all_ids"))}
-    from (${weighed(rows, { columns: largeColumns, order: "id desc" })}) weighed
+    from (${weighed(rows, { columns: largeColumns, more: evidenceBytes(orgId), order: "id desc" })}) weighed
     where place = 1 or bytes <= ${constant(mostBytes)}`;
   return begunBy(await db.all(query(weighedArtifact)`${inFullSql(orgId, lightest, sql`, a.ids`)}`));
 }

@@ -12,8 +12,8 @@ export interface WrittenAttestations {
   /** Their trails, as the database's `move_trails` takes them. */
   trails: readonly unknown[];
   attestations: readonly NewAttestation[];
-  /** JSON text of the verdicts on the trails, with the attestations. */
-  verdicts: string;
+  /** JSON of the verdicts on the trails, with the attestations. */
+  verdicts: string | Buffer;
   /** JSON text of the entries of the audit log. */
   entries: string;
   at: Timestamp;

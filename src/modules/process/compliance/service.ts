@@ -32,7 +32,14 @@ import {
   type TrailCase,
 } from "./case-store.ts";
 import { knownTemplates } from "../flows/known-templates.ts";
-import { type FlowOrigin, listStates, putVerdicts, type Verdict, writeVerdicts } from "./store.ts";
+import {
+  type FlowOrigin,
+  listStates,
+  putVerdicts,
+  type Verdict,
+  writeVerdicts,
+  type WrittenVerdicts,
+} from "./store.ts";
 
 export type { FlowOrigin, Verdict } from "./store.ts";
 
@@ -141,11 +148,11 @@ export async function judgeCases(
   return pacedIf(isMuch(cases), steps);
 }
 
-/** Writes the verdicts on some cases as the database takes them: JSON text. Other work comes in between as in `judgeCases`. */
+/** Writes the verdicts on some cases as the database takes them. Other work comes in between as in `judgeCases`. */
 export async function writtenVerdicts(
   cases: readonly JudgedCase[],
   verdicts: readonly Verdict[],
-): Promise<string> {
+): Promise<WrittenVerdicts> {
   return pacedIf(isMuch(cases), writeVerdicts(verdicts));
 }
 

@@ -37,8 +37,30 @@ export interface FlowOrigin {
   repo_url: string | null;
 }
 
-/** Writes verdicts as the database takes them: JSON text. What may be long in one is written in parts. */
-export function* writeVerdicts(verdicts: readonly Verdict[]): Steps<string> {
+/** JSON of verdicts, as the database takes it: bytes where it is long, of which the driver makes nothing but a copy. */
+export type WrittenVerdicts = string | Buffer;
+
+/** Characters up to which JSON is handed to the driver as text. */
+const shortText = 1024 * 1024;
+
+function* joined(texts: readonly string[]): Steps<WrittenVerdicts> {
+  if (texts.reduce((sum, { length }) => sum + length, 0) <= shortText) return texts.join("");
+  let length = 0;
+  for (const text of texts) {
+    yield;
+    length += Buffer.byteLength(text);
+  }
+  const bytes = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const text of texts) {
+    yield;
+    at += bytes.write(text, at);
+  }
+  return bytes;
+}
+
+/** Writes verdicts as JSON. What may be long in one is written in parts. */
+export function* writeVerdicts(verdicts: readonly Verdict[]): Steps<WrittenVerdicts> {
   const written: string[] = [];
   for (const { status, artifact_states, names, ...rest } of verdicts) {
     yield;
@@ -53,7 +75,7 @@ export function* writeVerdicts(verdicts: readonly Verdict[]): Steps<string> {
     written.push('"}');
   }
   yield;
-  return written.length === 0 ? "[]" : `${written.join("")}]`;
+  return yield* joined(written.length === 0 ? ["[]"] : [...written, "]"]);
 }
 
 /**
@@ -62,7 +84,12 @@ export function* writeVerdicts(verdicts: readonly Verdict[]): Steps<string> {
  * trails do not deadlock, and before the organization's counter, which every write takes last.
  * @param verdicts as `writeVerdicts` writes them.
  */
-export function putVerdicts(tx: Tx, orgId: string, verdicts: string, origins: readonly FlowOrigin[]): void {
+export function putVerdicts(
+  tx: Tx,
+  orgId: string,
+  verdicts: WrittenVerdicts,
+  origins: readonly FlowOrigin[],
+): void {
   tx.send(command("put-verdicts")`
     select store_verdicts(${orgId}, ${verdicts}::json, ${JSON.stringify(origins)}::json)`);
 }

@@ -1,6 +1,6 @@
 import type { ControlDecisionsQuery } from "../../../contract/control-decisions.ts";
 import type { controlEndpoints, ControlsQuery } from "../../../contract/controls.ts";
-import { exactText } from "../../../contract/endpoint.ts";
+import { exactBody } from "../../../contract/endpoint.ts";
 import { trailPage } from "../../../domain/pages.ts";
 import { parseTagFilter } from "../../../domain/tags.ts";
 import { ExactJson } from "../../../lib/exact-json.ts";
@@ -136,6 +136,6 @@ export const controlHandlers: Handlers<typeof controlEndpoints> = {
       annotations: annotations === null ? null : ExactJson.ofText(annotations),
       user_data: ExactJson.ofText(user_data),
     };
-    return { status: 200, body: exactText({ ...shown, ...exact }) };
+    return { status: 200, body: exactBody({ ...shown, ...exact }) };
   },
 };
