@@ -119,6 +119,19 @@ describe("inputErrors", () => {
     });
   });
 
+  it("says the same of a choice that is missing, and of one between types", () => {
+    const either = z.union([z.object({ kind: z.literal("a") }), z.object({ kind: z.literal("b") })]);
+    const schema = z.object({ choice: z.enum(["a", "b"]), only: z.literal("x"), either });
+    expect(errorsOf(schema, {})).toEqual({
+      choice: "Field required [input: None]",
+      only: "Field required [input: None]",
+      either: "Field required [input: None]",
+    });
+    expect(errorsOf(schema, { choice: null, only: "x", either: { kind: "a" } })).toEqual({
+      choice: "Input should be 'a' or 'b' [input: None]",
+    });
+  });
+
   it("puts the place before the location, and calls the body as a whole body", () => {
     expect(errorsOf(z.object({ page: z.number() }), {}, "query")).toEqual({
       "query.page": "Field required [input: None]",

@@ -98,7 +98,6 @@ function formatReason(issue: Issue & { code: "invalid_format" }): string {
 function reasonOf(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
-      if (issue.input === undefined) return "Field required";
       return typeReason(issue.message === notAnInteger ? "int" : issue.expected, issue.input);
     case "invalid_value":
       return `Input should be ${quotedChoices(issue.values)}`;
@@ -143,6 +142,13 @@ function showingOnce(): (value: unknown) => string {
   };
 }
 
+/** Says whether a mistake is that nothing is there, of whatever type it should be. */
+function isMissing({ code, input }: Issue): boolean {
+  return (
+    input === undefined && (code === "invalid_type" || code === "invalid_value" || code === "invalid_union")
+  );
+}
+
 function collect(into: Gathering, path: Path, issue: Issue): void {
   const { errors, prefix, show } = into;
   const here = [...path, ...issue.path];
@@ -150,6 +156,10 @@ function collect(into: Gathering, path: Path, issue: Issue): void {
     const holder = issue.input;
     for (const key of issue.keys.slice(0, mostErrors))
       errors[showLocation(prefix, [...here, key])] = `${extraInput} [input: ${show(holder?.[key])}]`;
+    return;
+  }
+  if (isMissing(issue)) {
+    errors[showLocation(prefix, here) || "body"] ??= "Field required [input: None]";
     return;
   }
   if (issue.code === "invalid_union" && issue.errors.length > 0) {

@@ -138,14 +138,18 @@ async function readParts(request: FastifyRequest, spec: MultipartBody, into: Int
 
 /**
  * Says which parts are handed over as they arrive. The JSON field is: as a field it would come decoded, with other characters in place of
- * what is not UTF-8, or already parsed.
+ * what is not UTF-8, or already parsed. What has the name of a file is one, also where no name of a file came with it.
  */
 function isFile(spec: MultipartBody) {
   return (
     field: string | undefined,
     contentType: string | undefined,
     filename: string | undefined,
-  ): boolean => field === spec.field || contentType === "application/octet-stream" || filename !== undefined;
+  ): boolean =>
+    field === spec.field ||
+    contentType === "application/octet-stream" ||
+    filename !== undefined ||
+    (field !== undefined && Object.hasOwn(spec.files, field));
 }
 
 /** Reads the parts, unless the body comes too slowly or takes too much memory. */

@@ -329,6 +329,27 @@ describe("GET /artifacts/{org}/{flow_name}/{fingerprint}/latest_commit", () => {
     expect(await latest("new", "?branch=")).toBe(commitOf("c"));
   });
 
+  it("takes a branch as clients write it, encoded or not", async () => {
+    const org = await app.org();
+    const branches = ["feature/c++", "x&y", "100%", "a b", "main"];
+    for (const branch of branches) {
+      const more = { git_commit: commitOf(branch), git_commit_info: { sha1: commitOf(branch), branch } };
+      await org.member.post(
+        `/artifacts/${org.name}/f`,
+        artifactBody({ fingerprint: fingerprintOf(branch), ...more }),
+      );
+    }
+    const latest = async (branch: string) =>
+      (
+        await org.reader.get(
+          `/artifacts/${org.name}/f/${fingerprintOf("new")}/latest_commit?branch=${branch}`,
+        )
+      ).json.latest_commit;
+    for (const branch of branches) expect(await latest(encodeURIComponent(branch))).toBe(commitOf(branch));
+    for (const branch of ["feature/c++", "x&y", "main"]) expect(await latest(branch)).toBe(commitOf(branch));
+    expect(await latest("a+b")).toBe(commitOf("a b"));
+  });
+
   it("tolerates a doubled slash, refuses what is no fingerprint and text that cannot be stored", async () => {
     const org = await app.org();
     const url = `/artifacts/${org.name}/f/${fingerprintOf("x")}/latest_commit`;

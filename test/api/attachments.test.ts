@@ -54,6 +54,21 @@ describe("a file that comes with an attestation", () => {
     expect((await (await app.org()).reader.get(path)).status).toBe(403);
   });
 
+  it("is one, too, where no name came with it", async () => {
+    const data_json = '{"attestation_name":"scan","is_compliant":true}';
+    const path = `/attestations/${org.name}/web-ci/trail/run/generic`;
+    const parts = { data_json, attachment_file: content };
+    expect((await org.member.request("POST", path, { parts })).status).toBe(201);
+    expect(await read("scan")).toMatchObject({
+      evidence_archive_fingerprint: digest,
+      has_audit_package: true,
+    });
+    const template = "version: 1\ntrail:\n  attestations:\n    - {name: scan, type: snyk}\n";
+    const flow = { data_json: '{"name":"templated","description":""}', template_file: template };
+    await org.member.request("PUT", `/flows/${org.name}/template_file`, { parts: flow });
+    expect((await org.reader.get(`/flows/${org.name}/templated`)).json.template).toBe(template);
+  });
+
   it("is told of by every read of attestations, where that is asked for", async () => {
     const commit = { sha1: "c".repeat(40), message: "m", author: "a", timestamp: 1, branch: "main" };
     const fingerprint = "f".repeat(64);

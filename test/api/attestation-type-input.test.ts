@@ -93,6 +93,8 @@ describe("a definition that cannot be used", () => {
     ["null", "type_schema", "JSON Schema should be an object"],
     ["{", "type_schema", "Invalid JSON: Syntax error"],
     ["", "type_schema", "Invalid JSON: Text is empty"],
+    ['{"const":9007199254740993}', "type_schema", "has a number that would be rounded: 9007199254740993"],
+    ['{"enum":[1e400]}', "type_schema", "has a number that would be rounded: 1e400"],
     ['{"a":"\\u0000"}', "type_schema", "must not contain NUL"],
     ["[".repeat(200), "type_schema", "Nesting is deeper than 100 levels"],
   ])("refuses the schema %j at %s", async (file, location, reason) => {

@@ -104,6 +104,27 @@ describe("where an attestation is bound", () => {
     expect(rows(later.attestations_statuses)).toEqual([]);
   });
 
+  it.each(["r1234", "A".repeat(40), "a".repeat(64)])(
+    "to the artifacts of the commit %s, which is none that clients show",
+    async (sha1) => {
+      const git_commit_info = { ...commitInfo(commit), sha1 };
+      await report({ is_compliant: false, target_artifacts: ["api"], git_commit_info });
+      const before = (await trail()).compliance_status;
+      expect(before.status).toBe("NON-COMPLIANT");
+      await artifact({ git_commit: null, git_commit_info });
+      const { status, artifacts_statuses } = (await trail()).compliance_status;
+      expect([status, rows(artifacts_statuses.api.attestations_statuses)]).toEqual([
+        "NON-COMPLIANT",
+        ["!unit: COMPLETE false"],
+      ]);
+      const read = await org.reader.get(`/attestations/${org.name}/web-ci/artifact/${fingerprint}/unit`);
+      expect(read.json).toHaveLength(1);
+      await artifact({ fingerprint: fingerprintOf("newer"), git_commit: commit });
+      const later = (await trail()).compliance_status.artifacts_statuses.api;
+      expect(rows(later.attestations_statuses)).toEqual([]);
+    },
+  );
+
   it("to nothing, when neither fingerprint nor commit say which artifact is meant", async () => {
     const answer = await report({ target_artifacts: ["api"] });
     expect(answer.status).toBe(400);

@@ -24,7 +24,13 @@ afterAll(() => app.close());
 
 const name = fc.constantFrom("a", "b", "1");
 const fingerprint = fc.constantFrom("f1", "f2");
-const commit = fc.option(fc.constantFrom("c1", "c2"));
+const commit = fc.option(fc.constantFrom("c1", "c2", "r1234"));
+
+/** How a table has the commit of an artifact: one that clients cannot show is in the information about it alone. */
+const kept = ({ git_commit, ...rest }: ArtifactReport) =>
+  git_commit === "r1234"
+    ? { ...rest, git_commit: null, git_commit_info: { sha1: git_commit } }
+    : { ...rest, git_commit, git_commit_info: git_commit === null ? null : { sha1: "of the branch" } };
 
 /** Whatever is on a trail: artifacts again and again under any name, attestations of what is there and what is not. */
 const anyReports: fc.Arbitrary<TrailReports> = fc.record({
@@ -54,10 +60,10 @@ const idsOf = (reports: readonly { attestation_id: string }[]): string[] =>
 
 /** The reports as the tables that fragments are about. */
 function tablesOf({ artifacts, attestations }: TrailReports) {
-  const [these, those] = [param(JSON.stringify(artifacts)), param(JSON.stringify(attestations))];
+  const [these, those] = [param(JSON.stringify(artifacts.map(kept))), param(JSON.stringify(attestations))];
   return sql`artifacts as (
       select * from json_to_recordset(${these}::json)
-        as r (artifact_id text, template_reference_name text, fingerprint text, git_commit text)
+        as r (artifact_id text, template_reference_name text, fingerprint text, git_commit text, git_commit_info json)
     ), attestations as (
       select * from json_to_recordset(${those}::json)
         as a (attestation_id text, artifact_fingerprint text, target_artifacts text[], git_commit text)

@@ -6,6 +6,15 @@ import { readArtifact, readArtifactList, readArtifactsOfCommit } from "./read-se
 import { reportArtifact } from "./service.ts";
 import { findLatestCommit } from "./store.ts";
 
+/**
+ * Reads the branch that is asked for: as it is encoded or, by clients that put it into the URL as it is, everything that
+ * follows (contract flows 1.1).
+ */
+function branchesOf(url: string, branch: string | undefined): string[] | null {
+  const [, written] = /[?&]branch=(.*)$/s.exec(url) ?? [];
+  return branch ? [branch, ...(written === undefined ? [] : [written])] : null;
+}
+
 export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
   create_artifact: async (deps, call) => {
     const { params, body, bodyBytes, actor, org } = call;
@@ -29,9 +38,9 @@ export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
     return { status: 200, body: listAnswer("", artifacts, "") };
   },
 
-  get_latest_artifact_commit: async (deps, { params, query, org }) => {
-    const branch = query.branch || null;
-    const commit = await findLatestCommit(deps.db, org.id, { ...params, branch });
+  get_latest_artifact_commit: async (deps, { params, query, org, url }) => {
+    const branches = branchesOf(url, query.branch);
+    const commit = await findLatestCommit(deps.db, org.id, { ...params, branches });
     return { status: 200, body: { latest_commit: commit ?? null } };
   },
 };

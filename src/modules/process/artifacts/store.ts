@@ -106,16 +106,16 @@ interface CommitQuery {
   flow_name: string;
   /** Beginning of the fingerprint to leave out. */
   fingerprint: string;
-  branch: string | null;
+  branches: readonly string[] | null;
 }
 
-/** Finds the commit of the flow's newest artifact, of a branch if asked for, other than the given one. */
+/** Finds the commit of the flow's newest artifact, of one of these branches if any are asked for, other than the given one. */
 export async function findLatestCommit(
   db: Executor,
   orgId: string,
-  { flow_name, fingerprint, branch }: CommitQuery,
+  { flow_name, fingerprint, branches }: CommitQuery,
 ): Promise<string | undefined> {
-  const [org, wanted] = [param(orgId), param(branch)];
+  const [org, wanted] = [param(orgId), param(branches)];
   const row = await db.first(query("latest-artifact-commit", { latest_commit: text })`
     select a.git_commit as latest_commit
     from flows f
@@ -129,7 +129,7 @@ export async function findLatestCommit(
       order by a.id desc limit 5000
     ) a
     where f.org_id = ${org} and f.id = ${flowIdNamed(org, param(flow_name))}
-      and (${wanted}::text is null or a.branch = ${wanted})
+      and (${wanted}::text[] is null or a.branch = any(${wanted}::text[]))
     order by a.id desc limit 1`);
   return row?.latest_commit;
 }

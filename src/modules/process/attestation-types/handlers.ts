@@ -3,7 +3,8 @@ import { JsonText, type UploadedFile } from "../../../contract/endpoint.ts";
 import { definitionLimits, normalDefinition } from "../../../domain/attestation-types/definition.ts";
 import { AppError, invalidInput, notFound } from "../../../domain/errors.ts";
 import type { OrgAccess } from "../../../domain/principal.ts";
-import { JsonError, parseJson } from "../../../lib/json.ts";
+import { findRoundedNumber } from "../../../lib/json-numbers.ts";
+import { JsonError, parseJson, textOf } from "../../../lib/json.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { findType, findTypeAtVersion, listTypes } from "./store.ts";
@@ -21,7 +22,10 @@ function refuseLargeSchema(bytes: number): void {
     throw new AppError("too_large", `JSON Schema exceeds ${kibibytes} KiB limit`);
 }
 
-/** Reads the uploaded JSON Schema. @throws AppError invalid when it is no JSON object, too_large when it is too large. */
+/**
+ * Reads the uploaded JSON Schema.
+ * @throws AppError invalid when it is no JSON object, or has a number that could not be kept as it is; too_large when it is too large.
+ */
 function readSchema(file: UploadedFile | undefined): Record<string, unknown> | undefined {
   if (file === undefined) return undefined;
   refuseLargeSchema(file.bytes.length);
@@ -35,6 +39,9 @@ function readSchema(file: UploadedFile | undefined): Record<string, unknown> | u
   if (schema === undefined) throw invalidSchema("Invalid JSON: Text is empty");
   if (typeof schema !== "object" || schema === null || Array.isArray(schema))
     throw invalidSchema("JSON Schema should be an object");
+  const rounded = findRoundedNumber(textOf(file.bytes));
+  if (rounded !== undefined)
+    throw invalidSchema(`JSON Schema has a number that would be rounded: ${rounded.slice(0, 50)}`);
   return schema as Record<string, unknown>;
 }
 

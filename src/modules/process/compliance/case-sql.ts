@@ -1,9 +1,10 @@
 import { constant, type Sql, sql } from "../../../db/sql.ts";
 import type { TrailReports } from "../../../domain/compliance/model.ts";
+import { reportedCommit } from "./places-sql.ts";
 
 /** JSON of the artifact `a` of a case. */
 export const artifactObject = sql`json_build_object('artifact_id', a.id, 'template_reference_name',
-  a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', a.git_commit,
+  a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', ${reportedCommit("a")},
   'reported_at', epoch(a.created_at))`;
 
 const attestationObject = sql`json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,

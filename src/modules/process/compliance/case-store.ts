@@ -150,11 +150,12 @@ function artifactEnds(orgId: string): Sql {
       select (select a.template_reference_name from artifacts a
         where ${ofTrail} and a.template_reference_name > n.name order by a.template_reference_name limit 1)
       from names n where n.name is not null)
-    select n.name as template_reference_name, f.id as first_id, l.id as latest_id, l.fingerprint, l.git_commit
+    select n.name as template_reference_name, f.id as first_id, l.id as latest_id, l.fingerprint, l.git_commit,
+      l.git_commit_info
     from names n
     cross join lateral (select a.id from artifacts a
       where ${ofTrail} and a.template_reference_name = n.name order by a.template_reference_name, a.id limit 1) f
-    cross join lateral (select a.id, a.fingerprint, a.git_commit from artifacts a
+    cross join lateral (select a.id, a.fingerprint, a.git_commit, a.git_commit_info from artifacts a
       where ${ofTrail} and a.template_reference_name = n.name
       order by a.template_reference_name desc, a.id desc limit 1) l`;
 }

@@ -4,13 +4,22 @@ import { raw, sql, type Sql } from "../../../db/sql.ts";
  * The rule which attestations count for an artifact (contract flows 7.3), as SQL. `domain/compliance/places.ts` is the same
  * rule for reports in memory; `test/api/compliance-places.test.ts` holds them equal. Rows are named by their aliases:
  * `attestation` one of `attestations`; `artifact` one of `artifacts`, or anything else with its `fingerprint`,
- * `template_reference_name` and `git_commit`. All fragments take them to be on the same trail.
+ * `template_reference_name`, `git_commit` and `git_commit_info`. All fragments take them to be on the same trail.
  */
+
+/**
+ * The commit that the artifact was built from, as it was reported: `git_commit` has it where it is one that clients can show, and `r1234`, say, or a
+ * commit of Git with SHA-256 stands in `git_commit_info` alone.
+ */
+export function reportedCommit(artifact: string): Sql {
+  const r = raw(artifact);
+  return sql`coalesce(${r}.git_commit, ${r}.git_commit_info ->> 'sha1')`;
+}
 
 /** Whether the attestation was made for the artifact's name and commit, whichever of the two was reported first. */
 export function isMadeFor(attestation: string, artifact: string): Sql {
   const [a, r] = [raw(attestation), raw(artifact)];
-  return sql`${r}.template_reference_name = any(${a}.target_artifacts) and ${a}.git_commit = ${r}.git_commit`;
+  return sql`${r}.template_reference_name = any(${a}.target_artifacts) and ${a}.git_commit = ${reportedCommit(artifact)}`;
 }
 
 /** Whether the attestation is about the trail itself, and so counts for all artifacts on it. */
@@ -42,8 +51,7 @@ export function countsInPlace(kind: string, attestation: string, artifact: strin
 
 /** Name of the place, of the kind `commit`, of what was made for the artifact's name and commit; null without a commit. */
 export function commitPlace(artifact: string): Sql {
-  const r = raw(artifact);
-  return sql`${r}.template_reference_name || '@' || md5(${r}.git_commit)`;
+  return sql`${raw(artifact)}.template_reference_name || '@' || md5(${reportedCommit(artifact)})`;
 }
 
 /** Rows `(kind, place)` for the places whose attestations count for the artifact. Without a commit one place is null. */

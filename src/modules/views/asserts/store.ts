@@ -101,7 +101,7 @@ const factsOf = ({ org, fingerprint, flow }: Subject, attestationsOfIt: Sql): Sq
       'attestations', ${attestationsOfIt}) order by known.first_id), '[]')
     from (
       select distinct on (a.flow_id) a.id, a.filename, a.flow_id, a.trail_id, a.fingerprint, a.template_reference_name,
-        a.git_commit, first_value(a.id) over (partition by a.flow_id order by a.id) as first_id
+        a.git_commit, a.git_commit_info, first_value(a.id) over (partition by a.flow_id order by a.id) as first_id
       from (select * from artifacts where org_id = ${org}::uuid and fingerprint = ${fingerprint}::text offset 0) a
       order by a.flow_id, a.id desc
     ) as known

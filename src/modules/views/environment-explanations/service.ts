@@ -47,11 +47,12 @@ async function readEvidence(
   at: Timestamp,
 ): Promise<Evidence[][][]> {
   const places = artifacts.flatMap(({ fingerprint, flows }) =>
-    flows.map(({ trail_id, template_reference_name, git_commit }) => ({
+    flows.map(({ trail_id, template_reference_name, git_commit, git_commit_info }) => ({
       fingerprint,
       trail_id,
       template_reference_name,
       git_commit,
+      git_commit_info,
     })),
   );
   const found = places.length === 0 ? new Map() : await listEvidence(deps.db, org.id, places, at);

@@ -123,6 +123,7 @@ interface EvidencePlace {
   fingerprint: string;
   template_reference_name: string;
   git_commit: string | null;
+  git_commit_info: { sha1: string } | null;
 }
 
 /** Columns of an attestation that may decide on a rule. */
@@ -155,7 +156,7 @@ export async function listEvidence(
     select p.place, a.id as attestation_id, a.name, a.type, a.is_compliant, a.is_override,
       a.control_identifier as control, a.created_at as reported_at
     from json_to_recordset(${asked}::json) as p (place integer, trail_id uuid, fingerprint text,
-      template_reference_name text, git_commit text)
+      template_reference_name text, git_commit text, git_commit_info json)
     cross join (select ${moment(at)} as at) until
     cross join lateral ${placesOfArtifact("p")} as counting (kind, place)
     cross join lateral (
