@@ -1,6 +1,14 @@
+import { findSharedEvidence } from "../db/evidence-mark.ts";
 import { invalid } from "../domain/errors.ts";
-import { findOrphans, removeOrphan, verifyContents } from "../modules/process/evidence/verify-service.ts";
-import type { CommandDeps } from "./command-deps.ts";
+import { appendInstanceEntry } from "../modules/kernel/audit/service.ts";
+import { takeOverEvidence } from "../modules/process/evidence/mark-service.ts";
+import {
+  findOrphans,
+  removeOrphan,
+  sharedEvidenceText,
+  verifyContents,
+} from "../modules/process/evidence/verify-service.ts";
+import { commandActor, type CommandDeps } from "./command-deps.ts";
 import { CliError, print } from "./output.ts";
 
 export interface VerifyOptions {
@@ -39,7 +47,8 @@ async function reportContents(deps: CommandDeps): Promise<number> {
 
 async function reportOrphans(deps: CommandDeps, options: VerifyOptions): Promise<void> {
   const age = seconds(options.olderThan);
-  const removing = options.removeOrphans === true;
+  const since = await findSharedEvidence(deps.db);
+  const removing = options.removeOrphans === true && since === undefined;
   const total = { files: 0, bytes: 0 };
   for await (const orphan of findOrphans(deps, age)) {
     if (removing && !(await removeOrphan(deps, orphan.sha256))) continue;
@@ -49,7 +58,9 @@ async function reportOrphans(deps: CommandDeps, options: VerifyOptions): Promise
   }
   const done = removing ? "Removed" : "Found";
   print.line(`${done} ${count(total.files, "orphan")}, ${count(total.bytes, "byte")}`);
-  if (removing) print.line(`Removed ${count(await deps.evidence.removeAbandoned(age), "unfinished upload")}`);
+  if (options.removeOrphans !== true) return;
+  if (since !== undefined) print.line(sharedEvidenceText(since));
+  print.line(`Removed ${count(await deps.evidence.removeAbandoned(age), "unfinished upload")}`);
 }
 
 /**
@@ -61,4 +72,26 @@ export async function verifyEvidence(deps: CommandDeps, options: VerifyOptions):
   const problems = await reportContents(deps);
   await reportOrphans(deps, options);
   if (problems > 0) throw new CliError(`${count(problems, "file")} not as stored: restore from a backup`);
+}
+
+/**
+ * `waybill admin evidence take-over`: says that the installation whose backup was restored here is gone, so that its evidence is that of
+ * this database alone. @throws ForeignEvidenceError where there is none.
+ */
+export async function takeOver(deps: CommandDeps): Promise<void> {
+  const { place } = deps.evidence.mark;
+  const actor = commandActor("evidence take-over");
+  const isChanged = await takeOverEvidence(deps, (tx) =>
+    appendInstanceEntry(deps, tx, {
+      actor,
+      action: "evidence_taken_over",
+      resource_type: "evidence",
+      resource: place,
+    }),
+  );
+  print.line(
+    isChanged
+      ? `Taken over: what ${place} marks is the evidence of this database alone`
+      : "This evidence is that of this database alone already",
+  );
 }

@@ -9,7 +9,7 @@ import { transaction } from "../db/transaction.ts";
 import { partitionedTables } from "../domain/partitions.ts";
 import { usualQuietDays } from "../modules/maintenance/partitions/removal-service.ts";
 import { appendInstanceEntry } from "../modules/kernel/audit/service.ts";
-import { type VerifyOptions, verifyEvidence } from "./admin-evidence.ts";
+import { takeOver, type VerifyOptions, verifyEvidence } from "./admin-evidence.ts";
 import { distributeCommand } from "./admin-distribute.ts";
 import { createOrg, createUserCommand, setRole, switchUser } from "./admin-identity.ts";
 import {
@@ -126,9 +126,14 @@ function keyCommands(admin: Command): void {
 }
 
 function evidenceCommands(admin: Command): void {
-  admin
-    .command("evidence")
-    .description("look after stored evidence")
+  const evidence = admin.command("evidence").description("look after stored evidence");
+  evidence
+    .command("take-over")
+    .description(
+      "after a restore: say that the installation that was backed up is gone, and its evidence this one's alone",
+    )
+    .action(() => withDatabase(takeOver));
+  evidence
     .command("verify")
     .description("read all stored evidence and report what is damaged, missing or belongs to nothing")
     .option("--remove-orphans", "remove what belongs to nothing, left by interrupted uploads")

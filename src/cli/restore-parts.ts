@@ -6,11 +6,12 @@ import { type LostSecret, lostText } from "../domain/lost-secrets.ts";
 import { createSecretBox } from "../lib/secret-box.ts";
 import { openArchive } from "../modules/maintenance/backups/encryption-service.ts";
 import { type FoundBackup, listBackups } from "../modules/maintenance/backups/folder-service.ts";
+import type { Restored } from "../modules/maintenance/backups/restore-service.ts";
 import type { Place } from "../modules/maintenance/backups/place-service.ts";
 import { forgetSecrets } from "../modules/maintenance/backups/sealed-service.ts";
 import { type IdentityFlag, presentSecretKey } from "./backup-encryption.ts";
 import { commandTime, runActor } from "./command-deps.ts";
-import { CliError } from "./output.ts";
+import { CliError, print } from "./output.ts";
 
 /** What `waybill restore` can be told. */
 export interface RestoreFlags extends IdentityFlag {
@@ -114,6 +115,14 @@ export function forgottenText(forgotten: readonly LostSecret[] | undefined): str
       ...forgotten.map((each) => `- ${lostText(each)}`),
     ].join("\n"),
   ];
+}
+
+/** Says that what was restored may share its evidence with what was backed up. */
+export function tellSharing({ evidence_shared }: Pick<Restored, "evidence_shared">): void {
+  if (evidence_shared)
+    print.error(
+      "restore: another installation may keep its evidence where this one does, so that nothing is removed there; when that one is gone: `waybill admin evidence take-over`",
+    );
 }
 
 /** Opens the backup of a place that has this id; undefined when it is not there. */

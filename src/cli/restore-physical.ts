@@ -29,6 +29,7 @@ import {
   openOther,
   restoreKey,
   type RestoreFlags,
+  tellSharing,
   withoutKey,
 } from "./restore-parts.ts";
 
@@ -131,7 +132,8 @@ export async function restorePhysical(found: FoundBackup, flags: RestoreFlags): 
       throw new CliError("The disk is full: the database is not restored", { cause: error });
     throw error;
   });
-  const { head, end, last_change, forgotten } = restored;
+  const { head, end, last_change, forgotten, evidence_shared } = restored;
+  tellSharing(restored);
   restoreKey(config, found);
   const warnings = [...restored.warnings, ...forgottenText(forgotten)];
   const seconds = (performance.now() - begun) / 1000;
@@ -142,6 +144,7 @@ export async function restorePhysical(found: FoundBackup, flags: RestoreFlags): 
     last_change: last_change ?? null,
     warnings,
     forgotten: forgotten ?? [],
+    evidence_shared,
     seconds,
   };
   const changed = last_change === undefined ? "" : `, last change ${last_change}`;

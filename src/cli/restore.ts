@@ -32,6 +32,7 @@ import {
   openOther,
   restoreKey,
   type RestoreFlags,
+  tellSharing,
   withoutKey,
 } from "./restore-parts.ts";
 import { findBackup, restorePhysical } from "./restore-physical.ts";
@@ -118,13 +119,21 @@ async function restore(file: string, flags: RestoreFlags): Promise<void> {
       });
     throw error;
   });
-  const { head, end, forgotten } = restored;
+  const { head, end, forgotten, evidence_shared } = restored;
+  tellSharing(restored);
   restoreKey(config, found);
   const warnings = [...restored.warnings, ...forgottenText(forgotten)];
   const seconds = (performance.now() - begun) / 1000;
   print.line(
     flags.json === true
-      ? JSON.stringify({ id: head.id, ...contentsOf(end), warnings, forgotten: forgotten ?? [], seconds })
+      ? JSON.stringify({
+          id: head.id,
+          ...contentsOf(end),
+          warnings,
+          forgotten: forgotten ?? [],
+          evidence_shared,
+          seconds,
+        })
       : `Restored and checked: ${contentsText(end)}, ${seconds.toFixed(1)} s`,
   );
   if (warnings.length > 0) throw new WarningsError(warnings.join("\n"));

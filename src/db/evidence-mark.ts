@@ -32,3 +32,24 @@ export async function lockEvidenceMark(tx: Tx): Promise<EvidenceMark> {
 export async function noteEvidenceMark(tx: Tx, mark: string): Promise<void> {
   await tx.run(sql`update instance_settings set value = ${mark} where name = ${setting}`);
 }
+
+const sharing = "evidence_shared";
+
+/** Notes that another installation may name evidence of the same store. @param since the moment, in ISO 8601, from which on the two go apart. */
+export async function noteSharedEvidence(db: Executor, since: string): Promise<void> {
+  await db.run(sql`
+    insert into instance_settings (name, value) values (${sharing}, ${since})
+    on conflict (name) do update set value = excluded.value`);
+}
+
+/** Reads since when another installation may name evidence that is unknown here, in ISO 8601; undefined where none does. */
+export async function findSharedEvidence(db: Executor): Promise<string | undefined> {
+  const row = await db.first(query({ value: text })`
+    select value from instance_settings where name = ${sharing}`);
+  return row?.value;
+}
+
+/** Notes that no other installation names evidence of the store. @returns whether one was thought to. */
+export async function endSharedEvidence(db: Executor): Promise<boolean> {
+  return (await db.run(sql`delete from instance_settings where name = ${sharing}`)) > 0;
+}

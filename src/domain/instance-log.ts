@@ -29,6 +29,8 @@ export const instanceActions = [
   /** Settings changed: `details` has their names, never their values. */
   "settings_changed",
   "quarantine_released",
+  /** After a restore: evidence that the original was thought to work with is this installation's alone. */
+  "evidence_taken_over",
   /** The installation was restored without its secret key: what was sealed with it is gone. */
   "secrets_forgotten",
 ] as const;

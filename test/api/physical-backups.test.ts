@@ -165,12 +165,13 @@ describe("a physical backup", { timeout: 120_000 + flips * 1_000 }, () => {
     await expect(restore(broken, dataDir)).rejects.toThrow(DamagedArchive);
     const start = startManagedPostgres({ dataDir, log: silentLog });
     await expect(start).rejects.toThrow("did not finish");
-    await restore(backup, dataDir);
+    expect(await restore(backup, dataDir)).toMatchObject({ evidence_shared: false });
     await expect(restore(backup, dataDir)).rejects.toThrow("only with --force-nonempty");
     const before = await opened(dataDir, digest);
     await expect(restore(broken, dataDir, true)).rejects.toThrow(DamagedArchive);
     expect(await opened(dataDir, digest)).toEqual(before);
-    await restore(backup, dataDir, true);
+    // Evidence is there now that may be that of a later moment, which somebody may want to have again.
+    expect(await restore(backup, dataDir, true)).toMatchObject({ evidence_shared: true });
     expect(existsSync(join(dataDir, "restore-unfinished"))).toBe(false);
   });
 

@@ -9,6 +9,7 @@ import { createApp } from "../../src/app.ts";
 import { prepareDatabase } from "../../src/open-database.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Database } from "../../src/db/connect.ts";
+import { findSharedEvidence } from "../../src/db/evidence-mark.ts";
 import { findQuarantine, requireRestored, UnfinishedRestoreError } from "../../src/db/restore-state.ts";
 import { partitionedTables } from "../../src/domain/partitions.ts";
 import { createLogger, silentLog } from "../../src/lib/log.ts";
@@ -167,5 +168,16 @@ describe.skipIf(inject("cluster"))("a restored database", { timeout: 60_000 }, (
     const { opened, restore } = await target();
     const { head } = await restore(backup, { quarantine: true });
     expect(await opened(findQuarantine)).toBe(head.id);
+  });
+
+  it("removes no evidence of the original, if it works with the same store", async () => {
+    const apart = await target();
+    expect(await apart.restore(backup)).toMatchObject({ evidence_shared: false });
+    expect(await apart.opened(findSharedEvidence)).toBeUndefined();
+    const beside = await target();
+    await beside.evidence.mark.write("the original's");
+    const { head, evidence_shared } = await beside.restore(backup);
+    expect(evidence_shared).toBe(true);
+    expect(await beside.opened(findSharedEvidence)).toBe(new Date(head.database_time * 1000).toISOString());
   });
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
+import { findSharedEvidence } from "../../src/db/evidence-mark.ts";
 import { createFileStore } from "../../src/evidence/files.ts";
 import { createS3Store } from "../../src/evidence/s3.ts";
 import type { EvidenceStore } from "../../src/evidence/store.ts";
@@ -10,6 +11,7 @@ import {
   ForeignEvidenceError,
   requireKnownEvidence,
   takeEvidence,
+  takeOverEvidence,
 } from "../../src/modules/process/evidence/mark-service.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { temporaryFolder } from "../support/evidence.ts";
@@ -23,12 +25,20 @@ beforeAll(async () => {
 afterAll(() => app.close());
 beforeEach(async () => {
   folder = temporaryFolder();
-  await app.deps.db.pool.query("delete from instance_settings where name = 'evidence_mark'");
+  await app.deps.db.pool.query(
+    "delete from instance_settings where name in ('evidence_mark', 'evidence_shared')",
+  );
 });
 afterEach(() => folder.remove());
 
 /** Starts as a server with this store of evidence does. */
 const start = (evidence: EvidenceStore): Promise<void> => requireKnownEvidence({ db: app.deps.db, evidence });
+const asOf = "2026-11-23T02:17:00.000Z";
+/** Does what a restore does at its end. */
+const take = (evidence: EvidenceStore, bringsFiles = true): Promise<boolean> =>
+  takeEvidence({ db: app.deps.db, evidence }, { asOf, bringsFiles });
+const takeOver = (evidence: EvidenceStore): Promise<boolean> =>
+  takeOverEvidence({ db: app.deps.db, evidence }, () => {});
 const files = (name: string): EvidenceStore => createFileStore(join(folder.path, name));
 const marked = (name: string): string => join(folder.path, name, "waybill-evidence");
 
@@ -82,7 +92,7 @@ describe("where evidence is kept", () => {
     writeFileSync(marked("theirs"), "another\n");
     const mark = await noted();
     await expect(start(files("theirs"))).rejects.toThrow(
-      `This is where another installation keeps its evidence: ${marked("theirs")} says another, and that of this database says ${mark}.`,
+      `This is where another installation keeps its evidence: ${marked("theirs")} says another, and that of this database says ${mark}. If that installation is no more: \`waybill admin evidence take-over\``,
     );
   });
 
@@ -95,15 +105,45 @@ describe("where evidence is kept", () => {
     expect(await noted()).toBe("a-mark");
   });
 
-  it.each(["unmarked", "marked"])("is where a backup was restored to, %s", async (how) => {
+  it("gets a mark of its own where a backup was restored, with which nobody starts on what was backed up", async () => {
     await start(files("before"));
-    if (how === "marked") {
-      mkdirSync(join(folder.path, "after"));
-      writeFileSync(marked("after"), "from before\n");
-    }
-    await takeEvidence({ db: app.deps.db, evidence: files("after") });
+    expect(await take(files("after"))).toBe(false);
+    expect(await findSharedEvidence(app.deps.db)).toBeUndefined();
     await start(files("after"));
     expect(readFileSync(marked("after"), "utf8").trim()).toBe(await noted());
+    await expect(start(files("before"))).rejects.toThrow(ForeignEvidenceError);
+  });
+
+  it("may be another installation's, too, where a backup was restored into it, until that one is gone", async () => {
+    await start(files("before"));
+    mkdirSync(join(folder.path, "after"));
+    writeFileSync(marked("after"), "from before\n");
+    expect(await take(files("after"))).toBe(true);
+    expect(await findSharedEvidence(app.deps.db)).toBe(asOf);
+    await start(files("after"));
+    expect(await noted()).toBe("from before");
+    expect([await takeOver(files("after")), await takeOver(files("after"))]).toEqual([true, false]);
+    expect(await findSharedEvidence(app.deps.db)).toBeUndefined();
+  });
+
+  it("stays that of a copy that brought no files, and is another one's, too", async () => {
+    await start(files("before"));
+    const mark = await noted();
+    expect(await take(files("before"), false)).toBe(true);
+    // Also where the store was out of sight when the backup was restored.
+    expect(await take(files("elsewhere"), false)).toBe(true);
+    expect([await noted(), existsSync(marked("elsewhere"))]).toEqual([mark, false]);
+    expect(await take(files("new"))).toBe(false);
+    expect(await findSharedEvidence(app.deps.db)).toBeUndefined();
+  });
+
+  it("is taken over by who has to work with that of an installation that is gone", async () => {
+    await start(files("before"));
+    await expect(takeOver(files("theirs"))).rejects.toThrow(`${marked("theirs")} is missing`);
+    mkdirSync(join(folder.path, "theirs"));
+    writeFileSync(marked("theirs"), "another\n");
+    expect(await takeOver(files("theirs"))).toBe(true);
+    await start(files("theirs"));
   });
 
   it("may be a bucket", async () => {

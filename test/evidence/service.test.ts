@@ -5,16 +5,18 @@ import { buffer } from "node:stream/consumers";
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { verifyEvidence } from "../../src/cli/admin-evidence.ts";
+import { takeOver, verifyEvidence } from "../../src/cli/admin-evidence.ts";
 import { print } from "../../src/cli/output.ts";
 import type { UploadedEvidence } from "../../src/contract/endpoint.ts";
 import { transaction } from "../../src/db/transaction.ts";
+import { instanceLogId } from "../../src/domain/instance-log.ts";
 import { createIntake } from "../../src/http/evidence-part.ts";
 import {
   type EvidenceFile,
   openEvidence,
   storeEvidence,
 } from "../../src/modules/process/evidence/service.ts";
+import { takeEvidence } from "../../src/modules/process/evidence/mark-service.ts";
 import { cleanEvidence, removeOrphan } from "../../src/modules/process/evidence/verify-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { put, streamOf } from "../support/evidence.ts";
@@ -147,6 +149,27 @@ describe("removing orphans", () => {
     expect(await app.deps.evidence.has(file!.sha256)).toBe(true);
     expect(app.logged()).toContain('"orphans":1');
     await app.deps.evidence.remove(young.sha256);
+  });
+
+  it("is left to the installation that a restored copy may share the store with, until that one is gone", async () => {
+    const orphan = await put(app.deps.evidence, "received since by the original");
+    makeOld(orphan.sha256, 48);
+    await app.deps.evidence.mark.write("the original's");
+    await takeEvidence(app.deps, { asOf: "2026-11-23T02:17:00.000Z", bringsFiles: true });
+    await cleanEvidence(app.deps, 60_000);
+    await verifyEvidence(app.deps, { olderThan: "1", removeOrphans: true });
+    expect(lines).toContain(`orphan  ${orphan.sha256}`);
+    expect(lines).toContainEqual(expect.stringMatching(/restored as of 2026-11-23T02:17:00.000Z.*take-over/));
+    expect(await removeOrphan(app.deps, orphan.sha256)).toBe(false);
+    expect(await app.deps.evidence.has(orphan.sha256)).toBe(true);
+    await takeOver(app.deps);
+    const { rows } = await app.deps.db.pool.query(
+      "select resource from audit_log where org_id = $1 and action = 'evidence_taken_over'",
+      [instanceLogId],
+    );
+    expect(rows).toEqual([{ resource: app.deps.evidence.mark.place }]);
+    await cleanEvidence(app.deps, 60_000);
+    expect(await app.deps.evidence.has(orphan.sha256)).toBe(false);
   });
 });
 

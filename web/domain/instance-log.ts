@@ -13,6 +13,7 @@ const words: Readonly<Record<string, string>> = {
   restore_drill: "Tried a backup",
   settings_changed: "Changed settings",
   quarantine_released: "Released from quarantine",
+  evidence_taken_over: "Took the evidence over",
   secrets_forgotten: "Restored without the secret key",
 };
 

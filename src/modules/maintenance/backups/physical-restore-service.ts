@@ -27,6 +27,7 @@ import type { FoundBackup } from "./folder-service.ts";
 import { type ReadBackup, readBackup } from "./read-service.ts";
 import {
   fetchEvidence,
+  isoOf,
   putEvidence,
   type Restored,
   type RestoreOptions,
@@ -78,8 +79,6 @@ export interface PhysicallyRestored extends Restored {
   last_change: string | undefined;
 }
 
-const when = (seconds: number): string => new Date(seconds * 1000).toISOString();
-
 /** @throws AppError validation for a moment that the backup and the archive do not have. @returns how far the archive reaches. */
 function requireReach(
   { finished_at, timeline, start_lsn, end_lsn }: ClusterFacts,
@@ -87,7 +86,7 @@ function requireReach(
 ): Reach {
   if (until !== "latest" && until.seconds < finished_at)
     throw invalid(
-      `This backup is of ${when(finished_at)}, and cannot be restored to an earlier moment: take one that was finished before ${until.text}`,
+      `This backup is of ${isoOf(finished_at)}, and cannot be restored to an earlier moment: take one that was finished before ${until.text}`,
     );
   const putAt = new Map(wal.files.map(({ segment, at }) => [segment, at]));
   const archivedAt = (segment: string): number => putAt.get(segment) ?? 0;
@@ -100,8 +99,8 @@ function requireReach(
   if (until.seconds <= end) return reach;
   throw invalid(
     reach.beyond === undefined
-      ? `The WAL archive ends at ${when(end)}: nothing later can be restored. --at latest restores all there is`
-      : `The WAL archive has a gap from ${when(end)} to ${when(archivedAt(reach.beyond))}: a moment after it needs a physical backup that was made after it, and a moment in it cannot be restored`,
+      ? `The WAL archive ends at ${isoOf(end)}: nothing later can be restored. --at latest restores all there is`
+      : `The WAL archive has a gap from ${isoOf(end)} to ${isoOf(archivedAt(reach.beyond))}: a moment after it needs a physical backup that was made after it, and a moment in it cannot be restored`,
   );
 }
 
@@ -182,11 +181,13 @@ async function takeArchived(
   }
 }
 
+type Ended = Pick<Restored, "findings" | "forgotten" | "evidence_shared">;
+
 async function finish(
   { db, control, evidence }: { db: Database; control: Dedicated; evidence: EvidenceStore },
   options: PhysicalRestoreOptions,
-  { read, lines }: { read: ReadBackup; lines: ManifestLine[] },
-): Promise<Pick<Restored, "findings" | "forgotten">> {
+  { read, lines, asOf }: { read: ReadBackup; lines: ManifestLine[]; asOf: string },
+): Promise<Ended> {
   options.report("bringing evidence");
   const warnings = await fetchEvidence({ deps: { evidence }, options, lines }, read.head.id);
   const archived = options.archivedEvidence;
@@ -198,8 +199,8 @@ async function finish(
   const found = await checkDatabase({ db, evidence }, control, options.quick);
   if (found.failures.length > 0) throw new DamagedArchive(found.failures.join("\n"));
   if (options.quarantine) await quarantine(control, read.head.id);
-  await takeEvidence({ db, evidence });
-  return { findings: [...warnings, ...found.warnings], forgotten };
+  const evidence_shared = await takeEvidence({ db, evidence }, { asOf, bringsFiles: true });
+  return { findings: [...warnings, ...found.warnings], forgotten, evidence_shared };
 }
 
 /** Where files of the log are for PostgreSQL to read them, in a data directory that is being restored. */
@@ -276,10 +277,12 @@ async function restoreFiles(
   try {
     const last_change = lastChangeIn(await readTail(join(dataDir, "postgres.log")));
     const db = connect({ connection: managed.connection, max: 2 });
-    let ended: Pick<Restored, "findings" | "forgotten">;
+    const { finished_at } = present(unpacked.read.end.cluster, "it is a physical backup");
+    const asOf = last_change ?? isoOf(finished_at);
+    let ended: Ended;
     const control = await openDedicated(db);
     try {
-      ended = await finish({ db, control, evidence }, options, unpacked);
+      ended = await finish({ db, control, evidence }, options, { ...unpacked, asOf });
     } finally {
       control.cut();
       await db.close();

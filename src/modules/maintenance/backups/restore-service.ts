@@ -78,6 +78,8 @@ export interface Restored extends ReadBackup {
   findings: string[];
   /** Secrets that were removed; undefined where the secret key is right. */
   forgotten: LostSecret[] | undefined;
+  /** Whether another installation may work with the same store of evidence. */
+  evidence_shared: boolean;
 }
 
 type RestoreDeps = Pick<Deps, "db" | "evidence">;
@@ -258,6 +260,11 @@ async function compareTables({ deps, lines, tables, loader }: Work): Promise<voi
   });
 }
 
+/** Writes a moment, in Unix seconds, in ISO 8601. */
+export function isoOf(seconds: number): string {
+  return new Date(seconds * 1000).toISOString();
+}
+
 async function finishRestore(work: Work, read: ReadBackup): Promise<Restored> {
   const { deps, options, control, lines } = work;
   const lacking = await fetchEvidence(work, read.head.id);
@@ -276,8 +283,10 @@ async function finishRestore(work: Work, read: ReadBackup): Promise<Restored> {
   const found = await checkDatabase(deps, control, options.quick);
   if (found.failures.length > 0) throw new DamagedArchive(found.failures.join("\n"));
   if (options.quarantine) await quarantine(control, read.head.id);
-  // A backup without files refers to those that are where they were.
-  if (read.head.evidence !== "none") await takeEvidence(deps);
+  const evidence_shared = await takeEvidence(deps, {
+    asOf: isoOf(read.head.database_time),
+    bringsFiles: read.head.evidence !== "none",
+  });
   const divided = work.tables.flatMap(({ name, partitioned }) =>
     partitioned
       ? [`Table ${name} was divided by months: \`waybill admin partition ${name}\` does that again`]
@@ -285,7 +294,7 @@ async function finishRestore(work: Work, read: ReadBackup): Promise<Restored> {
   );
   await endRestore(control);
   const findings = [...lacking, ...found.warnings];
-  return { ...read, warnings: [...divided, ...findings], findings, forgotten };
+  return { ...read, warnings: [...divided, ...findings], findings, forgotten, evidence_shared };
 }
 
 /**

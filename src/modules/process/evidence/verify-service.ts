@@ -1,6 +1,7 @@
 import { finished } from "node:stream/promises";
 
 import type { Executor } from "../../../db/connect.ts";
+import { findSharedEvidence } from "../../../db/evidence-mark.ts";
 import { transaction } from "../../../db/transaction.ts";
 import { ContentDamaged, ContentMissing, type ListedContent } from "../../../evidence/store.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -79,12 +80,13 @@ export async function* findOrphans(
 
 /**
  * Removes an orphan, unless somebody refers to it by now. Writers of rows hold the same lock and look for the content
- * under it, so a row whose content was removed cannot come about. While a backup is made nothing is removed.
+ * under it, so a row whose content was removed cannot come about. While a backup is made nothing is removed, nor while another
+ * installation may refer to what is unknown here.
  * @returns whether it was removed.
  */
 export function removeOrphan(deps: VerifyDeps, sha256: string): Promise<boolean> {
   return transaction(deps.db, async (tx) => {
-    if (!(await tryRemoval(tx))) return false;
+    if (!(await tryRemoval(tx)) || (await findSharedEvidence(tx)) !== undefined) return false;
     await lockOrphan(tx, sha256);
     if ((await listReferred(tx, [sha256])).length > 0) return false;
     await deps.evidence.remove(sha256);
@@ -95,6 +97,11 @@ export function removeOrphan(deps: VerifyDeps, sha256: string): Promise<boolean>
 /** Keeps everybody from removing contents for as long as the connection lasts. Several may at once. */
 export function keepContents(connection: Executor): Promise<void> {
   return holdRemovals(connection);
+}
+
+/** Says why no evidence is removed, and what ends that. @param since as `findSharedEvidence` gives it. */
+export function sharedEvidenceText(since: string): string {
+  return `This database was restored as of ${since}, and another installation may still keep its evidence in the same place: nothing is removed there. When that one is gone: \`waybill admin evidence take-over\``;
 }
 
 /** Files are named only when they are complete, so an unfinished upload is worth nothing after this. */
@@ -111,9 +118,12 @@ export async function cleanEvidence(
   const deadline = Date.now() + budgetMs;
   const uploads = await deps.evidence.removeAbandoned(abandonedAfterSeconds);
   let orphans = 0;
-  for await (const orphan of findOrphans(deps, abandonedAfterSeconds)) {
-    if (await removeOrphan(deps, orphan.sha256)) orphans += 1;
-    if (Date.now() > deadline) break;
-  }
+  const since = await findSharedEvidence(deps.db);
+  if (since !== undefined) deps.log.info({ since }, sharedEvidenceText(since));
+  else
+    for await (const orphan of findOrphans(deps, abandonedAfterSeconds)) {
+      if (await removeOrphan(deps, orphan.sha256)) orphans += 1;
+      if (Date.now() > deadline) break;
+    }
   if (uploads + orphans > 0) deps.log.info({ uploads, orphans }, "removed what interrupted uploads left");
 }
