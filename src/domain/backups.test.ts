@@ -26,10 +26,10 @@ it("works for a quarter of the time, and for more where that would take longer t
 
 const day = 86_400;
 const on = (...days: number[]): DatedBackup[] =>
-  days.map((at) => ({ id: `b${at}`, made_at: at * day + 100, needs: [] }));
+  days.map((at) => ({ id: `b${at}`, made_at: at * day + 100, needs: [], rows_only: false }));
 
 it("keeps the last backup of each day, week and month that has one", () => {
-  const twice = [...on(10), { id: "earlier", made_at: 10 * day + 50, needs: [] }];
+  const twice = [...on(10), { id: "earlier", made_at: 10 * day + 50, needs: [], rows_only: false }];
   expect(chooseOutdated(twice, { days: 2, weeks: 0, months: 0 }).map(({ id }) => id)).toEqual(["earlier"]);
   // 1970-01-05 was a Monday: days 4 to 10 are of one week.
   const week = on(3, 4, 10, 11);
@@ -44,17 +44,40 @@ it("keeps what others need", () => {
 
 const rule = fc.record({ days: fc.nat(9), weeks: fc.nat(9), months: fc.nat(9) });
 const dated = fc
-  .uniqueArray(fc.nat(400 * day), { maxLength: 40 })
-  .map((moments) => moments.map((made_at, index) => ({ id: String(index), made_at, needs: [] })));
+  .uniqueArray(fc.tuple(fc.nat(400 * day), fc.boolean()), { maxLength: 40, selector: ([at]) => at })
+  .map((made) =>
+    made.map(([made_at, rows_only], index) => ({ id: String(index), made_at, needs: [], rows_only })),
+  );
+
+it("keeps the last backup with files of evidence beside one of rows alone, of each period and of all", () => {
+  const night = { id: "night", made_at: 10 * day + 50, needs: [], rows_only: false };
+  const upgrade = { id: "upgrade", made_at: 10 * day + 100, needs: [], rows_only: true };
+  const days = { days: 7, weeks: 0, months: 0 };
+  expect(chooseOutdated([night, upgrade], days)).toEqual([]);
+  // A week is filled by the one with files alone; day 11 is a Monday.
+  const weeks = { days: 0, weeks: 4, months: 0 };
+  expect(chooseOutdated([night, upgrade, ...on(11)], weeks)).toEqual([upgrade]);
+  const later = { ...upgrade, id: "later", made_at: 11 * day };
+  expect(chooseOutdated([night, upgrade, later], weeks)).toEqual([upgrade]);
+  expect(chooseOutdated([night, later], { days: 1, weeks: 0, months: 0 })).toEqual([]);
+});
+
+it("keeps the last backup of each period where all are of rows alone", () => {
+  const backups = [...on(10, 11), { id: "earlier", made_at: 10 * day + 50, needs: [], rows_only: false }];
+  const ofRows = backups.map((each) => ({ ...each, rows_only: true }));
+  expect(chooseOutdated(ofRows, { days: 2, weeks: 0, months: 0 }).map(({ id }) => id)).toEqual(["earlier"]);
+});
 
 it("never takes the newest, keeps no more than was asked for, and takes nothing twice", () => {
   fc.assert(
     fc.property(dated, rule, (backups, keep) => {
       const gone = chooseOutdated(backups, keep);
       const stay = backups.filter((one) => !gone.includes(one));
-      const newest = Math.max(...backups.map(({ made_at }) => made_at));
-      if (backups.length > 0) expect(stay.some(({ made_at }) => made_at === newest)).toBe(true);
-      expect(stay.length).toBeLessThanOrEqual(Math.max(1, keep.days + keep.weeks + keep.months));
+      for (const some of [backups, backups.filter(({ rows_only }) => !rows_only)]) {
+        const newest = Math.max(...some.map(({ made_at }) => made_at));
+        if (some.length > 0) expect(stay.some(({ made_at }) => made_at === newest)).toBe(true);
+      }
+      expect(stay.length).toBeLessThanOrEqual(2 + 2 * keep.days + keep.weeks + keep.months);
       expect(chooseOutdated(stay, keep)).toEqual([]);
     }),
   );

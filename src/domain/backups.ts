@@ -1,3 +1,5 @@
+import { groupBy } from "../lib/group.ts";
+
 /** What of the backups in a folder is kept: the last of each of so many days, weeks and months that have one. */
 export interface KeepRule {
   days: number;
@@ -42,6 +44,8 @@ export interface DatedBackup {
   made_at: number;
   /** Ids of the backups that hold evidence of this one. */
   needs: readonly string[];
+  /** Whether it is of rows alone, as before migrations: files of evidence cannot be restored from it. */
+  rows_only: boolean;
 }
 
 const daySeconds = 86_400;
@@ -57,25 +61,28 @@ const periods: Readonly<Record<keyof KeepRule, (seconds: number) => number>> = {
   },
 };
 
+/** Finds what fills a period: the last backup of it with files of evidence, or the last one where none has. */
+function fillsPeriod(newestFirst: readonly DatedBackup[]): DatedBackup | undefined {
+  return newestFirst.find(({ rows_only }) => !rows_only) ?? newestFirst[0];
+}
+
 /**
- * Chooses which backups go: all that no part of the rule asks for, but never the newest, and none whose evidence one that stays
- * refers to. Days, weeks and months are those of UTC.
+ * Chooses which backups go: all that no part of the rule asks for, but never the newest, nor the newest with files of evidence, and none whose
+ * evidence one that stays refers to. Days, weeks and months are those of UTC. Of a day the last backup of rows alone stays, too: before an upgrade it
+ * is the way back.
  */
 export function chooseOutdated(backups: readonly DatedBackup[], rule: KeepRule): DatedBackup[] {
   const newestFirst = backups.toSorted((one, other) => other.made_at - one.made_at);
-  const kept = new Set(newestFirst.slice(0, 1).map(({ id }) => id));
+  const kept = new Set([newestFirst[0], fillsPeriod(newestFirst)]);
   for (const [unit, periodOf] of Object.entries(periods) as [keyof KeepRule, (at: number) => number][]) {
-    const filled = new Set<number>();
-    for (const { id, made_at } of newestFirst) {
-      if (filled.size === rule[unit]) break;
-      const period = periodOf(made_at);
-      if (filled.has(period)) continue;
-      filled.add(period);
-      kept.add(id);
+    const ofPeriods = [...groupBy(newestFirst, ({ made_at }) => periodOf(made_at)).values()];
+    for (const ofPeriod of ofPeriods.slice(0, rule[unit])) {
+      kept.add(fillsPeriod(ofPeriod));
+      if (unit === "days") kept.add(ofPeriod[0]);
     }
   }
-  const needed = new Set(backups.filter(({ id }) => kept.has(id)).flatMap(({ needs }) => needs));
-  return backups.filter(({ id }) => !kept.has(id) && !needed.has(id));
+  const needed = new Set([...kept].flatMap((each) => each?.needs ?? []));
+  return backups.filter((each) => !kept.has(each) && !needed.has(each.id));
 }
 
 /** Names the file of a backup: when it was made, to the second in UTC, and the beginning of its id. */

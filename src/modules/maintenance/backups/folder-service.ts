@@ -11,6 +11,7 @@ import { tarBlock, tarEnd } from "../../../lib/tar.ts";
 import {
   type BackupHead,
   headPath,
+  isPhysical,
   type ManifestEnd,
   type ManifestLine,
   parseHead,
@@ -179,11 +180,12 @@ export async function pruneBackups(
     id: head.id,
     made_at: head.database_time,
     needs: end.needs,
+    rows_only: !isPhysical(head) && head.evidence === "none",
     file,
     path,
   }));
-  // An encrypted one is made without others, and none is made that needs it.
-  const dated = [...readable, ...encrypted.map((each) => ({ ...each, needs: [] }))];
+  // An encrypted one is made without others, and none is made that needs it. Whether it has files it does not tell.
+  const dated = [...readable, ...encrypted.map((each) => ({ ...each, needs: [], rows_only: false }))];
   const outdated = new Set(chooseOutdated(dated, rule).map(({ id }) => id));
   const needed = outdated.size === 0 ? undefined : await neededBy?.(backups, encrypted);
   const removed: string[] = [];
