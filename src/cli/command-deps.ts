@@ -10,7 +10,9 @@ import { createEvidenceStore } from "../evidence/create.ts";
 import type { Actor } from "../domain/principal.ts";
 import { createIdSource } from "../lib/ids.ts";
 import { createLogger, silentLog } from "../lib/log.ts";
-import { createTimeGuard, type TimeGuard } from "../lib/time-guard.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import { describeSpan, explainDoubt } from "../lib/time-doubt.ts";
+import { createTimeGuard, longestPause, type TimeGuard, tolerance } from "../lib/time-guard.ts";
 import { timeRecords } from "../modules/kernel/time/store.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { openManaged, type OpenDatabase } from "../open-database.ts";
@@ -66,6 +68,32 @@ export async function commandTime(db: Database): Promise<TimeGuard> {
   await time.start();
   time.stop();
   return time;
+}
+
+/** The time of a database that a restore makes. */
+export interface RestoredTime {
+  /** The clock of the database. */
+  clock: Clock;
+  /** Says why nothing may be recorded, as a sentence; undefined unless this machine's clock is ahead of the database's. */
+  refused: string | undefined;
+  /** Says what has to be done before servers record anything; undefined where nothing has. */
+  advice: string | undefined;
+}
+
+/** Reads the time of a database that a restore makes. How old the backup is says nothing of the clocks. */
+export async function restoredTime(db: Database): Promise<RestoredTime> {
+  const { database, recorded } = await timeRecords(db).exchange(undefined);
+  const ahead = systemClock.now() - database;
+  const doubt = { kind: "ahead_of_database", by: ahead } as const;
+  const away = recorded === null ? 0 : database - recorded;
+  return {
+    clock: { now: () => systemClock.now() - ahead },
+    refused: ahead > tolerance ? explainDoubt(doubt).caller : undefined,
+    advice:
+      away > longestPause
+        ? `The last time that was recorded in it is ${describeSpan(away)} ago: servers refuse to record anything until \`waybill admin accept-time\`, beside one that runs, says that the clock is right`
+        : undefined,
+  };
 }
 
 function explained(error: unknown): unknown {

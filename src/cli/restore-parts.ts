@@ -10,7 +10,7 @@ import type { Restored } from "../modules/maintenance/backups/restore-service.ts
 import type { Place } from "../modules/maintenance/backups/place-service.ts";
 import { forgetSecrets } from "../modules/maintenance/backups/sealed-service.ts";
 import { type IdentityFlag, presentSecretKey } from "./backup-encryption.ts";
-import { commandTime, runActor } from "./command-deps.ts";
+import { restoredTime, runActor } from "./command-deps.ts";
 import { CliError, print } from "./output.ts";
 
 /** What `waybill restore` can be told. */
@@ -98,8 +98,8 @@ export function forgetting(
   const isKeyHere = presentSecretKey(config) !== undefined;
   const fingerprint = isKeyHere ? createSecretBox(loadSecretKey(config)).fingerprint : undefined;
   return async (db) => {
-    const clock = await commandTime(db);
-    if (clock.refused !== undefined) throw new CliError(clock.refused);
+    const { clock, refused } = await restoredTime(db);
+    if (refused !== undefined) throw new CliError(refused);
     return forgetSecrets({ db, clock }, runActor("restore", false), fingerprint);
   };
 }

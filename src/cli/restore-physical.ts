@@ -21,6 +21,7 @@ import { openArchivedWal } from "../modules/maintenance/wal/restore-service.ts";
 import { identitiesOf } from "./backup-encryption.ts";
 import { contentsOf, contentsText } from "./backup-files.ts";
 import { fileNamed, isPlace, placeNamed } from "./backup-places.ts";
+import { restoredTime } from "./command-deps.ts";
 import { CliError, print, UsageError, WarningsError } from "./output.ts";
 import {
   forgetting,
@@ -112,6 +113,7 @@ export async function restorePhysical(found: FoundBackup, flags: RestoreFlags): 
   if (!hasKey(config, found) && flags.forgetSecrets !== true)
     throw new CliError(withoutKey(config, found, undefined));
   const begun = performance.now();
+  let advice: string | undefined;
   const restored = await restorePhysicalBackup({
     found,
     open: () => openArchive(found.file, identitiesOf(flags)),
@@ -119,7 +121,10 @@ export async function restorePhysical(found: FoundBackup, flags: RestoreFlags): 
     dataDir: config.dataDir,
     evidence: config.evidence,
     migrations: await readMigrations(migrationsFolder),
-    finish: (db) => prepareDatabase(db, silentLog),
+    finish: async (db) => {
+      await prepareDatabase(db, silentLog);
+      ({ advice } = await restoredTime(db));
+    },
     beyond,
     archivedEvidence: beside.evidence,
     replace: flags.forceNonempty === true,
@@ -135,7 +140,11 @@ export async function restorePhysical(found: FoundBackup, flags: RestoreFlags): 
   const { head, end, last_change, forgotten, evidence_shared } = restored;
   tellSharing(restored);
   restoreKey(config, found);
-  const warnings = [...restored.warnings, ...forgottenText(forgotten)];
+  const warnings = [
+    ...restored.warnings,
+    ...(advice === undefined ? [] : [advice]),
+    ...forgottenText(forgotten),
+  ];
   const seconds = (performance.now() - begun) / 1000;
   const facts = {
     id: head.id,

@@ -7,6 +7,7 @@ import { readConfig, readConfigInto } from "../config.ts";
 import type { Database } from "../db/connect.ts";
 import { readMigrations } from "../db/migrate.ts";
 import { isDatabaseFull } from "../db/sqlstate.ts";
+import type { Clock } from "../lib/clock.ts";
 import { isDiskFull } from "../lib/shortage.ts";
 import { isPhysical } from "../domain/backup-format.ts";
 import { openArchive } from "../modules/maintenance/backups/encryption-service.ts";
@@ -22,7 +23,7 @@ import { identitiesOf, identityOption } from "./backup-encryption.ts";
 import { strictly } from "./backup.ts";
 import { contentsOf, contentsText, readable } from "./backup-files.ts";
 import { fileNamed } from "./backup-places.ts";
-import { commandTime, runActor, withIdleDatabase } from "./command-deps.ts";
+import { restoredTime, runActor, withIdleDatabase } from "./command-deps.ts";
 import { CliError, print, UsageError, WarningsError } from "./output.ts";
 import {
   forgetting,
@@ -60,7 +61,7 @@ async function noteRestore(
   db: Database,
   { path, bytes }: FoundBackup,
   { end, warnings, forgotten }: Restored,
-  seconds: number,
+  { clock, seconds }: { clock: Clock; seconds: number },
 ): Promise<void> {
   const actor = runActor("restore", false);
   const problems = [
@@ -68,7 +69,7 @@ async function noteRestore(
     ...(forgotten === undefined ? [] : [`${forgotten.length} secrets were forgotten, for want of their key`]),
   ];
   await recordDone(
-    { db, clock: await commandTime(db) },
+    { db, clock },
     { id: randomUUID(), kind: "restore", scheduled: false, actor },
     {
       seconds,
@@ -110,7 +111,9 @@ async function restore(file: string, flags: RestoreFlags): Promise<void> {
         report: (step) => print.error(`restore: ${step}`),
       },
     );
-    await noteRestore(db, found, done, (performance.now() - begun) / 1000);
+    const { clock, advice } = await restoredTime(db);
+    if (advice !== undefined) done.warnings.push(advice);
+    await noteRestore(db, found, done, { clock, seconds: (performance.now() - begun) / 1000 });
     return done;
   }).catch((error: unknown) => {
     if (isDiskFull(error) || isDatabaseFull(error))

@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 
 /** Runs `waybill restore` into a database, with a data directory of its own. */
-async function restore(target: RestoreTarget, args: string[], key?: string) {
+async function restore(target: RestoreTarget, args: string[], key?: string, from = file) {
   const dataDir = join(folder, "data");
   const environment = {
     DATABASE_URL: target.url,
@@ -66,7 +66,7 @@ async function restore(target: RestoreTarget, args: string[], key?: string) {
     WAYBILL_EVIDENCE_DIR: target.evidenceDir,
     ...(key !== undefined && { WAYBILL_SECRET_KEY: key }),
   };
-  const child = spawnWaybill(["restore", file, ...args], environment);
+  const child = spawnWaybill(["restore", from, ...args], environment);
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout!),
     text(child.stderr!),
@@ -187,6 +187,32 @@ describe.skipIf(inject("cluster"))("a restore without the secret key", { timeout
     });
   });
 });
+
+it.skipIf(inject("cluster"))(
+  "a backup that is older than servers are ever away is restored, with its key or without, and says that servers will doubt the time",
+  { timeout: 120_000 },
+  async () => {
+    // Whatever servers note of the time until the backup is made.
+    await app.deps.db.pool.query(`
+      create function long_ago() returns trigger language plpgsql as $$
+      begin new.recorded_at := now() - interval '100 days'; return new; end $$;
+      create trigger long_ago before insert or update on time_marks for each row execute function long_ago();
+      insert into time_marks (recorded_at) values (now()) on conflict (one) do update set recorded_at = now()`);
+    const old = await makeBackup(app, join(folder, "old.tar"));
+    for (const key of [undefined, app.deps.config.secretKey])
+      await withTarget(async (target) => {
+        const done = await restore(target, ["--forget-secrets"], key, old);
+        expect([done.code, done.code === 3 ? "" : done.stderr]).toEqual([3, ""]);
+        expect(done.stderr).toMatch(/recorded in it is 100 days ago: .*`waybill admin accept-time`/);
+        await target.opened(async (db) => {
+          const { rows } = await db.pool.query(
+            "select count(*)::int as late from backup_runs where kind = 'restore' and now() - started_at > interval '1 hour'",
+          );
+          expect(rows).toEqual([{ late: 0 }]);
+        });
+      });
+  },
+);
 
 /** An installation that has another key than before. */
 async function expectToWork(copy: TestApp): Promise<void> {
