@@ -11,12 +11,22 @@ export interface Base extends ClusterFacts {
   found: FoundBackup;
 }
 
+/** Gives something else for a place that is not there. */
+function whereMissing<T>(otherwise: T): (error: NodeJS.ErrnoException) => T {
+  return (error) => {
+    if (error.code === "ENOENT") return otherwise;
+    throw error;
+  };
+}
+
 /** Lists what is in a place, and nothing where there is none. */
 async function listPlace(place: Place, wanted?: (name: string) => boolean): ReturnType<Place["list"]> {
-  return place.list(wanted).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return { files: [], folders: [] };
-    throw error;
-  });
+  return place.list(wanted).catch(whereMissing({ files: [], folders: [] }));
+}
+
+/** Names the files of a place, and nothing where there is none. */
+async function listNames(place: Place, wanted?: (name: string) => boolean): Promise<string[]> {
+  return place.names(wanted).catch(whereMissing([]));
 }
 
 function basesOf(backups: readonly FoundBackup[]): Base[] {
@@ -82,28 +92,50 @@ export interface LogFile {
   at: number;
 }
 
+const segmentIn = (name: string): string => name.replace(logFilePattern, "");
+
+const isLogFile = (name: string): boolean => /^[0-9A-F]/.test(name) && logFilePattern.test(name);
+
 /** Lists the files of the log in a place. */
-export async function listLog(
-  place: Place,
-  wanted: (segment: string) => boolean = () => true,
-): Promise<LogFile[]> {
-  const { files } = await listPlace(
-    place,
-    (name) => /^[0-9A-F]/.test(name) && logFilePattern.test(name) && wanted(name.replace(logFilePattern, "")),
-  );
+export async function listLog(place: Place): Promise<LogFile[]> {
+  const { files } = await listPlace(place, isLogFile);
   return files.map(({ name, bytes, modified_at }) => ({
-    segment: name.replace(logFilePattern, ""),
+    segment: segmentIn(name),
     name,
     bytes,
     at: modified_at,
   }));
 }
 
-/** Adds up the bytes of the files of the log from one on. */
+/** Lists the files of the log in a place as PostgreSQL names them. */
+export async function listSegments(place: Place): Promise<string[]> {
+  return (await listNames(place, isLogFile)).map(segmentIn);
+}
+
+/** Bytes of the files of a log after one, by name. */
+interface MeasuredLog {
+  from: string;
+  sizes: Map<string, number>;
+}
+
+/** What was measured before, by the path of the place: files of a log never change, and there are 1,440 more of them a day. */
+const measured = new Map<string, MeasuredLog>();
+
+const measuredAtOnce = 8;
+
+/** Adds up the bytes of the files of the log from one on. Only those are looked at that have come since it was asked before. */
 export async function measureSince(wal: Place, { timeline, end_lsn }: ClusterFacts): Promise<number> {
-  const from = segmentOf(timeline, end_lsn);
-  const later = await listLog(wal, (segment) => segment.slice(8, 24) > from.slice(8));
-  return later.reduce((sum, { bytes }) => sum + bytes, 0);
+  const from = segmentOf(timeline, end_lsn).slice(8);
+  const before = measured.get(wal.path);
+  const { sizes } = before?.from === from ? before : { sizes: new Map<string, number>() };
+  measured.set(wal.path, { from, sizes });
+  const isNew = (name: string): boolean => !sizes.has(name) && segmentIn(name).slice(8, 24) > from;
+  const names = await listNames(wal, (name) => isLogFile(name) && isNew(name));
+  await eachInParallel(names, measuredAtOnce, async (name) => {
+    const file = await wal.find(name);
+    if (file !== undefined) sizes.set(name, file.bytes);
+  });
+  return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** Where an archive of one life is. */
@@ -131,16 +163,14 @@ export async function pruneLog(
   wal: Place,
   oldest: Pick<ClusterFacts, "timeline" | "start_lsn">,
 ): Promise<number> {
-  const files = await listLog(wal);
-  const segments = files.map(({ segment }) => segment);
-  const gone = new Set(chooseOutdatedWal(segments, segmentOf(oldest.timeline, oldest.start_lsn)));
-  const outdated = files.filter(({ segment }) => gone.has(segment));
-  await eachInParallel(outdated, removedAtOnce, ({ name }) => wal.remove(name));
+  const names = await listNames(wal, isLogFile);
+  const gone = new Set(chooseOutdatedWal(names.map(segmentIn), segmentOf(oldest.timeline, oldest.start_lsn)));
+  const outdated = names.filter((name) => gone.has(segmentIn(name)));
+  await eachInParallel(outdated, removedAtOnce, (name) => wal.remove(name));
   return outdated.length;
 }
 
 /** Names the physical backups of a place, whatever they say. */
 export async function listBaseNames(place: Place): Promise<string[]> {
-  const { files } = await listPlace(place);
-  return files.map(({ name }) => name).filter((name) => backupNamePattern.test(name));
+  return listNames(place, (name) => backupNamePattern.test(name));
 }

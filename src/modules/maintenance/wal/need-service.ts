@@ -4,7 +4,7 @@ import { type ClusterFacts, isPhysical } from "../../../domain/backup-format.ts"
 import { chooseOutdatedBases, coversBase, longestBaseSeconds } from "../../../domain/wal.ts";
 import type { EncryptedBackup, FoundBackup, NeedOfBackups } from "../backups/folder-service.ts";
 import { openPlace, type Place, placeAbove } from "../backups/place-service.ts";
-import { listBases, listLog } from "./archive-service.ts";
+import { listBases, listSegments } from "./archive-service.ts";
 
 /** A physical backup, as far as the choice of what is needed goes. */
 interface Candidate {
@@ -44,7 +44,7 @@ async function neededOutside(
   candidates: readonly Candidate[],
   since: number,
 ): Promise<Candidate[]> {
-  const log = (await listLog(archive.below("wal"))).map(({ segment }) => segment);
+  const log = await listSegments(archive.below("wal"));
   if (log.length === 0) return [];
   const own = await listBases(archive.below("base"));
   const all = [
@@ -69,7 +69,7 @@ export function neededByWal(place: Place, { wal, backups: { s3 } }: Config): Nee
       `the WAL archive ${archive.path} needs it to restore moments since ${new Date(since * 1000).toISOString()}`;
     const candidates = candidatesOf(backups, encrypted);
     const above = placeAbove(place, s3);
-    if (place.path.endsWith("/base") && (await listLog(above.below("wal"))).length > 0)
+    if (place.path.endsWith("/base") && (await listSegments(above.below("wal"))).length > 0)
       return new Map(inWindow(candidates, since).map(({ id }) => [id, reasonOf(above)]));
     const needed = new Map<string, string>();
     if (wal === undefined) return needed;
