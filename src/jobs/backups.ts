@@ -1,5 +1,6 @@
 import type { Task, TaskList } from "graphile-worker";
 
+import { type Cron, mostDaysBetween } from "../lib/cron.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import type { Crew } from "./background.ts";
 import { tracedTasks } from "./traced.ts";
@@ -25,20 +26,28 @@ async function command(
   else throw new Error(told.trim() || `waybill ${args[0]} ended without a word (${status})`);
 }
 
-const tries = 3;
+/**
+ * How often each is tried. The pause after a try is e times the one before: eight come to half an hour, in which a share or a service that was away is
+ * back. What fails a drill lasts, and each try restores everything.
+ */
+const triesOf = { [backupTask]: 8, [drillTask]: 3 } as const;
+type TaskName = keyof typeof triesOf;
+
+/** What was missed for so many days is made up for: whatever is done each month. */
+const mostDaysMissed = 31;
 
 /**
  * Makes a task of a command. A server that stops does not wait for it: the command is told to give up, and the job is queued once more, with all
  * its tries, for whoever works on jobs next.
  */
-function taskOf(deps: TaskDeps, name: string, args: readonly string[]): Task {
+function taskOf(deps: TaskDeps, name: TaskName, args: readonly string[]): Task {
   return async (payload, { abortSignal, addJob }) => {
     const stopping = deps.stopping.signal;
     try {
       await command(deps, args, AbortSignal.any([stopping, abortSignal]));
     } catch (error) {
       if (!stopping.aborted) throw error;
-      await addJob(name, payload, { jobKey: name, maxAttempts: tries });
+      await addJob(name, payload, { jobKey: name, maxAttempts: triesOf[name] });
       deps.log.info({ command: args[0] }, "given up, because the server stops, and queued again");
     }
   };
@@ -58,12 +67,13 @@ function tasksOf(deps: TaskDeps): TaskList {
 
 /**
  * Those who make backups, and see that they can be restored, by the clock: nobody where no folder is set. A run that was missed is
- * made up for once.
+ * made up for once, also one of a week or a month.
  */
 export function backupCrews(deps: Deps): Crew[] {
   const { to, at, drillAt } = deps.config.backups;
   if (to === undefined) return [];
-  const line = (time: string, task: string): string => `${time} ${task} ?fill=1d&max=${tries}&jobKey=${task}`;
-  const schedule = [line(at.text, backupTask), ...(drillAt ? [line(drillAt.text, drillTask)] : [])];
+  const line = (time: Cron, task: TaskName): string =>
+    `${time.text} ${task} ?fill=${Math.min(mostDaysBetween(time), mostDaysMissed)}d&max=${triesOf[task]}&jobKey=${task}`;
+  const schedule = [line(at, backupTask), ...(drillAt ? [line(drillAt, drillTask)] : [])];
   return [{ tasks: tracedTasks(deps, tasksOf), concurrency: 1, schedule: schedule.join("\n"), apart: true }];
 }

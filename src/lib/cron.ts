@@ -55,3 +55,14 @@ export function nextTime({ isOn, minutes }: Cron, after: number): number {
     if (minute !== undefined) return day + minute * 60;
   }
 }
+
+/** Finds how many days lie between two days on which it is done, at most; 1 for what is done every day. */
+export function mostDaysBetween({ isOn }: Cron): number {
+  let [last, most]: [number | undefined, number] = [undefined, 1];
+  for (let day = 0; day < 2 * daysOfYear; day += 1) {
+    if (!isOn(day * daySeconds)) continue;
+    if (last !== undefined) most = Math.max(most, day - last);
+    last = day;
+  }
+  return most;
+}
