@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { answerWithin } from "../lib/answer-within.ts";
 import { sharedRuns } from "../lib/shared-runs.ts";
 import type { Database, Executor } from "./connect.ts";
-import { boolean, integer, text } from "./row.ts";
+import { boolean, integer, type RowOf, text } from "./row.ts";
 import { query, raw } from "./sql.ts";
 import { sqlState, sqlStateOf } from "./sqlstate.ts";
 
@@ -12,7 +12,7 @@ export class ForeignReplicaError extends Error {}
 
 /**
  * How a replica stands to a question that was just asked: `current` when it has all that had been committed by then;
- * `behind` when it has not, even after a short wait; `away` when it does not answer, or is a replica no more.
+ * `behind` when it has not, even after a short wait; `away` when it does not answer, is a replica no more, or of another timeline.
  */
 export type ReplicaState = "current" | "behind" | "away";
 
@@ -43,14 +43,25 @@ const lookWithinMs = 250;
 const waitAtMostMs = 40;
 const restMs = 1_000;
 
-const position = { position: integer };
-const progress = { following: boolean, position: integer };
+/** A place in the write-ahead log: bytes since its beginning. It means something on its own timeline alone. */
+const place = { timeline: integer, position: integer };
+const progress = { following: boolean, ...place };
 
-/** Positions in the write-ahead log are bytes since its beginning. What was acknowledged is before the flushed one. */
-const flushed = raw("select (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::int8 as position");
+/**
+ * What was acknowledged is before the flushed position. The name of the file says on which timeline that is; the last checkpoint
+ * (`pg_control_checkpoint`) does not for a while after a promotion.
+ */
+const flushed = raw(`select (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::int8 as position,
+  ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::int8 as timeline`);
 
+/**
+ * The timeline that is received is told to members of `pg_read_all_stats`. The other one is older at times, never newer than what
+ * was replayed.
+ */
 const replayed = raw(`select pg_is_in_recovery() as following,
-  coalesce(pg_last_wal_replay_lsn() - '0/0'::pg_lsn, 0)::int8 as position`);
+  coalesce(pg_last_wal_replay_lsn() - '0/0'::pg_lsn, 0)::int8 as position,
+  coalesce((select received_tli from pg_stat_wal_receiver),
+    (select min_recovery_end_timeline from pg_control_recovery()))::int8 as timeline`);
 
 function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return answerWithin(ms, work, () => {
@@ -61,8 +72,8 @@ function within<T>(ms: number, work: Promise<T>): Promise<T> {
 class Standby implements Replica {
   readonly db: Database;
   readonly #options: ReplicaOptions;
-  readonly #flushed: () => Promise<number>;
-  readonly #replayed: () => Promise<{ following: boolean; position: number }>;
+  readonly #flushed: () => Promise<RowOf<typeof place>>;
+  readonly #replayed: () => Promise<RowOf<typeof progress>>;
   #isKin = false;
   /** Since it was current last. */
   #isAway = false;
@@ -81,9 +92,7 @@ class Standby implements Replica {
     };
     this.#options = options;
     const pipelined = { pipelined: true } as const;
-    this.#flushed = sharedRuns(
-      async () => (await primary.one(query("flushed-position", position, pipelined)`${flushed}`)).position,
-    );
+    this.#flushed = sharedRuns(() => primary.one(query("flushed-position", place, pipelined)`${flushed}`));
     this.#replayed = sharedRuns(() =>
       within(lookWithinMs, replica.one(query("replayed-position", progress, pipelined)`${replayed}`)),
     );
@@ -142,14 +151,19 @@ class Standby implements Replica {
   }
 
   /** Looks, and looks again for a while unless that was of no use a moment ago. */
-  async #reaches(wanted: number): Promise<ReplicaState> {
+  async #reaches(wanted: RowOf<typeof place>): Promise<ReplicaState> {
     const began = performance.now();
     for (let pause = 1; ; pause *= 2) {
-      const { following, position: reached } = await this.#replayed();
-      if (!following) throw new Error("The replica follows no primary any more");
-      this.#lag = Math.max(0, wanted - reached);
+      const reached = await this.#replayed();
+      if (!reached.following) throw new Error("The replica follows no primary any more");
+      // After a failover, or a primary that was put back: positions say nothing of what it has, and it may have what is no more.
+      if (reached.timeline !== wanted.timeline)
+        throw new Error(
+          `The replica is on timeline ${reached.timeline}, the primary on timeline ${wanted.timeline}`,
+        );
+      this.#lag = Math.max(0, wanted.position - reached.position);
       const now = performance.now();
-      if (reached >= wanted) {
+      if (reached.position >= wanted.position) {
         this.#isAway = false;
         return "current";
       }
