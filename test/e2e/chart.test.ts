@@ -151,6 +151,10 @@ describe.skipIf(!hasHelm)("the chart, rendered (needs helm on the path)", () => 
       "evidence.s3.bucket is needed",
     ],
     [
+      ["--set", "database.url=postgres://db/waybill,secretKey.existingSecret=key,replicaCount=1"],
+      "evidence.s3.bucket is needed",
+    ],
+    [
       ["--set", "database.url=postgres://db/waybill,database.existingSecret=db"],
       "database.url and database.existingSecret are both set",
     ],

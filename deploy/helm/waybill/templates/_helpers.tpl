@@ -46,8 +46,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if not .Values.secretKey.existingSecret }}
 {{- fail "secretKey.existingSecret is needed with an external database: what is sealed there can be read with this key alone. kubectl create secret generic waybill-key --from-literal=secret-key=\"$(openssl rand -hex 32)\"" }}
 {{- end }}
-{{- if and (gt (int .Values.replicaCount) 1) (not .Values.evidence.s3.bucket) }}
-{{- fail "evidence.s3.bucket is needed with more than one pod: each would keep the files it was sent for itself" }}
+{{- if not .Values.evidence.s3.bucket }}
+{{- fail "evidence.s3.bucket is needed with an external database: files in a pod are that pod's alone and go with it, and the next one would not start without them" }}
 {{- end }}
 {{- end }}
 {{- if and .Values.evidence.s3.bucket (not .Values.evidence.s3.existingSecret) }}
