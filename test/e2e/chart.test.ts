@@ -18,10 +18,24 @@ const hasHelm = has("helm");
 // A folder of JSON Schemas of Kubernetes, named as kubeconform's own: v1.31.0-standalone-strict/deployment-apps-v1.json, …
 const schemas = process.env["WAYBILL_TEST_KUBERNETES_SCHEMAS"];
 
+interface Pod {
+  securityContext: object;
+  automountServiceAccountToken: boolean;
+  nodeSelector?: object;
+  tolerations?: object[];
+  affinity?: object;
+  volumes: { name: string }[];
+  containers: {
+    securityContext: object;
+    env: { name: string; value?: string }[];
+    volumeMounts: { name: string; mountPath: string }[];
+  }[];
+}
+
 interface Rendered {
   kind: string;
   metadata: { name: string };
-  spec: { template?: { spec: object }; jobTemplate?: { spec: { template?: { spec: object } } } };
+  spec: { template?: { spec: Pod }; jobTemplate?: { spec: { template?: { spec: Pod } } } };
 }
 
 async function render(values: string[], kubernetes = "1.31.0"): Promise<string> {
@@ -38,6 +52,13 @@ async function render(values: string[], kubernetes = "1.31.0"): Promise<string> 
 const ofSet = (set: string): string[] => ["--values", join(chart, "ci", set)];
 const objects = async (values: string[]): Promise<Rendered[]> =>
   parseAllDocuments(await render(values)).map((one) => one.toJS() as Rendered);
+/** Renders what runs the program. @returns the pods by the kind of what makes them. */
+async function pods(values: string[]): Promise<Map<string, Pod>> {
+  const made = (await objects(values)).filter(({ kind }) =>
+    ["Deployment", "StatefulSet", "CronJob"].includes(kind),
+  );
+  return new Map(made.map(({ kind, spec }) => [kind, (spec.jobTemplate?.spec ?? spec).template!.spec]));
+}
 
 describe("the chart", () => {
   it("has the program's version", () => {
@@ -120,13 +141,7 @@ describe.skipIf(!hasHelm)("the chart, rendered (needs helm on the path)", () => 
 
   it("gives no container more rights than it needs", async () => {
     for (const set of sets)
-      for (const { kind, spec } of await objects(ofSet(set))) {
-        if (!["Deployment", "StatefulSet", "CronJob"].includes(kind)) continue;
-        const pod = (kind === "CronJob" ? spec.jobTemplate!.spec : spec).template!.spec as unknown as {
-          securityContext: object;
-          automountServiceAccountToken: boolean;
-          containers: { securityContext: object }[];
-        };
+      for (const pod of (await pods(ofSet(set))).values()) {
         expect(pod).toMatchObject({
           automountServiceAccountToken: false,
           securityContext: {
@@ -142,6 +157,30 @@ describe.skipIf(!hasHelm)("the chart, rendered (needs helm on the path)", () => 
             capabilities: { drop: ["ALL"] },
           });
       }
+  });
+
+  it("places backups where the server is, and gives them what its settings name", async () => {
+    const made = await pods(ofSet("everything-values.yaml"));
+    const [server, backup] = [made.get("Deployment")!, made.get("CronJob")!];
+    for (const which of ["nodeSelector", "tolerations", "affinity"] as const) {
+      expect(server[which]).toBeDefined();
+      expect([which, backup[which]]).toEqual([which, server[which]]);
+    }
+    expect(backup.volumes).toEqual(expect.arrayContaining(server.volumes));
+    expect(server.volumes.map(({ name }) => name)).toContain("roles");
+    const [mounts, own] = [backup, server].map(({ containers }) => containers[0]!.volumeMounts);
+    expect(mounts).toEqual(expect.arrayContaining(own!));
+  });
+
+  it("writes settings as the program reads them", async () => {
+    for (const { containers } of (await pods(ofSet("everything-values.yaml"))).values())
+      expect(containers[0]!.env).toEqual(
+        expect.arrayContaining([
+          { name: "WAYBILL_MAX_EVIDENCE_BYTES", value: "52428800" },
+          { name: "WAYBILL_LOG_LEVEL", value: "warn" },
+          { name: "WAYBILL_WEB", value: "false" },
+        ]),
+      );
   });
 
   it.each([

@@ -61,6 +61,11 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
+{{/* A setting as the program reads it. Numbers of a file of values are floats, which from a million on would be written with an exponent. */}}
+{{- define "waybill.setting" -}}
+{{- if and (kindIs "float64" .) (eq (toString .) (toString (floor .))) }}{{ int64 . }}{{ else }}{{ . | toString }}{{ end }}
+{{- end }}
+
 {{/* What every container of the program is told. */}}
 {{- define "waybill.env" -}}
 - name: WAYBILL_DATA_DIR
@@ -137,7 +142,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
-  value: {{ $value | toString | quote }}
+  value: {{ include "waybill.setting" $value | quote }}
 {{- end }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}
@@ -159,6 +164,22 @@ fsGroup: 10001
 fsGroupChangePolicy: OnRootMismatch
 seccompProfile:
   type: RuntimeDefault
+{{- end }}
+
+{{/* Which nodes every pod of the program may run on. */}}
+{{- define "waybill.nodes" -}}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{/* The pod of the server, of either shape. */}}
@@ -187,18 +208,7 @@ spec:
   {{- end }}
   securityContext:
     {{- include "waybill.podSecurity" . | nindent 4 }}
-  {{- with .Values.nodeSelector }}
-  nodeSelector:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with .Values.tolerations }}
-  tolerations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-  {{- with .Values.affinity }}
-  affinity:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
+  {{- include "waybill.nodes" . | nindent 2 }}
   {{- if include "waybill.external" . }}
   topologySpreadConstraints:
     - maxSkew: 1
