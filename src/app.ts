@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+
 import type { FastifyInstance } from "fastify";
 import type { TaskList } from "graphile-worker";
 import type { Logger } from "pino";
@@ -101,13 +103,20 @@ function createTime(db: Database, { clock, timeSources: sources, log }: AppOptio
   });
 }
 
+/** Makes what tells all that wait for something when the server stops. They are as many as there are requests that wait. */
+function createStopping(): AbortController {
+  const stopping = new AbortController();
+  setMaxListeners(0, stopping.signal);
+  return stopping;
+}
+
 /** Everything modules need, from the configuration and an open database. */
 export function createDeps(config: Config, db: Database, options: AppOptions): Deps {
   const time = createTime(db, options);
   return {
     config,
     version: programVersion(),
-    stopping: new AbortController(),
+    stopping: createStopping(),
     db,
     replica: undefined,
     request: undefined,

@@ -247,6 +247,16 @@ export class JsonText implements WrittenText {
 /** A part of a long answer. */
 export type Piece = string | Buffer | WrittenText;
 
+/** A place in a body of pieces at which nothing comes for a while: what came before is sent, and others may send meanwhile. */
+export class Pause {
+  /** Resolves when the next piece is to be made. */
+  readonly over: Promise<unknown>;
+
+  constructor(over: Promise<unknown>) {
+    this.over = over;
+  }
+}
+
 /**
  * A JSON body that is made while it is sent, because it may be of any length. Find out what can fail before returning
  * it: when something fails later, the answer breaks off.

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-import type { Piece } from "../contract/endpoint.ts";
+import { Pause, type Piece } from "../contract/endpoint.ts";
 import { overloaded } from "../domain/errors.ts";
 import { ByteWriter } from "../lib/byte-writer.ts";
 import { FairSlots, NoSlot } from "../lib/fair-slots.ts";
@@ -54,22 +54,25 @@ function add(writer: ByteWriter, piece: Piece): void {
   else piece.writeTo(writer);
 }
 
+/** What comes after the pieces that were gathered: nothing, more of them, or more of them after a pause. */
+type Continuation = "nothing" | "more" | Pause;
+
 /**
  * Adds pieces until it is worth sending them.
  * @param sendAlone sends a piece of bytes that is worth sending by itself, while nothing was added. Without it, such a piece
  * is copied as others are.
- * @returns whether the last one was among them.
  */
 async function gather(
-  pieces: AsyncIterator<Piece>,
+  pieces: AsyncIterator<Piece | Pause>,
   writer: ByteWriter,
   sendAlone?: (bytes: Buffer) => Promise<void>,
-): Promise<boolean> {
+): Promise<Continuation> {
   const begun = performance.now();
   do {
     const next = await pieces.next();
-    if (next.done === true) return true;
+    if (next.done === true) return "nothing";
     const { value } = next;
+    if (value instanceof Pause) return value;
     if (
       sendAlone !== undefined &&
       writer.length === 0 &&
@@ -77,17 +80,37 @@ async function gather(
       value.length >= pieceBytes
     ) {
       await sendAlone(value);
-      return false;
+      return "more";
     }
     add(writer, value);
   } while (writer.length < pieceBytes && performance.now() - begun < pieceMs);
-  return false;
+  return "more";
 }
 
 export interface LongAnswer extends AnswerHead {
-  pieces: AsyncIterable<Piece>;
+  pieces: AsyncIterable<Piece | Pause>;
   /** Making it holds a file or the like from its first piece on, so that its turn has to come before that. */
   holds?: boolean;
+}
+
+/** The turn of an answer among the others that are sent. */
+class Turn {
+  readonly #take: () => Promise<() => void>;
+  #giveBack: (() => void) | undefined;
+
+  constructor(take: () => Promise<() => void>) {
+    this.#take = take;
+  }
+
+  /** Waits for it, unless it has come. */
+  async begin(): Promise<void> {
+    this.#giveBack ??= await this.#take();
+  }
+
+  end(): void {
+    this.#giveBack?.();
+    this.#giveBack = undefined;
+  }
 }
 
 /** Sends answers of any length: piece by piece, each when the one before has left, a limited number of them at once. */
@@ -119,26 +142,26 @@ export class PieceSender {
     const connection = watchConnection(request);
     const { signal } = connection;
     const writer = new ByteWriter(pieceBytes);
-    let release: (() => void) | undefined;
+    const turn = new Turn(() => this.#takeSlot(request, signal));
     try {
       if (answer.version !== undefined && tagAnswer(request, reply, answer, answer.version))
         return reply.code(304).send();
-      if (answer.holds === true) release = await this.#takeSlot(request, signal);
-      let isShort = await gather(iterator, writer);
+      if (answer.holds === true) await turn.begin();
+      let next = await gather(iterator, writer);
       // What may be kept has a tag, which without a version only a whole has: whether it is one is not to depend on how busy the machine is.
-      while (!isShort && answer.terms.isKept && writer.length < pieceBytes) {
+      while (next === "more" && answer.terms.isKept && writer.length < pieceBytes) {
         await nextTurn();
-        isShort = await gather(iterator, writer);
+        next = await gather(iterator, writer);
       }
-      if (isShort)
+      if (next === "nothing")
         return await this.#whole.send(request, reply, answer, writer.result(), () => writer.release());
       // Nobody would get the rest.
       if (request.method === "HEAD") return sendHead(reply, answer);
-      release ??= await this.#takeSlot(request, signal);
+      await turn.begin();
       const { encoding } = answer.terms;
       const client = { owner: ownerOf(request), signal };
       const encoder = encoding === undefined ? undefined : this.#compression.pieces(encoding, client);
-      await sendRest(reply, answer, { iterator, writer, signal, encoder });
+      await sendRest(reply, answer, { iterator, next, writer, signal, turn, encoder });
       return reply;
     } catch (error) {
       if (!(error instanceof ClientGone)) throw error;
@@ -147,7 +170,7 @@ export class PieceSender {
       return reply;
     } finally {
       connection.forget();
-      release?.();
+      turn.end();
       await iterator.return?.().catch(() => undefined);
     }
   }
@@ -162,10 +185,14 @@ export class PieceSender {
 }
 
 interface Rest {
-  iterator: AsyncIterator<Piece>;
+  iterator: AsyncIterator<Piece | Pause>;
   /** With the first piece in it. */
   writer: ByteWriter;
+  /** What comes after that. */
+  next: Continuation;
   signal: AbortSignal;
+  /** Which has come. */
+  turn: Turn;
   /** What compresses the pieces, if anything does. */
   encoder: PieceEncoder | undefined;
 }
@@ -186,7 +213,7 @@ export function sendHead(reply: FastifyReply, head: AnswerHead): FastifyReply {
 }
 
 async function sendRest(reply: FastifyReply, head: AnswerHead, rest: Rest): Promise<void> {
-  const { iterator, writer, signal, encoder } = rest;
+  const { iterator, writer, signal, turn, encoder } = rest;
   signal.throwIfAborted();
   const { raw } = reply;
   const sendBytes = async (bytes: Buffer): Promise<void> =>
@@ -196,13 +223,18 @@ async function sendRest(reply: FastifyReply, head: AnswerHead, rest: Rest): Prom
   };
   try {
     beginAnswer(reply, head);
-    for (let isLast = false; !isLast;) {
+    for (let { next } = rest; next !== "nothing";) {
       await sendWritten();
       writer.clear();
+      if (next instanceof Pause) {
+        turn.end();
+        await next.over;
+        await turn.begin();
+      }
       await nextTurn();
       // Also where there was nothing to send, which is when nobody else notices.
       signal.throwIfAborted();
-      isLast = await gather(iterator, writer, sendBytes);
+      next = await gather(iterator, writer, sendBytes);
     }
     await sendWritten();
     if (encoder !== undefined) await write(raw, await encoder.end(), signal);

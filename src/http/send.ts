@@ -2,7 +2,14 @@ import { Readable } from "node:stream";
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
-import { type Endpoint, JsonPieces, JsonText, type Piece, type Reply } from "../contract/endpoint.ts";
+import {
+  type Endpoint,
+  JsonPieces,
+  JsonText,
+  type Pause,
+  type Piece,
+  type Reply,
+} from "../contract/endpoint.ts";
 import { EventStream } from "../contract/event-stream.ts";
 import { inTurn } from "../lib/in-turn.ts";
 import { isWide, widePieces } from "../lib/wide-json.ts";
@@ -42,10 +49,10 @@ export interface AnswerSender {
 }
 
 /** Makes a stream that is closed also when nobody has begun to read it. */
-function filePieces(stream: Readable): AsyncIterable<Piece> {
+function filePieces(stream: Readable): AsyncIterable<Piece | Pause> {
   return {
     [Symbol.asyncIterator]: () => {
-      const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer | string>;
+      const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer | string | Pause>;
       const close = async () => {
         stream.destroy();
         return { done: true as const, value: undefined };

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -170,6 +170,49 @@ describe("GET /audit-log/{org}/export", () => {
     other.deps.stopping.abort();
     expect((await answer).status).toBe(200);
     await other.close();
+  });
+});
+
+describe("many exports that follow", () => {
+  it("take no place of long answers while they wait", async () => {
+    const server = await startTestApp({ WAYBILL_SEND_STALL_SECONDS: "2" }, { beside: app });
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", onWarning);
+    // As many as long answers may be sent at once, two of each log.
+    const users = await Promise.all(Array.from({ length: 32 }, () => app.user()));
+    const following = users.flatMap(({ name, key }) =>
+      [1, 2].map(() => server.as(key).get(`/audit-log/${name}/export?follow=true`)),
+    );
+    const last = await app.user();
+    const waiting = () => getEventListeners(server.deps.stopping.signal, "abort").length;
+    try {
+      await expect.poll(waiting, { timeout: 10_000 }).toBeGreaterThanOrEqual(following.length);
+      expect((await server.as(last.key).get(`/audit-log/${last.name}/export`)).status).toBe(200);
+    } finally {
+      server.deps.stopping.abort();
+      const answers = await Promise.all(following);
+      process.off("warning", onWarning);
+      await server.close();
+      expect(answers.map(({ status }) => status)).toEqual(following.map(() => 200));
+    }
+    expect(warnings).toEqual([]);
+  });
+
+  it("are refused when too many follow", async () => {
+    Object.assign(followPace, { lookMs: 50, atOnce: 1 });
+    const abort = new AbortController();
+    expect((await open("?follow=true&from_seq=1302", abort.signal)).statusCode).toBe(200);
+    const other = await app.user();
+    const refused = await other.client.get(`/audit-log/${other.name}/export?follow=true`);
+    expect(refused.status).toBe(503);
+    expect((await other.client.get(`/audit-log/${other.name}/export`)).status).toBe(200);
+    abort.abort();
+    await expect
+      .poll(
+        async () => (await other.client.get(`/audit-log/${other.name}/export?to_seq=1&follow=true`)).status,
+      )
+      .toBe(200);
   });
 });
 

@@ -3,8 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { auditLine, auditMediaTypes } from "../../../domain/audit-forms/lines.ts";
 import type { AuditFormat } from "../../../domain/audit-forms/record.ts";
+import { Pause } from "../../../contract/endpoint.ts";
 import { transaction } from "../../../db/transaction.ts";
-import { AppError } from "../../../domain/errors.ts";
+import { AppError, overloaded } from "../../../domain/errors.ts";
 import { attachmentDisposition } from "../../../domain/evidence-file.ts";
 import type { Actor } from "../../../domain/principal.ts";
 import { FailureLimit } from "../../../lib/failure-limit.ts";
@@ -29,8 +30,8 @@ export interface AuditExport {
   follow: boolean;
 }
 
-/** How long an export goes on at the end of the log, and how often it looks there, in milliseconds. */
-export const followPace = { ms: 60_000, lookMs: 500 };
+/** How long an export goes on at the end of the log, how often it looks there, in milliseconds, and how many do so on a server. */
+export const followPace = { ms: 60_000, lookMs: 500, atOnce: 250 };
 
 /** Entries that are read at a time. */
 const batch = 500;
@@ -41,23 +42,30 @@ const linesTogether = 100;
 /** Exports of one log that may be under way on a server. */
 const mostAtOnce = 2;
 
-/** How many exports of each log are under way. */
-const underWay = keptByProgram(() => new Map<string, number>());
+/** How many exports of each log are under way, and how many of all follow. */
+const underWay = keptByProgram(() => ({ byLog: new Map<string, number>(), following: 0 }));
 
-/** Counts an export. @returns what is to be called when it ends. @throws AppError rate_limited when there are too many. */
-function begin(deps: Deps, orgId: string): () => void {
+/**
+ * Counts an export. @returns what is to be called when it ends.
+ * @throws AppError rate_limited when there are too many of the log, unavailable when there are too many that follow.
+ */
+function begin(deps: Deps, orgId: string, follow: boolean): () => void {
   const counts = underWay(deps);
-  const others = counts.get(orgId) ?? 0;
+  const others = counts.byLog.get(orgId) ?? 0;
   if (others >= mostAtOnce)
     throw new AppError("rate_limited", "Two exports of this log are under way already, try again later");
-  counts.set(orgId, others + 1);
+  if (follow && counts.following >= followPace.atOnce) throw overloaded();
+  const count = (by: number): void => {
+    const left = (counts.byLog.get(orgId) ?? 0) + by;
+    if (left === 0) counts.byLog.delete(orgId);
+    else counts.byLog.set(orgId, left);
+    if (follow) counts.following += by;
+  };
+  count(1);
   let isOpen = true;
   return () => {
-    if (!isOpen) return;
+    if (isOpen) count(-1);
     isOpen = false;
-    const left = (counts.get(orgId) ?? 1) - 1;
-    if (left === 0) counts.delete(orgId);
-    else counts.set(orgId, left);
   };
 }
 
@@ -91,14 +99,14 @@ export async function* readEntries(
 }
 
 /**
- * Gives the lines that are wanted. While it waits it gives empty pieces, so that what came before is sent.
+ * Gives the lines that are wanted, and pauses while it waits for more.
  * @param head number of the last entry when it began.
  */
 async function* linesOf(
   deps: Deps,
   log: AuditLogOwner,
   { head, ...wanted }: AuditExport & { head: number },
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Pause> {
   const most = wanted.to_seq ?? Number.MAX_SAFE_INTEGER;
   let last = wanted.from_seq - 1;
   let stopAt: number | undefined;
@@ -113,8 +121,10 @@ async function* linesOf(
     stopAt ??= performance.now() + followPace.ms;
     const isOver = last >= most || performance.now() >= stopAt || deps.stopping.signal.aborted;
     if (!wanted.follow || isOver) return;
-    await delay(followPace.lookMs, undefined, { signal: deps.stopping.signal }).catch(() => {});
-    yield "";
+    const pause = delay(followPace.lookMs, undefined, { signal: deps.stopping.signal }).catch(() => {});
+    yield new Pause(pause);
+    // What sends asks for the next piece before it needs it.
+    await pause;
   }
 }
 
@@ -167,7 +177,7 @@ const endings: Record<AuditFormat, string> = { jsonl: "jsonl", cef: "cef", ocsf:
 
 /**
  * Gives out a log as lines, made while they are sent, once it is recorded that somebody takes it out.
- * @throws AppError rate_limited when two exports of it are under way.
+ * @throws AppError rate_limited when two exports of it are under way, unavailable when too many follow some log.
  */
 export async function exportAuditLog(
   deps: Deps,
@@ -176,7 +186,7 @@ export async function exportAuditLog(
 ): Promise<{ body: Readable; headers: Record<string, string> }> {
   const { log } = exporting;
   const { format } = wanted;
-  const end = begin(deps, log.id);
+  const end = begin(deps, log.id, wanted.follow);
   let head: number;
   try {
     // Before it is recorded: what is given out does not tell of itself.
