@@ -74,6 +74,37 @@ async function archive({ org }: World, environment: string): Promise<void> {
   expect((await org.admin.put(`/environments/${org.name}/${environment}/archive`)).status).toBe(200);
 }
 
+/** Reads a log in pages of four. @returns the numbers of each page, and what each says of all. */
+async function readPages(org: TestOrg, direction: "asc" | "desc") {
+  const pages: number[][] = [];
+  const totals = new Set<number>();
+  for (let last = 1; pages.length < last;) {
+    const page = `per_page=4&page=${pages.length + 1}&sort_direction=${direction}`;
+    const { total_count, total_pages, entries } = (await org.admin.get(`/audit-log/${org.name}?${page}`))
+      .json;
+    totals.add(total_count);
+    pages.push(entries.map(({ seq }: { seq: number }) => seq));
+    last = total_pages;
+  }
+  return { pages, totals: [...totals] };
+}
+
+/** Holds the pages of a log, of which a part is gone, against all entries that it has. */
+async function expectWholePages({ app }: World, org: TestOrg): Promise<void> {
+  const { rows } = await app.deps.db.pool.query<{ seq: number }>(
+    "select seq::int from audit_log where org_id = $1 order by seq",
+    [org.id],
+  );
+  const seqs = rows.map(({ seq }) => seq);
+  expect(seqs[0]).toBeGreaterThan(1);
+  expect(seqs.length).toBeGreaterThan(4);
+  const inPages = (all: number[]): number[][] =>
+    Array.from({ length: Math.ceil(all.length / 4) }, (_, page) => all.slice(page * 4, page * 4 + 4));
+  const totals = [seqs.length];
+  expect(await readPages(org, "asc")).toEqual({ pages: inPages(seqs), totals });
+  expect(await readPages(org, "desc")).toEqual({ pages: inPages(seqs.toReversed()), totals });
+}
+
 /** Runs the command on a table. */
 function command({ app }: World, table: string, options: PartitionOptions): Promise<void> {
   return partition(app.deps, table, options);
@@ -255,7 +286,13 @@ describe.skipIf(isElsewhere)("removing a month", () => {
 
 describe.skipIf(isElsewhere)("removing a month of the audit log", () => {
   let world: World;
+  /** An organization that wrote nothing at the turn of the month. */
+  let plain: TestOrg;
   let folder: string;
+  const writeFlows = async (org: TestOrg, prefix: string): Promise<void> => {
+    for (let nth = 0; nth < 5; nth += 1)
+      expect((await putFlow(org.member, org.name, { name: `${prefix}-${nth}` }, template)).status).toBe(201);
+  };
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "waybill-removal-"));
     world = await startWorld({ WAYBILL_AUDIT_TO: `file://${folder}/log` });
@@ -266,8 +303,11 @@ describe.skipIf(isElsewhere)("removing a month of the audit log", () => {
     await run(world, "prod", "web");
     // The environment says nothing after this.
     await build(world, "web");
+    plain = await world.app.org();
+    await writeFlows(plain, "early");
     await writeAtTurn(world);
     goTo(world, turn + 60 * day);
+    for (const each of [plain, org]) await writeFlows(each, "late");
     await divideTables(world.app.deps.db, world.app.clock);
   });
   afterAll(async () => {
@@ -312,6 +352,14 @@ describe.skipIf(isElsewhere)("removing a month of the audit log", () => {
     // And once is enough.
     const { status } = await reportServer(world.org, "prod", ["web"]);
     expect(status).toBe(200);
+  });
+
+  it("leaves pages of what is left", async () => {
+    await expectWholePages(world, plain);
+  });
+
+  it("leaves pages of what is left where numbers are missing between others", async () => {
+    await expectWholePages(world, world.org);
   });
 
   it("leaves a log that can be restored, though entries at the turn of the month are on either side of it", async () => {

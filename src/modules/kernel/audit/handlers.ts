@@ -10,17 +10,18 @@ import {
   type AuditFilter,
   type AuditPage,
   type AuditRow,
-  countAuditEntries,
   listAuditEntries,
   listAuditEntriesAfter,
+  measureAuditLog,
+  readLastNumber,
 } from "./store.ts";
 
 /** Reads a page of a log. */
 async function readPage(deps: Deps, orgId: string, call: { url: string; query: AuditFilter & AuditPage }) {
   const { url, query } = call;
-  const total = await countAuditEntries(deps.db, orgId, query);
-  const entries = await listAuditEntries(deps.db, orgId, query, { ...query, total });
-  return { ...pageHead(url, query, total), entries };
+  const extent = await measureAuditLog(deps.db, orgId, query);
+  const entries = await listAuditEntries(deps.db, orgId, query, { ...query, ...extent });
+  return { ...pageHead(url, query, extent.total), entries };
 }
 
 export const auditHandlers: Handlers<typeof auditEndpoints> = {
@@ -52,7 +53,7 @@ export const auditCsv: CsvHandlers<typeof auditEndpoints> = {
   list_organization_audit_log: async (deps, { org, actor, query }) => {
     const { sort_direction } = query;
     // What is recorded meanwhile is left out, as is that this is given out.
-    const head = await countAuditEntries(deps.db, org.id, {});
+    const head = await readLastNumber(deps.db, org.id);
     const first = sort_direction === "desc" ? head + 1 : undefined;
     const rows = await inBatches<AuditRow>(batch, async (last) => {
       const place = { after: last?.seq ?? first, limit: batch, sort_direction };

@@ -117,36 +117,74 @@ function conditions(orgId: string, filter: AuditFilter): Sql[] {
   ];
 }
 
-/** Counts the entries that match. Without a filter that is the counter they are numbered by: nothing is counted. */
-export async function countAuditEntries(db: Executor, orgId: string, filter: AuditFilter): Promise<number> {
+/** Reads the number of the last entry, from the counter they are numbered by. */
+export async function readLastNumber(db: Executor, orgId: string): Promise<number> {
+  const counter = await db.first(query({ audit_seq: integer })`
+    select audit_seq from org_counters where org_id = ${orgId}`);
+  return counter?.audit_seq ?? 0;
+}
+
+/** How many entries match. */
+export interface AuditExtent {
+  total: number;
+  /** Number of the first one, where they are numbered from there on without gaps. */
+  first: number | undefined;
+}
+
+/** Entries among which gaps are looked for, from the first one that is left on. */
+const gapsWithin = 1_000;
+
+/**
+ * Looks whether numbers are missing behind the first entry that is left: about the turn of a month entries are numbered in
+ * another order than that of their moments, so that removing the month takes some out.
+ */
+async function hasGaps(db: Executor, orgId: string): Promise<boolean> {
+  const { count, span } = await db.one(query({ count: integer, span: integer })`
+    select count(*) as count, coalesce(max(seq) - min(seq) + 1, 0) as span
+    from (select seq from audit_log where org_id = ${orgId} order by seq limit ${gapsWithin}) as earliest`);
+  return count !== span;
+}
+
+/** Finds how many entries match. Without a filter that follows from the first and the last number: nothing is counted. */
+export async function measureAuditLog(
+  db: Executor,
+  orgId: string,
+  filter: AuditFilter,
+): Promise<AuditExtent> {
   const wanted = conditions(orgId, filter);
   if (wanted.length === 0) {
-    const counter = await db.first(query({ audit_seq: integer })`
-      select audit_seq from org_counters where org_id = ${orgId}`);
-    return counter?.audit_seq ?? 0;
+    const ends = await db.first(query({ last: integer, first: nullable(integer) })`
+      select audit_seq as last, (select seq from audit_log where org_id = ${orgId} order by seq limit 1) as first
+      from org_counters where org_id = ${orgId}`);
+    const first = ends?.first ?? undefined;
+    if (ends === undefined || first === undefined) return { total: 0, first: undefined };
+    // Months are removed from the beginning.
+    if (first === 1 || !(await hasGaps(db, orgId))) return { total: ends.last - first + 1, first };
   }
-  return countRows(db, sql`audit_log where ${join([sql`org_id = ${orgId}`, ...wanted], " and ")}`);
+  const where = join([sql`org_id = ${orgId}`, ...wanted], " and ");
+  return { total: await countRows(db, sql`audit_log where ${where}`), first: undefined };
 }
 
 /**
- * Lists one page of the entries that match, `total` of them in all. Without a filter the numbers on the page are known
- * beforehand, so that the last page costs what the first one does.
+ * Lists one page of the entries that match. Where their numbers follow each other those on the page are known beforehand, so that
+ * the last page costs what the first one does.
  */
 export async function listAuditEntries(
   db: Executor,
   orgId: string,
   filter: AuditFilter,
-  page: AuditPage & { total: number },
+  page: AuditPage & AuditExtent,
 ): Promise<AuditRow[]> {
-  const { sort_direction, total } = page;
+  const { sort_direction, total, first } = page;
   const { limit, offset } = pageSlice(page);
   if (offset >= total) return [];
-  const wanted = conditions(orgId, filter);
-  const isNumbered = wanted.length === 0;
-  const onPage = sort_direction === "asc" ? sql`seq > ${offset}` : sql`seq <= ${total - offset}`;
+  const isNumbered = first !== undefined;
+  const onPage = isNumbered
+    ? [sort_direction === "asc" ? sql`seq >= ${first + offset}` : sql`seq < ${first + total - offset}`]
+    : conditions(orgId, filter);
   return db.all(query(entry)`
     select ${entryColumns} from audit_log
-    where ${join([sql`org_id = ${orgId}`, ...(isNumbered ? [onPage] : wanted)], " and ")}
+    where ${join([sql`org_id = ${orgId}`, ...onPage], " and ")}
     order by seq ${raw(sort_direction)}
     limit ${limit} ${isNumbered ? empty : sql`offset ${offset}`}`);
 }
