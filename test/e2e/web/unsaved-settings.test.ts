@@ -214,6 +214,55 @@ describe.skipIf(!hasBrowser)("settings that are not saved yet", { timeout: 90_00
     expect(complaints).toEqual([]);
   });
 
+  it("of an organization go alone, and leave it closed where somebody else has closed it meanwhile", async () => {
+    const change = (body: object): Promise<unknown> =>
+      organization.ask("PATCH", `/organizations/${org}`, body);
+    await change({ public: true, description: "Before" });
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org}/settings/general`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Save (Nothing was changed)" }).waitFor();
+    const name = page.getByLabel("Display name");
+    await name.fill("Mine");
+    await change({ public: false, description: "Theirs" });
+    await page.getByText("its members", { exact: true }).waitFor();
+    expect(await page.getByLabel(/^Public/).isChecked()).toBe(false);
+    expect(await page.getByLabel("Description").inputValue()).toBe("Theirs");
+    expect(await name.inputValue()).toBe("Mine");
+    // What is written twice at once is saved by who saves last.
+    await page.getByLabel("Description").fill("Mine, too");
+    await change({ description: "Theirs, too" });
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("button", { name: "Save (Nothing was changed)" }).waitFor();
+    expect(await organization.ask("GET", `/organizations/${org}`)).toMatchObject({
+      display_name: "Mine",
+      description: "Mine, too",
+      public: false,
+    });
+    expect(complaints).toEqual([]);
+  });
+
+  it("of a service account go alone, and give it no role that somebody else has taken from it meanwhile", async () => {
+    const path = `/service-accounts/${org}`;
+    await organization.ask("POST", path, { name: "crane", description: "Before", privilege: "member" });
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org}/settings/service-accounts`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Change crane" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Description").fill("Mine");
+    await organization.ask("PATCH", `${path}/crane`, { description: "Theirs", privilege: "reader" });
+    await expect.poll(() => dialog.getByLabel("Role").inputValue(), patient).toBe("reader");
+    expect(await dialog.getByLabel("Description").inputValue()).toBe("Mine");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await organization.ask("GET", `${path}/crane`)).toMatchObject({
+      description: "Mine",
+      privilege: "reader",
+    });
+    expect(complaints).toEqual([]);
+  });
+
   it("stay while a tag is removed, which another removal waits for", async () => {
     await setTags({ stage: "prod", tier: "1" });
     const { page, complaints } = await site.open();

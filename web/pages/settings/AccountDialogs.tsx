@@ -2,10 +2,12 @@ import { useState } from "react";
 
 import { useRole } from "../../api/account.ts";
 import { useAction } from "../../api/action.ts";
+import { differing } from "../../domain/differing.ts";
 import type { Role } from "../../domain/roles.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
 import { RoleField } from "../../parts/RoleField.tsx";
 import { Field } from "../../ui/Field.tsx";
+import { useWritten } from "../../ui/useWritten.ts";
 import type { ServiceAccount } from "./queries.ts";
 
 interface DescriptionProps {
@@ -59,32 +61,36 @@ export function NewAccount({ org, onClose }: { org: string; onClose: () => void 
 
 interface OfAccount {
   org: string;
+  /** As it is kept now. */
   account: ServiceAccount;
   onClose: () => void;
 }
 
 /** Changes what an account is for; admins change what it may do. */
 export function ChangeAccount({ org, account, onClose }: OfAccount) {
-  const [description, setDescription] = useState(account.description);
-  const [privilege, setPrivilege] = useState<Role>(account.privilege);
+  const [description, writeDescription] = useWritten(account.description);
+  const [privilege, choosePrivilege] = useWritten(account.privilege);
   const isAdmin = useRole(org) === "admin";
   const change = useAction("PATCH /service-accounts/{org}/{name}", onClose);
-  const body = isAdmin ? { description, privilege } : { description };
   return (
     <ActionDialog
       title={`Change ${account.name}`}
       submit="Save"
       action={change}
-      input={{ params: { org, name: account.name }, body }}
+      input={{ params: { org, name: account.name }, body: differing({ description, privilege }, account) }}
       onClose={onClose}
     >
       <Description
         value={description}
-        onChange={setDescription}
+        onChange={writeDescription}
         wrong={wrongField(change.error, "description")}
       />
       {isAdmin ? (
-        <RoleField value={privilege} onChoose={setPrivilege} wrong={wrongField(change.error, "privilege")} />
+        <RoleField
+          value={privilege}
+          onChoose={choosePrivilege}
+          wrong={wrongField(change.error, "privilege")}
+        />
       ) : (
         <p>Admins change its role, which is {account.privilege}.</p>
       )}

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 
 import { useRefusal } from "../../api/account.ts";
 import { useAction } from "../../api/action.ts";
+import { differing } from "../../domain/differing.ts";
 import { wrongField } from "../../parts/ActionDialog.tsx";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { WriteForm } from "../../parts/WriteForm.tsx";
@@ -11,6 +11,7 @@ import { Check, Field } from "../../ui/Field.tsx";
 import { Card, Facts, Split, Stack } from "../../ui/Layout.tsx";
 import { Note } from "../../ui/Note.tsx";
 import { Time } from "../../ui/Time.tsx";
+import { useWritten } from "../../ui/useWritten.ts";
 import { type Organization, organizationQuery } from "./queries.ts";
 import { SettingsHead } from "./SettingsHead.tsx";
 
@@ -19,13 +20,13 @@ const route = getRouteApi("/$org/settings/general");
 interface OpennessProps {
   given: boolean;
   stored: boolean;
-  onChange: (part: { public: boolean }) => void;
+  onChange: (isPublic: boolean) => void;
 }
 
 function Openness({ given, stored, onChange }: OpennessProps) {
   return (
     <>
-      <Check checked={given} onChange={(event) => onChange({ public: event.target.checked })}>
+      <Check checked={given} onChange={(event) => onChange(event.target.checked)}>
         Public: everybody may read, without an account
       </Check>
       {given && !stored ? (
@@ -40,21 +41,24 @@ function Openness({ given, stored, onChange }: OpennessProps) {
 
 function SettingsForm({ organization }: { organization: Organization }) {
   const { org } = route.useParams();
-  const [given, setGiven] = useState(organization);
+  const [display_name, writeName] = useWritten(organization.display_name);
+  const [description, writeDescription] = useWritten(organization.description);
+  const [isPublic, writePublic] = useWritten(organization.public);
   const refused = useRefusal(org, "PATCH /organizations/{org}");
   const save = useAction("PATCH /organizations/{org}");
-  const { display_name, description } = given;
-  const change = (part: Partial<Organization>): void => {
+  const body = differing({ display_name, description, public: isPublic }, organization);
+  const isSame = Object.keys(body).length === 0;
+  const change = (write: () => void): void => {
     save.reset();
-    setGiven((before) => ({ ...before, ...part }));
+    write();
   };
   return (
     <WriteForm
       action={save}
-      input={{ params: { org }, body: { display_name, description, public: given.public } }}
+      input={{ params: { org }, body }}
       submit="Save"
       isPrimary
-      refused={refused}
+      refused={refused ?? (isSame ? "Nothing was changed" : undefined)}
     >
       <Field
         label="Display name"
@@ -66,7 +70,7 @@ function SettingsForm({ organization }: { organization: Organization }) {
             {...tie}
             value={display_name}
             placeholder={organization.name}
-            onChange={(event) => change({ display_name: event.target.value })}
+            onChange={(event) => change(() => writeName(event.target.value))}
           />
         )}
       </Field>
@@ -75,11 +79,15 @@ function SettingsForm({ organization }: { organization: Organization }) {
           <textarea
             {...tie}
             value={description}
-            onChange={(event) => change({ description: event.target.value })}
+            onChange={(event) => change(() => writeDescription(event.target.value))}
           />
         )}
       </Field>
-      <Openness given={given.public} stored={organization.public} onChange={change} />
+      <Openness
+        given={isPublic}
+        stored={organization.public}
+        onChange={(isOpen) => change(() => writePublic(isOpen))}
+      />
     </WriteForm>
   );
 }

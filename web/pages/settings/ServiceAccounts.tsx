@@ -100,6 +100,8 @@ function AccountList() {
   const refusalOf = useManagement();
   const columns = useColumns(refusalOf, setAsked);
   const close = (): void => setAsked(undefined);
+  // What others have made of it since it was asked about counts.
+  const account = query.data?.find(({ name }) => name === asked?.account.name) ?? asked?.account;
   if (query.error !== null && query.data === undefined)
     return <FailedToRead error={query.error} retry={() => void query.refetch()} />;
   if (query.data?.length === 0)
@@ -128,8 +130,12 @@ function AccountList() {
           ) : null
         }
       />
-      {asked?.what === "change" ? <ChangeAccount org={org} account={asked.account} onClose={close} /> : null}
-      {asked?.what === "remove" ? <RemoveAccount org={org} account={asked.account} onClose={close} /> : null}
+      {account !== undefined && asked?.what === "change" ? (
+        <ChangeAccount org={org} account={account} onClose={close} />
+      ) : null}
+      {account !== undefined && asked?.what === "remove" ? (
+        <RemoveAccount org={org} account={account} onClose={close} />
+      ) : null}
     </>
   );
 }
