@@ -64,7 +64,8 @@ export interface DraftTarget {
   was?: number;
 }
 
-type StoredTarget =
+/** A target as the API tells it. */
+export type StoredTarget =
   | { type: "WEBHOOK" }
   | { type: "SLACK"; context: { channel_id: string; channel_name: string; team_id: string } | null }
   | { type: "EMAIL"; emails: string[] };

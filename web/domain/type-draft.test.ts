@@ -82,5 +82,6 @@ describe("drafts of types", () => {
     expect(definitionText(draft)).toBe(
       "Description\nHow much is tested\n\nRules\n.lines >= 80\n\nSummary\nLines: .lines\n\nSchema\nnone\n",
     );
+    expect(definitionText({ ...draft, schema: '{"type"' })).toContain('Schema\n{"type"\n');
   });
 });

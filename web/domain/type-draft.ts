@@ -141,11 +141,12 @@ export function mistakesIn(draft: TypeDraft, errors: Readonly<Record<string, str
 /** Writes what a definition says as a text, by which two of them can be compared line by line. */
 export function definitionText(draft: TypeDraft): string {
   const { schema, rules, summary } = givenType(draft);
+  const isHalf = draft.schema.trim() !== "" && mistakeInJson(draft.schema) !== undefined;
   const parts = [
     ...(draft.description === "" ? [] : [`Description\n${draft.description}`]),
     `Rules\n${rules === null ? "none" : rules.join("\n")}`,
     `Summary\n${summary === null ? "none" : summary.map(({ name, expression }) => `${name}: ${expression}`).join("\n")}`,
-    `Schema\n${schema === null ? "none" : JSON.stringify(schema, null, 2)}`,
+    `Schema\n${isHalf ? draft.schema : schema === null ? "none" : JSON.stringify(schema, null, 2)}`,
   ];
   return `${parts.join("\n\n")}\n`;
 }

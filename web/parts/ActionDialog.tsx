@@ -21,6 +21,8 @@ interface DialogProps {
   /** What is destroyed or taken away is asked for in red. */
   isDanger?: boolean;
   isWide?: boolean;
+  /** Why it cannot be sent yet. */
+  refused?: string | undefined;
   onClose: () => void;
   /** What will happen, and the fields it depends on. */
   children: ReactNode;
@@ -41,13 +43,14 @@ export function SendDialog({
   sends,
   isDanger,
   isWide,
+  refused,
   onSubmit,
   onClose,
   children,
 }: SendDialogProps) {
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    onSubmit();
+    if (refused === undefined) onSubmit();
   };
   // What is under way may be refused yet, or answer what is shown once: who closed it would never know.
   const underWay = action.isPending ? "Under way" : undefined;
@@ -64,7 +67,11 @@ export function SendDialog({
           <Button refused={underWay} onClick={close}>
             Cancel
           </Button>
-          <Button type="submit" look={isDanger === true ? "destroy" : "primary"} refused={underWay}>
+          <Button
+            type="submit"
+            look={isDanger === true ? "destroy" : "primary"}
+            refused={underWay ?? refused}
+          >
             {submit}
           </Button>
         </Foot>

@@ -11,13 +11,13 @@ import {
   ruleDraft,
   rulesOfDraft,
 } from "../domain/security-rules.ts";
-import { Button } from "../ui/Button.tsx";
 import { Check, Field } from "../ui/Field.tsx";
-import { Card, Quiet, Row, Stack } from "../ui/Layout.tsx";
+import { Card, Quiet, Stack } from "../ui/Layout.tsx";
 import { Note } from "../ui/Note.tsx";
 import { type Column, Table } from "../ui/Table.tsx";
 import { Time, useNow } from "../ui/Time.tsx";
 import { wrongField } from "./ActionDialog.tsx";
+import { ChangedMeanwhile } from "./ChangedMeanwhile.tsx";
 import styles from "./SecurityRules.module.css";
 import { WriteForm } from "./WriteForm.tsx";
 
@@ -175,30 +175,16 @@ interface RulesFormProps<A extends WriteAddress> {
   refused: string | undefined;
 }
 
-interface ChangedProps {
-  before: Rules;
-  now: Rules;
-  take: () => void;
-  keep: () => void;
-}
-
-/** Says that somebody else was faster, what they have made of the rules, and asks which are to be. */
-function ChangedMeanwhile({ before, now, take, keep }: ChangedProps) {
+/** Lists what somebody else has made of rules. */
+function Changed({ before, now }: { before: Rules; now: Rules }) {
   return (
-    <Note kind="bad">
-      <p>Somebody else has changed these rules since you read them. By now:</p>
-      <ul className={styles["changed"]}>
-        {differentRules(before, now).map(({ label, value }) => (
-          <li key={label}>
-            {label}: <strong>{value}</strong>
-          </li>
-        ))}
-      </ul>
-      <Row>
-        <Button onClick={take}>Show theirs</Button>
-        <Button onClick={keep}>Keep mine, to be saved over theirs</Button>
-      </Row>
-    </Note>
+    <ul className={styles["changed"]}>
+      {differentRules(before, now).map(({ label, value }) => (
+        <li key={label}>
+          {label}: <strong>{value}</strong>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -248,8 +234,7 @@ function RulesForm<A extends WriteAddress>(props: RulesFormProps<A>) {
       </Note>
       {isOther ? (
         <ChangedMeanwhile
-          before={read}
-          now={rules}
+          says="Somebody else has changed these rules since you read them. By now:"
           take={() => {
             save.reset();
             take(rules);
@@ -258,7 +243,9 @@ function RulesForm<A extends WriteAddress>(props: RulesFormProps<A>) {
             save.reset();
             setRead(rules);
           }}
-        />
+        >
+          <Changed before={read} now={rules} />
+        </ChangedMeanwhile>
       ) : null}
     </WriteForm>
   );

@@ -74,6 +74,8 @@ interface WritingProps {
   check: Check;
   /** What a text without mistakes is called. */
   right: string;
+  /** Stands above it: what has to be decided first. */
+  above?: ReactNode;
   /** Stands beside what the check says. */
   tools?: ReactNode;
   /** Ends it: what is done with the text. */
@@ -81,11 +83,12 @@ interface WritingProps {
 }
 
 /** A text in YAML with its mistakes at their places, which are listed below it, too. */
-export function Writing({ label, text, onWrite, check, right, tools, children }: WritingProps) {
+export function Writing({ label, text, onWrite, check, right, above, tools, children }: WritingProps) {
   const id = useId();
   const editor = useRef<CodeEditorHandle>(null);
   return (
     <div className={styles["writing"]}>
+      {above}
       <div className={styles["line"]}>
         <CheckLine state={check.state} count={check.problems.length} right={right} id={id} />
         {tools}

@@ -1,15 +1,14 @@
-import { type FormEvent, useState } from "react";
+import type { FormEvent, ReactNode } from "react";
 
-import {
-  type DraftTarget,
-  draftTargets,
-  type EnvironmentTrigger,
-  type FlowTrigger,
-  givenTargets,
-  offeredTriggers,
-  triggerWords,
-} from "../../domain/actions.ts";
 import type { Sending } from "../../api/action.ts";
+import {
+  type ActionDraft,
+  type ActionType,
+  missingIn,
+  type WrittenAction,
+  writtenAction,
+} from "../../domain/action-drafts.ts";
+import { offeredTriggers, triggerWords } from "../../domain/actions.ts";
 import { wrongField } from "../../parts/ActionDialog.tsx";
 import { Sent } from "../../parts/Sent.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -17,55 +16,11 @@ import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { Check, Field } from "../../ui/Field.tsx";
 import { Row } from "../../ui/Layout.tsx";
 import styles from "./Actions.module.css";
-import type { Action } from "./queries.ts";
 import { SubjectNames } from "./SubjectNames.tsx";
 import { Targets } from "./Targets.tsx";
 
-type Given = { name: string; targets: ReturnType<typeof givenTargets> };
-
-/** An action as it was written. */
-export type WrittenAction =
-  | (Given & { type: "env"; environments: string[]; triggers: EnvironmentTrigger[] })
-  | (Given & { type: "flow"; flows: string[]; triggers: FlowTrigger[] });
-
-interface Draft {
-  name: string;
-  subjects: string[];
-  triggers: readonly string[];
-  targets: DraftTarget[];
-}
-
-function draftOf(stored: Action | undefined): Draft {
-  if (stored === undefined)
-    return {
-      name: "",
-      subjects: [],
-      triggers: [],
-      targets: [{ key: 0, type: "WEBHOOK", webhook: "", emails: "" }],
-    };
-  const { name, environments, flows, triggers, targets } = stored;
-  return { name, subjects: environments ?? flows ?? [], triggers, targets: draftTargets(targets) };
-}
-
-function writtenOf(type: "env" | "flow", draft: Draft): WrittenAction {
-  const given = { name: draft.name, targets: givenTargets(draft.targets) };
-  const isChosen = (trigger: string): boolean => draft.triggers.includes(trigger);
-  if (type === "flow")
-    return { ...given, type, flows: draft.subjects, triggers: offeredTriggers.flow.filter(isChosen) };
-  return { ...given, type, environments: draft.subjects, triggers: offeredTriggers.env.filter(isChosen) };
-}
-
-/** Says what is still missing, which the browser cannot tell by itself. */
-function missingIn(type: "env" | "flow", draft: Draft): string | undefined {
-  if (draft.subjects.length === 0)
-    return type === "env" ? "Choose an environment first" : "Choose a flow first";
-  const { triggers } = writtenOf(type, draft);
-  if (triggers.length === 0) return "Choose when it happens first";
-  return draft.targets.length === 0 ? "Choose who is told first" : undefined;
-}
-
 interface TriggersProps {
-  type: "env" | "flow";
+  type: ActionType;
   chosen: readonly string[];
   onChange: (triggers: string[]) => void;
 }
@@ -93,12 +48,16 @@ function Triggers({ type, chosen, onChange }: TriggersProps) {
 
 interface ActionFormProps {
   org: string;
-  type: "env" | "flow";
-  /** What it is now; undefined for a new one. */
-  stored?: Action;
+  type: ActionType;
+  draft: ActionDraft;
+  onChange: (draft: ActionDraft) => void;
+  /** Whether targets that were not written anew keep the addresses that are stored. */
+  keeps: boolean;
   submit: string;
   action: { isPending: boolean; error: Error | null };
   refused: string | undefined;
+  /** What has to be decided before it is sent. */
+  meanwhile?: ReactNode;
   /** The requests that write it. */
   sends: (written: WrittenAction) => Sending[];
   onSubmit: (written: WrittenAction) => void;
@@ -109,21 +68,24 @@ interface ActionFormProps {
 export function ActionForm({
   org,
   type,
-  stored,
+  draft,
+  onChange,
+  keeps,
   submit,
   action,
   refused,
+  meanwhile,
   sends,
   onSubmit,
   onCancel,
 }: ActionFormProps) {
-  const [draft, setDraft] = useState(() => draftOf(stored));
-  const change = (part: Partial<Draft>): void => setDraft((before) => ({ ...before, ...part }));
+  const change = (part: Partial<ActionDraft>): void => onChange({ ...draft, ...part });
   const missing = missingIn(type, draft);
   const reason = action.isPending ? "Under way" : (refused ?? missing);
+  const written = writtenAction(type, draft);
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    if (reason === undefined) onSubmit(writtenOf(type, draft));
+    if (reason === undefined) onSubmit(written);
   };
   return (
     <form className={styles["form"]} onSubmit={send}>
@@ -138,19 +100,10 @@ export function ActionForm({
           />
         )}
       </Field>
-      <SubjectNames
-        org={org}
-        type={type}
-        names={draft.subjects}
-        onChange={(subjects) => change({ subjects })}
-      />
+      <SubjectNames org={org} type={type} names={draft.subjects} typed={draft.typed} onChange={change} />
       <Triggers type={type} chosen={draft.triggers} onChange={(triggers) => change({ triggers })} />
-      <Targets
-        targets={draft.targets}
-        // Only actions on environments can be replaced in place, which keeps addresses.
-        keeps={type === "env" && stored?.addresses_forgotten !== true}
-        onChange={(targets) => change({ targets })}
-      />
+      <Targets targets={draft.targets} keeps={keeps} onChange={(targets) => change({ targets })} />
+      {meanwhile}
       {action.error === null ? null : <ErrorNote failure={action.error} />}
       <Row>
         <Button type="submit" look="primary" refused={reason}>
@@ -158,7 +111,7 @@ export function ActionForm({
         </Button>
         <Button onClick={onCancel}>Cancel</Button>
       </Row>
-      <Sent sends={missing === undefined ? sends(writtenOf(type, draft)) : []} />
+      <Sent sends={missing === undefined ? sends(written) : []} />
     </form>
   );
 }

@@ -2,8 +2,11 @@ import { getRouteApi } from "@tanstack/react-router";
 
 import { useRefusal } from "../../api/account.ts";
 import { sending, type Sending, useActions } from "../../api/action.ts";
+import { actionDraft, actionText, draftOverTheirs, type WrittenAction } from "../../domain/action-drafts.ts";
+import { SavedMeanwhile, undecided } from "../../parts/ChangedMeanwhile.tsx";
 import { Note } from "../../ui/Note.tsx";
-import { ActionForm, type WrittenAction } from "./ActionForm.tsx";
+import { useWrittenOver } from "../../ui/useWrittenOver.ts";
+import { ActionForm } from "./ActionForm.tsx";
 import styles from "./Actions.module.css";
 import type { Action } from "./queries.ts";
 
@@ -32,12 +35,19 @@ export function ChangeAction({ action }: { action: Action }) {
     org,
     "PUT /organizations/{org}/environments_notifications/{notification_number}",
   );
+  const kept = actionDraft(action);
+  const written = useWrittenOver(kept, (draft) => actionText(action.type, draft));
+  const { draft, write, begun, overtaken } = written;
+  const keep = (): void => {
+    write(draftOverTheirs(draft, begun, kept));
+    written.keep();
+  };
   const change = useActions(() =>
     action.type === "env"
       ? navigate({ search: {} })
       : navigate({ to: "/$org/actions", params: { org }, search: {} }),
   );
-  const sends = (written: WrittenAction): Sending[] => replacing(org, action.number, written);
+  const sends = (given: WrittenAction): Sending[] => replacing(org, action.number, given);
   return (
     <div className={styles["sections"]}>
       {action.type === "flow" ? (
@@ -49,12 +59,16 @@ export function ChangeAction({ action }: { action: Action }) {
       <ActionForm
         org={org}
         type={action.type}
-        stored={action}
+        draft={draft}
+        onChange={write}
+        // Only actions on environments can be replaced in place, which keeps addresses.
+        keeps={action.type === "env" && action.addresses_forgotten !== true}
         submit="Save"
         action={change}
-        refused={refused}
+        refused={refused ?? (overtaken === undefined ? undefined : undecided)}
+        meanwhile={<SavedMeanwhile what="this action" written={{ ...written, keep }} />}
         sends={sends}
-        onSubmit={(written) => change.mutate(sends(written))}
+        onSubmit={(given) => change.mutate(sends(given))}
         onCancel={() => void navigate({ search: {} })}
       />
     </div>

@@ -1,22 +1,44 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
 
 import { useRefusal } from "../../api/account.ts";
 import { sending, useAction } from "../../api/action.ts";
+import {
+  type ActionDraft,
+  actionStart,
+  type ActionType,
+  type WrittenAction,
+} from "../../domain/action-drafts.ts";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
-import { ActionForm, type WrittenAction } from "./ActionForm.tsx";
+import { ActionForm } from "./ActionForm.tsx";
 
 const route = getRouteApi("/$org/actions/-/new");
 
 const kinds = [
-  [undefined, "On environments"],
+  ["env", "On environments"],
   ["flow", "On flows"],
 ] as const;
+
+/** Holds what is written of an action on environments and of one on flows, which share their name and whom they tell. */
+function useDraft(type: ActionType): [ActionDraft, (draft: ActionDraft) => void] {
+  const [drafts, setDrafts] = useState({ env: actionStart, flow: actionStart });
+  const write = (draft: ActionDraft): void => {
+    const { name, targets } = draft;
+    const { env, flow } = drafts;
+    setDrafts({
+      env: type === "env" ? draft : { ...env, name, targets },
+      flow: type === "flow" ? draft : { ...flow, name, targets },
+    });
+  };
+  return [drafts[type], write];
+}
 
 /** The page that makes an action. */
 export function NewAction() {
   const { org } = route.useParams();
-  const { type } = route.useSearch();
+  const { type = "env" } = route.useSearch();
   const navigate = route.useNavigate();
+  const [draft, write] = useDraft(type);
   const toList = (): void => void navigate({ to: "/$org/actions", params: { org } });
   const forEnvironments = useAction("PUT /actions/{org}/environments", toList);
   const forFlows = useAction("PUT /actions/{org}/flows", toList);
@@ -41,7 +63,7 @@ export function NewAction() {
             key={words}
             to="/$org/actions/-/new"
             params={{ org }}
-            search={kind === undefined ? {} : { type: kind }}
+            search={kind === "env" ? {} : { type: kind }}
             activeOptions={{ exact: true }}
             aria-current={kind === type ? "page" : undefined}
           >
@@ -50,9 +72,11 @@ export function NewAction() {
         ))}
       />
       <ActionForm
-        key={type}
         org={org}
-        type={type ?? "env"}
+        type={type}
+        draft={draft}
+        onChange={write}
+        keeps={false}
         submit="Make the action"
         action={type === "flow" ? forFlows : forEnvironments}
         refused={refused}

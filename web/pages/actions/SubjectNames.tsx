@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { useDeferredValue, useId, useState } from "react";
+import { useDeferredValue, useId } from "react";
 
+import type { ActionDraft, ActionType } from "../../domain/action-drafts.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
 import styles from "./Actions.module.css";
 import { environmentNamesQuery, flowNamesQuery } from "./queries.ts";
 
 /** Finds names that contain a text, twenty at most. */
-function useNames(org: string, type: "env" | "flow", text: string): string[] {
+function useNames(org: string, type: ActionType, text: string): string[] {
   const part = useDeferredValue(text.trim());
   const environments = useQuery({
     ...environmentNamesQuery(org, part),
@@ -22,20 +23,21 @@ function useNames(org: string, type: "env" | "flow", text: string): string[] {
 
 interface SubjectNamesProps {
   org: string;
-  type: "env" | "flow";
+  type: ActionType;
   names: readonly string[];
-  onChange: (names: string[]) => void;
+  /** A name that was not added yet. */
+  typed: string;
+  onChange: (part: Partial<Pick<ActionDraft, "subjects" | "typed">>) => void;
 }
 
 /** Chooses environments or flows by name, one after another. */
-export function SubjectNames({ org, type, names, onChange }: SubjectNamesProps) {
-  const [text, setText] = useState("");
+export function SubjectNames({ org, type, names, typed, onChange }: SubjectNamesProps) {
   const id = useId();
-  const known = useNames(org, type, text);
+  const known = useNames(org, type, typed);
   const add = (): void => {
-    const name = text.trim();
-    if (name !== "" && !names.includes(name)) onChange([...names, name]);
-    setText("");
+    const name = typed.trim();
+    const isNew = name !== "" && !names.includes(name);
+    onChange({ subjects: isNew ? [...names, name] : [...names], typed: "" });
   };
   return (
     <fieldset className={styles["group"]}>
@@ -49,7 +51,7 @@ export function SubjectNames({ org, type, names, onChange }: SubjectNamesProps) 
                 look="quiet"
                 icon="close"
                 aria-label={`Without ${name}`}
-                onClick={() => onChange(names.filter((one) => one !== name))}
+                onClick={() => onChange({ subjects: names.filter((one) => one !== name) })}
               />
             </span>
           ))}
@@ -62,8 +64,8 @@ export function SubjectNames({ org, type, names, onChange }: SubjectNamesProps) 
               {...tie}
               list={id}
               autoComplete="off"
-              value={text}
-              onChange={(event) => setText(event.target.value)}
+              value={typed}
+              onChange={(event) => onChange({ typed: event.target.value })}
               onKeyDown={(event) => {
                 if (event.key !== "Enter") return;
                 event.preventDefault();

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 
 import { useAction } from "../../api/action.ts";
 import { definitionText, draftOf, type TypeDraft } from "../../domain/type-draft.ts";
@@ -14,21 +14,22 @@ interface SaveTypeProps {
   org: string;
   /** What is edited; undefined for a new one. */
   edited: AttestationType | undefined;
-  /** What the draft began as. */
-  before: TypeDraft;
   draft: TypeDraft;
-  onSaved: (name: string) => void;
+  /** What somebody else has saved meanwhile. */
+  meanwhile: ReactNode;
+  /** Why it cannot be saved yet. */
+  refused: string | undefined;
+  onSaved: (name: string) => Promise<void>;
   onClose: () => void;
 }
 
 /** Asks for the name of a new type, shows what a new version changes, and keeps it. */
-export function SaveType({ org, edited, before, draft, onSaved, onClose }: SaveTypeProps) {
+export function SaveType({ org, edited, draft, meanwhile, refused, onSaved, onClose }: SaveTypeProps) {
   const [name, setName] = useState(edited?.name ?? "");
   const { data: all } = useQuery({ ...typesQuery(org), enabled: edited === undefined });
-  const known = edited === undefined ? all?.find((one) => one.name === name) : undefined;
-  const [latest] = known?.versions ?? [];
-  const old = latest === undefined ? before : draftOf(latest, known?.description);
-  const isNew = edited === undefined && known === undefined;
+  const kept = edited ?? all?.find((one) => one.name === name);
+  const [latest] = kept?.versions ?? [];
+  const isNew = kept === undefined;
   const save = useAction("POST /custom-attestation-types/{org}", () => onSaved(name));
   return (
     <ActionDialog
@@ -36,6 +37,7 @@ export function SaveType({ org, edited, before, draft, onSaved, onClose }: SaveT
       submit={isNew ? "Save as a new type" : "Save as a new version"}
       action={save}
       isWide
+      refused={refused}
       input={{ params: { org }, body: formOfType(name, draft) }}
       onClose={onClose}
     >
@@ -61,7 +63,7 @@ export function SaveType({ org, edited, before, draft, onSaved, onClose }: SaveT
           )}
         </Field>
       ) : null}
-      {known === undefined ? null : (
+      {edited !== undefined || isNew ? null : (
         <Note kind="warn">There is a type of this name. Saving makes its next version.</Note>
       )}
       {isNew ? (
@@ -72,8 +74,9 @@ export function SaveType({ org, edited, before, draft, onSaved, onClose }: SaveT
         </Note>
       )}
       {edited?.archived === true ? <Note kind="warn">It is archived. Saving brings it back.</Note> : null}
+      {meanwhile}
       <TextDiff
-        before={isNew ? "" : definitionText(old)}
+        before={latest === undefined ? "" : definitionText(draftOf(latest, kept?.description))}
         after={definitionText(draft)}
         label="What changes"
       />

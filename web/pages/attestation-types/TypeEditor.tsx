@@ -13,6 +13,7 @@ import {
   type TypeDraft,
   typeStart,
 } from "../../domain/type-draft.ts";
+import { SavedMeanwhile, undecided } from "../../parts/ChangedMeanwhile.tsx";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { type Check, CheckLine, checkPauseMs, LeaveGuard, WritingSides } from "../../parts/Writing.tsx";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
@@ -21,6 +22,7 @@ import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Card, Quiet, Stack } from "../../ui/Layout.tsx";
 import { useSettled } from "../../ui/useSettled.ts";
+import { useWrittenOver } from "../../ui/useWrittenOver.ts";
 import { trialQuery } from "./definition.ts";
 import { type AttestationType, typeQuery } from "./queries.ts";
 import { SaveType } from "./SaveType.tsx";
@@ -78,26 +80,28 @@ interface EditorProps {
   org: string;
   /** What is edited; undefined for a new one. */
   edited: AttestationType | undefined;
-  onSaved: (name: string) => void;
+  onSaved: (name: string) => Promise<void>;
 }
 
 function Editor({ org, edited, onSaved }: EditorProps) {
   const [latest] = edited?.versions ?? [];
-  const [start] = useState(() => (latest === undefined ? typeStart : draftOf(latest, edited?.description)));
-  const [draft, write] = useState(start);
+  const kept = latest === undefined ? typeStart : draftOf(latest, edited?.description);
+  const written = useWrittenOver(kept, definitionText);
+  const { draft, write, isChanged, overtaken } = written;
   const [isSaving, save] = useState(false);
   const isSaved = useRef(false);
   const { state, count, mistakes, error } = useDraftCheck(org, draft);
   const mayNotSave = useRefusal(org, "POST /custom-attestation-types/{org}");
   const lacking = lackingIn(draft);
-  const isSame = edited !== undefined && definitionText(draft) === definitionText(start);
-  const notYet =
-    lacking ??
-    (state === "right" ? (isSame ? "Nothing was changed" : undefined) : "It has to be without mistakes");
+  const isSame = edited !== undefined && !isChanged ? "Nothing was changed" : undefined;
+  const isUndecided = overtaken === undefined ? undefined : undecided;
+  const notYet = lacking ?? (state === "right" ? (isSame ?? isUndecided) : "It has to be without mistakes");
+  const meanwhile = <SavedMeanwhile what={`version ${latest?.version}`} written={written} />;
   return (
     <WritingSides>
       <Stack>
         <Parts draft={draft} mistakes={mistakes} onChange={(change) => write({ ...draft, ...change })} />
+        {isSaving ? null : meanwhile}
         {error === undefined ? null : <ErrorNote failure={error} />}
         <div className={styles["foot"]}>
           {count === 0 && lacking !== undefined ? (
@@ -111,16 +115,17 @@ function Editor({ org, edited, onSaved }: EditorProps) {
         </div>
       </Stack>
       <TryType org={org} definition={givenType(draft)} lacking={lacking} />
-      <LeaveGuard isChanged={() => definitionText(draft) !== definitionText(start) && !isSaved.current} />
+      <LeaveGuard isChanged={() => isChanged && !isSaved.current} />
       {isSaving ? (
         <SaveType
           org={org}
           edited={edited}
-          before={start}
           draft={draft}
+          meanwhile={meanwhile}
+          refused={isSame ?? isUndecided}
           onSaved={(name) => {
             isSaved.current = true;
-            onSaved(name);
+            return onSaved(name);
           }}
           onClose={() => save(false)}
         />
@@ -149,7 +154,7 @@ export function NewType() {
       <Editor
         org={org}
         edited={undefined}
-        onSaved={(type) => void navigate({ to: "/$org/attestation-types/$type", params: { org, type } })}
+        onSaved={(type) => navigate({ to: "/$org/attestation-types/$type", params: { org, type } })}
       />
     </>
   );
@@ -181,7 +186,7 @@ export function EditType() {
             <Editor
               org={org}
               edited={edited}
-              onSaved={() => void navigate({ to: "/$org/attestation-types/$type", params: { org, type } })}
+              onSaved={() => navigate({ to: "/$org/attestation-types/$type", params: { org, type } })}
             />
           ) : null
         }

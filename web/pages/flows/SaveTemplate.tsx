@@ -1,10 +1,9 @@
-import { useState } from "react";
-
 import { useAction } from "../../api/action.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Note } from "../../ui/Note.tsx";
 import { TextDiff } from "../../ui/TextDiff.tsx";
+import { useWritten } from "../../ui/useWritten.ts";
 import type { Flow } from "./queries.ts";
 
 function formOf({ name, visibility }: Flow, description: string, template: string): FormData {
@@ -24,7 +23,7 @@ interface SaveTemplateProps {
 
 /** Shows what a template changes, says for which trails, and keeps it. */
 export function SaveTemplate({ org, flow, text, onSaved, onClose }: SaveTemplateProps) {
-  const [description, describe] = useState(flow.description);
+  const [description, describe] = useWritten(flow.description);
   const save = useAction("PUT /flows/{org}/template_file", onSaved);
   return (
     <ActionDialog

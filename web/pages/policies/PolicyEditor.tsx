@@ -4,10 +4,12 @@ import { useRef, useState } from "react";
 
 import { useRefusal } from "../../api/account.ts";
 import { policyStart } from "../../domain/policy-rules.ts";
+import { SavedMeanwhile, undecided } from "../../parts/ChangedMeanwhile.tsx";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { LeaveGuard, Writing, WritingSides } from "../../parts/Writing.tsx";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
 import { Button } from "../../ui/Button.tsx";
+import { useWrittenOver } from "../../ui/useWrittenOver.ts";
 import { Waiting } from "../../ui/Waiting.tsx";
 import { PolicyPreview } from "./PolicyPreview.tsx";
 import { useCheck } from "./preview.ts";
@@ -26,8 +28,11 @@ interface EditorProps {
   edited: Policy | undefined;
   search: Search;
   onSearch: (search: Search) => void;
-  onSaved: (name: string) => void;
+  onSaved: (name: string) => Promise<void>;
 }
+
+/** A text says what it is. */
+const asText = (text: string): string => text;
 
 function AddRule({ text, onWrite }: { text: string; onWrite: (text: string) => void }) {
   const [isAdding, add] = useState(false);
@@ -42,15 +47,18 @@ function AddRule({ text, onWrite }: { text: string; onWrite: (text: string) => v
 }
 
 function Editor({ org, edited, search, onSearch, onSaved }: EditorProps) {
-  const start = edited?.versions.at(-1)?.policy_yaml ?? policyStart;
-  const [text, write] = useState(start);
+  const latest = edited?.versions.at(-1);
+  const written = useWrittenOver(latest?.policy_yaml ?? policyStart, asText);
+  const { draft: text, write, isChanged, overtaken } = written;
   const [isSaving, save] = useState(false);
   const isSaved = useRef(false);
   const check = useCheck(org, text);
   const mayTry = useRefusal(org, "POST /policies/{org}/preview");
   const mayNotSave = useRefusal(org, "PUT /policies/{org}");
-  const notYet = check.state === "right" ? undefined : "The text has to be without mistakes";
+  const isUndecided = overtaken === undefined ? undefined : undecided;
+  const notYet = check.state === "right" ? isUndecided : "The text has to be without mistakes";
   const isWrong = check.problems.length > 0 ? "The text has mistakes" : undefined;
+  const meanwhile = <SavedMeanwhile what={`version ${latest?.version}`} written={written} />;
   return (
     <WritingSides>
       <Writing
@@ -60,6 +68,7 @@ function Editor({ org, edited, search, onSearch, onSaved }: EditorProps) {
         check={check}
         right="A policy without mistakes"
         tools={<AddRule text={text} onWrite={write} />}
+        above={isSaving ? null : meanwhile}
       >
         <Button look="primary" icon="check" refused={mayNotSave ?? notYet} onClick={() => save(true)}>
           Save…
@@ -75,15 +84,17 @@ function Editor({ org, edited, search, onSearch, onSaved }: EditorProps) {
         period={search.period ?? (edited === undefined ? "now" : "30d")}
         onChange={onSearch}
       />
-      <LeaveGuard isChanged={() => text !== start && !isSaved.current} />
+      <LeaveGuard isChanged={() => isChanged && !isSaved.current} />
       {isSaving ? (
         <SavePolicy
           org={org}
           edited={edited}
           text={text}
+          meanwhile={meanwhile}
+          refused={isUndecided}
           onSaved={(name) => {
             isSaved.current = true;
-            onSaved(name);
+            return onSaved(name);
           }}
           onClose={() => save(false)}
         />
@@ -114,7 +125,7 @@ export function NewPolicy() {
         edited={undefined}
         search={newRoute.useSearch()}
         onSearch={(search) => void navigate({ search, replace: true })}
-        onSaved={(policy) => void navigate({ to: "/$org/policies/$policy", params: { org, policy } })}
+        onSaved={(policy) => navigate({ to: "/$org/policies/$policy", params: { org, policy } })}
       />
     </>
   );
@@ -148,7 +159,7 @@ export function EditPolicy() {
             edited={policy}
             search={search}
             onSearch={(changed) => void navigate({ search: changed, replace: true })}
-            onSaved={() => void navigate({ to: "/$org/policies/$policy", params: { org, policy: name } })}
+            onSaved={() => navigate({ to: "/$org/policies/$policy", params: { org, policy: name } })}
           />
         )}
       </Loaded>

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 
 import { useAction } from "../../api/action.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
@@ -31,7 +31,11 @@ interface SavePolicyProps {
   /** What is edited; undefined for a new one. */
   edited: Policy | undefined;
   text: string;
-  onSaved: (name: string) => void;
+  /** What somebody else has saved meanwhile. */
+  meanwhile: ReactNode;
+  /** Why it cannot be saved yet. */
+  refused: string | undefined;
+  onSaved: (name: string) => Promise<void>;
   onClose: () => void;
 }
 
@@ -43,7 +47,7 @@ function formOf(payload: { name: string; description: string; comment: string },
 }
 
 /** Asks for the words that go with a new version, and shows what it changes and how much it touches. */
-export function SavePolicy({ org, edited, text, onSaved, onClose }: SavePolicyProps) {
+export function SavePolicy({ org, edited, text, meanwhile, refused, onSaved, onClose }: SavePolicyProps) {
   const [name, setName] = useState(edited?.name ?? "");
   const [described, describe] = useState<string>();
   const [comment, setComment] = useState("");
@@ -59,6 +63,7 @@ export function SavePolicy({ org, edited, text, onSaved, onClose }: SavePolicyPr
       submit={policy === undefined ? "Save as a new policy" : isText ? "Save as a new version" : "Save"}
       action={save}
       isWide
+      refused={refused}
       input={{ params: { org }, body: formOf({ name, description, comment }, text) }}
       onClose={onClose}
     >
@@ -95,6 +100,7 @@ export function SavePolicy({ org, edited, text, onSaved, onClose }: SavePolicyPr
           />
         )}
       </Field>
+      {meanwhile}
       <Consequences policy={policy} isText={isText} />
       <TextDiff before={before} after={text} label="What changes" />
     </ActionDialog>
