@@ -3,6 +3,7 @@ import { keepPreviousData, type Query, QueryCache, QueryClient, queryOptions } f
 import { call, callWithHeaders } from "./client.ts";
 import type { InputOf, ReadAddress } from "./contract.ts";
 import { ApiError } from "./errors.ts";
+import { isWriting } from "./writing.ts";
 
 /** How often a page that nobody tells of changes looks for itself, in milliseconds. */
 export const polling = { lists: 30_000, charts: 60_000 } as const;
@@ -25,10 +26,23 @@ function refreshLater(queries: QueryClient, error: Error, failed: Query<unknown,
   }, error.retryAfter * 1_000);
 }
 
+/** Says whether the server answered that there is nothing for the caller to see, any more or at all. Other failures say nothing of what is shown. */
+const isWithdrawn = (error: Error): boolean =>
+  error instanceof ApiError && [401, 403, 404].includes(error.status);
+
+/**
+ * Lets go of an answer that was withdrawn, so that why stands in its place: nothing that is gone, or closed to the caller, may pass for
+ * current. What somebody is writing beside it would go as well, so it stays for as long as that.
+ */
+function onFailure(queries: QueryClient, error: Error, failed: Query<unknown, unknown>): void {
+  if (!isWithdrawn(error)) refreshLater(queries, error, failed);
+  else if (!isWriting()) failed.setState({ data: undefined });
+}
+
 /** Makes the cache of answers. What is refused for good is not asked again. */
 export function createQueryClient(): QueryClient {
   const queries = new QueryClient({
-    queryCache: new QueryCache({ onError: (error, query) => refreshLater(queries, error, query) }),
+    queryCache: new QueryCache({ onError: (error, query) => onFailure(queries, error, query) }),
     defaultOptions: {
       queries: {
         staleTime: 5_000,

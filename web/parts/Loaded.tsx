@@ -110,7 +110,7 @@ interface LoadedProps<T> {
 
 const skeleton = <Waiting />;
 
-/** Shows an answer once there is one, or why there is none. An answer that could not be refreshed stays. */
+/** Shows an answer once there is one, or why there is none. An answer that could not be refreshed stays, unless it was withdrawn. */
 export function Loaded<T>({ query, waiting = skeleton, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error !== null) return <FailedToRead error={query.error} retry={() => void query.refetch()} />;

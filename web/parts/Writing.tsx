@@ -1,6 +1,7 @@
 import { useBlocker } from "@tanstack/react-router";
-import { type ReactNode, type RefObject, useId, useRef } from "react";
+import { type ReactNode, type RefObject, useEffect, useId, useRef } from "react";
 
+import { guardWriting } from "../api/writing.ts";
 import type { TextProblem } from "../domain/policy-errors.ts";
 import { Button } from "../ui/Button.tsx";
 import { CodeEditor, type CodeEditorHandle } from "../ui/CodeEditor.tsx";
@@ -120,6 +121,7 @@ export function WritingSides({ children }: { children: ReactNode }) {
 
 /** Asks before what was written is left behind. */
 export function LeaveGuard({ isChanged }: { isChanged: () => boolean }) {
+  useEffect(() => guardWriting(isChanged), [isChanged]);
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) => isChanged() && current.pathname !== next.pathname,
     enableBeforeUnload: isChanged,

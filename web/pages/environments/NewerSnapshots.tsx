@@ -13,17 +13,18 @@ interface Held<T> {
 }
 
 /**
- * Keeps a snapshot while newer ones come, so that nobody loses their place: what is newer is shown when asked for.
- * @param latest must be the same object while nothing changes.
+ * Keeps a snapshot while newer ones come, so that nobody loses their place: what is newer is shown when asked for. Numbers that begin anew
+ * are those of another environment of the name, as is what comes after nothing: there is no place to keep.
+ * @param latest must be the same object while nothing changes; undefined where there is none, or none any more.
  */
 export function useHeld<T extends { index: number }>(latest: T | undefined): Held<T> {
   const [held, hold] = useState(latest);
-  // Before the first there is no place to lose.
-  const isSame = held === undefined || held.index === 0 || held.index === latest?.index;
+  // Before the first there is no place to lose, either.
+  const isSame = held === undefined || latest === undefined || held.index === 0 || latest.index <= held.index;
   if (isSame && held !== latest) hold(latest);
   return {
     shown: isSame ? latest : held,
-    newer: isSame || latest === undefined ? 0 : latest.index - held.index,
+    newer: isSame ? 0 : latest.index - held.index,
     show: () => hold(latest),
   };
 }
