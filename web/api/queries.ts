@@ -26,7 +26,7 @@ function refreshLater(queries: QueryClient, error: Error, failed: Query<unknown,
   }, error.retryAfter * 1_000);
 }
 
-/** Says whether the server answered that there is nothing for the caller to see, any more or at all. Other failures say nothing of what is shown. */
+/** Says whether the server answered that there is nothing for the caller to see. Other failures say nothing of what is shown. */
 const isWithdrawn = (error: Error): boolean =>
   error instanceof ApiError && [401, 403, 404].includes(error.status);
 
@@ -34,15 +34,32 @@ const isWithdrawn = (error: Error): boolean =>
  * Lets go of an answer that was withdrawn, so that why stands in its place: nothing that is gone, or closed to the caller, may pass for
  * current. What somebody is writing beside it would go as well, so it stays for as long as that.
  */
-function onFailure(queries: QueryClient, error: Error, failed: Query<unknown, unknown>): void {
-  if (!isWithdrawn(error)) refreshLater(queries, error, failed);
-  else if (!isWriting()) failed.setState({ data: undefined });
+function letGo(failed: Query<unknown, unknown>): void {
+  if (!isWriting()) failed.setState({ data: undefined });
+}
+
+/** Keeps a refusal where it stands while it is asked again: else every change would put what is waited for in its place for a moment. */
+function keepRefusals(cache: QueryCache): void {
+  const refusals = new WeakMap<Query, Error>();
+  cache.subscribe((event) => {
+    if (event.type !== "updated") return;
+    const { query, action } = event;
+    if (action.type === "error") {
+      if (isWithdrawn(action.error)) refusals.set(query, action.error);
+      else refusals.delete(query);
+    }
+    const error = refusals.get(query);
+    if (action.type === "fetch" && error !== undefined && query.state.data === undefined)
+      query.setState({ status: "error", error });
+  });
 }
 
 /** Makes the cache of answers. What is refused for good is not asked again. */
 export function createQueryClient(): QueryClient {
   const queries = new QueryClient({
-    queryCache: new QueryCache({ onError: (error, query) => onFailure(queries, error, query) }),
+    queryCache: new QueryCache({
+      onError: (error, query) => (isWithdrawn(error) ? letGo(query) : refreshLater(queries, error, query)),
+    }),
     defaultOptions: {
       queries: {
         staleTime: 5_000,
@@ -57,6 +74,7 @@ export function createQueryClient(): QueryClient {
       mutations: { retry: false, networkMode: "always" },
     },
   });
+  keepRefusals(queries.getQueryCache());
   return queries;
 }
 

@@ -85,6 +85,21 @@ describe.skipIf(!hasBrowser)("what is gone, or closed since", { timeout: 90_000 
     expect(await shown.count()).toBe(0);
   });
 
+  it("stays said while it is asked for again", async () => {
+    const { page } = await site.open();
+    await page.goto(`/${own.name}/commits/${"5eed".repeat(10)}`);
+    const nothing = page.getByRole("heading", { name: "Nothing was built from this commit" });
+    await nothing.waitFor();
+    await untilLive(page);
+    const release = await holdAnswers(page, /\/search\/[^/]+\/sha\//);
+    const again = page.waitForRequest(/\/search\/[^/]+\/sha\//);
+    await makeEnvironment("other");
+    await again;
+    await page.evaluate(untilNothingToDo);
+    expect(await nothing.count()).toBe(1);
+    release();
+  });
+
   it("leaves what somebody writes where it is", async () => {
     await own.putPolicy("known", provenancePolicy);
     const { page } = await site.open();
