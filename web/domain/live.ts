@@ -1,25 +1,33 @@
 import type { Change } from "../../src/domain/changes.ts";
 
-/** Which reads show something of a topic, by their paths. */
+/**
+ * Which reads show something of a topic, by their paths. All of what people search by name is left out: a list that moves while somebody
+ * chooses from it is worse than one that is some seconds old.
+ */
 const readsOf: Readonly<Record<Change["topic"], RegExp>> = {
   environment:
-    /^GET \/(?:environments|snapshots|running|events|env-diff|live-artifacts|deployments|asserts?|organizations\/\{org\}\/(?:overview|compliance-history)|artifacts|provenance|policies|tags)\b/,
-  flow: /^GET \/(?:flows|trails|artifacts|tags|organizations\/\{org\}\/overview)\b/,
-  trail: /^GET \/(?:flows|trails|artifacts|attestations|provenance|organizations\/\{org\}\/overview)\b/,
-  artifact: /^GET \/(?:artifacts|flows|trails|attestations|search|provenance|builds|repos)\b/,
-  policy: /^GET \/(?:policies|controls|environments)\b/,
+    /^GET \/(?:environments|snapshots|running|events|env-diff|deployments|asserts|search\/\{org\}\/sha|organizations\/\{org\}\/(?:overview|compliance-history)|artifacts|trails|provenance|policies|controls\/\{org\}\/\{identifier\}\/coverage|repos\/\{org\}\/(?:live-artifacts|\{repo\}\/)|tags)\b/,
+  flow: /^GET \/(?:flows|trails|artifacts|organizations\/\{org\}\/overview)\b/,
+  trail:
+    /^GET \/(?:flows|trails|artifacts|attestations|asserts|search\/\{org\}\/sha|provenance|controls\/\{org\}\/\{identifier\}\/decisions|environments\/\{org\}\/\{env_name\}\/explain|organizations\/\{org\}\/overview)\b/,
+  artifact:
+    /^GET \/(?:artifacts|flows|trails|attestations|asserts|search\/\{org\}\/sha|provenance|builds|repos|environments\/\{org\}\/\{env_name\}\/explain)\b/,
+  policy: /^GET \/(?:policies|controls|environments|asserts)\b/,
   control: /^GET \/controls\b/,
   attestation_type: /^GET \/custom-attestation-types\b/,
-  repo: /^GET \/(?:repos|builds|deployments|tags)\b/,
-  allow_list: /^GET \/(?:allowlists|environments|snapshots|running)\b/,
+  repo: /^GET \/(?:repos|builds|deployments)\b/,
+  allow_list: /^GET \/(?:allowlists|environments|snapshots|running|asserts)\b/,
   action: /^GET \/(?:actions|notifications)\b/,
   delivery: /^GET \/(?:actions|notifications|integrations)\b/,
   integration: /^GET \/integrations\b/,
   space: /^GET \/(?:spaces|environments|flows)\b/,
-  member: /^GET \/(?:members|audit)\b/,
+  member: /^GET \/(?:members|membership-audit-log)\b/,
   service_account: /^GET \/service-accounts\b/,
   organization: /^GET \/organizations\b/,
 };
+
+/** Everything that is written stands there. */
+const auditLog = /^GET \/audit-log\b/;
 
 /** The part of an input that names what is read. */
 interface Named {
@@ -36,6 +44,7 @@ export function isTouchedBy(
   input: Named,
   { topic, name }: Pick<Change, "topic" | "name">,
 ): boolean {
+  if (auditLog.test(operation)) return true;
   if (!readsOf[topic].test(operation)) return false;
   const about = topic === "environment" ? input.params?.["env_name"] : undefined;
   return about === undefined || name === null || about === name;

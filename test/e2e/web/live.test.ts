@@ -48,6 +48,39 @@ describe.skipIf(!hasBrowser)("what others change", { timeout: 90_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("appears on the pages of a commit and of an artifact that begins to run", async () => {
+    const [commit, fingerprint] = ["c".repeat(40), "f".repeat(64)];
+    const flow = `/flows/${own.name}`;
+    await own.ask("PUT", flow, {
+      name: "web-ci",
+      description: "",
+      visibility: "private",
+      template: ["artifact"],
+    });
+    await own.ask("POST", `/artifacts/${own.name}/web-ci`, {
+      fingerprint,
+      filename: "web:1.4",
+      git_commit: commit,
+      build_url: "https://ci.test/1",
+      commit_url: "https://git.test/1",
+    });
+    await makeEnvironment("prod");
+    const { page: ofCommit } = await site.open();
+    await ofCommit.goto(`/${own.name}/commits/${commit}`);
+    const where = ofCommit.getByRole("region", { name: "Where it runs" });
+    await where.getByText("None of its builds runs anywhere now.").waitFor();
+    const { page: ofArtifact } = await site.open();
+    await ofArtifact.goto(`/${own.name}/artifacts/${fingerprint}`);
+    const known = ofArtifact.getByRole("region", { name: "What is known of it" });
+    await known.getByText("nowhere").first().waitFor();
+    for (const page of [ofCommit, ofArtifact]) await live(page).waitFor();
+    const artifacts = [{ digests: { "web:1.4": fingerprint }, creationTimestamp: 1_786_000_000 }];
+    await own.ask("PUT", `/environments/${own.name}/prod/report/docker`, { artifacts });
+    // Well before they would look for themselves.
+    await where.getByRole("link", { name: "prod" }).waitFor({ timeout: 15_000 });
+    await known.getByRole("link", { name: "prod" }).waitFor({ timeout: 15_000 });
+  });
+
   it("is read again by itself where the server wants to be left alone for a moment", async () => {
     const { page, complaints } = await site.open();
     await page.goto(`/${own.name}/environments?name=refused-`);

@@ -1,6 +1,6 @@
 import type { AnswerOf } from "../../api/contract.ts";
 import { ApiError } from "../../api/errors.ts";
-import { alone, ask } from "../../api/queries.ts";
+import { alone, ask, polling } from "../../api/queries.ts";
 import { flag, reads, text, texts } from "../../domain/search-params.ts";
 
 export type Artifact = AnswerOf<"GET /artifacts/{org}/{flow_name}/fingerprint/{fingerprint}">;
@@ -53,7 +53,10 @@ export function provenanceQuery(org: string, fingerprint: string) {
 
 /** Asks what is known of a commit or a fingerprint, in all flows and environments. */
 export function foundQuery(org: string, search_value: string) {
-  return alone(ask("GET /search/{org}/sha/{search_value}", { params: { org, search_value } }));
+  return {
+    ...alone(ask("GET /search/{org}/sha/{search_value}", { params: { org, search_value } })),
+    refetchInterval: polling.lists,
+  };
 }
 
 /** Says whether the search found nothing at all, which it answers 404 for. */
