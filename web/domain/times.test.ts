@@ -24,7 +24,12 @@ describe("times", () => {
   it("are told from now", () => {
     expect(relativeTime(1_000, 1_003)).toBe("just now");
     expect(relativeTime(1_000, 1_100)).toBe("1 min ago");
-    expect(relativeTime(5_000, 1_000)).toBe("in 1 h");
+    expect(relativeTime(5_000, 1_000, true)).toBe("in 1 h");
+  });
+
+  it("of what has happened are never ahead, whatever the clock of the server says", () => {
+    expect(relativeTime(1_009, 1_000)).toBe("just now");
+    expect(relativeTime(5_000, 1_000)).toBe("just now");
   });
 
   it.each([

@@ -27,10 +27,13 @@ export function exactDuration(seconds: number): string {
   return rest === 0 ? duration(length) : `${duration(length)} ${rest} ${small[0]}`;
 }
 
-/** Says when something was or will be, seen from `now`; both in Unix seconds. */
-export function relativeTime(at: number, now: number): string {
+/**
+ * Says when something was, seen from `now`; both in Unix seconds.
+ * @param mayBeAhead whether it may be still to come. What has happened may be ahead by another clock alone: that is just now.
+ */
+export function relativeTime(at: number, now: number, mayBeAhead = false): string {
   const difference = now - at;
-  if (Math.abs(difference) < 5) return "just now";
+  if (Math.abs(difference) < 5 || (difference < 0 && !mayBeAhead)) return "just now";
   return difference > 0 ? `${duration(difference)} ago` : `in ${duration(difference)}`;
 }
 

@@ -145,7 +145,7 @@ function Rotated({ at, until }: { at: number; until: number | undefined }) {
         rotated <Time at={at} />
         {until === undefined || until <= now ? null : (
           <>
-            ; the former secret ends <Time at={until} />
+            ; the former secret ends <Time at={until} mayBeAhead />
           </>
         )}
       </Quiet>
@@ -172,10 +172,10 @@ function Limits({ role, addresses }: { role: string | undefined; addresses: read
 /** Says when a key ends, by itself or sooner by rules. */
 function End({ apiKey: { expires_at, deadline_at } }: { apiKey: ApiKey }) {
   const isByRules = deadline_at !== undefined && (expires_at === 0 || deadline_at < expires_at);
-  if (!isByRules) return expires_at === 0 ? <Quiet>never</Quiet> : <Time at={expires_at} />;
+  if (!isByRules) return expires_at === 0 ? <Quiet>never</Quiet> : <Time at={expires_at} mayBeAhead />;
   return (
     <>
-      <Time at={deadline_at} />
+      <Time at={deadline_at} mayBeAhead />
       <div>
         <Quiet isSmall>by rules</Quiet>
       </div>

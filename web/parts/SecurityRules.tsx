@@ -277,7 +277,7 @@ const columns: Column<EndingKey>[] = [
     head: "Ends",
     cell: ({ ends_at, by_rules }) => (
       <>
-        <Time at={ends_at} />
+        <Time at={ends_at} mayBeAhead />
         {by_rules ? (
           <div>
             <Quiet isSmall>by these rules</Quiet>

@@ -39,7 +39,12 @@ export function SessionTable({ sessions, action }: SessionTableProps) {
     },
     { key: "used", head: "Last used", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
     { key: "begun", head: "Signed in", isOptional: true, cell: ({ created_at }) => <Time at={created_at} /> },
-    { key: "ends", head: "Ends", isOptional: true, cell: ({ expires_at }) => <Time at={expires_at} /> },
+    {
+      key: "ends",
+      head: "Ends",
+      isOptional: true,
+      cell: ({ expires_at }) => <Time at={expires_at} mayBeAhead />,
+    },
   ];
   const acting: Column<Session> = {
     key: "action",

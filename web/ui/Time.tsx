@@ -27,14 +27,23 @@ export function useNow(everyMs = 15_000): number {
   return now;
 }
 
-/** Says when something was: relative to now, and exactly when pointed at or printed. */
-export function Time({ at, exact = false }: { at: number | null | undefined; exact?: boolean }) {
-  const now = useNow();
+interface TimeProps {
+  /** Unix seconds. */
+  at: number | null | undefined;
+  exact?: boolean;
+  /** It may be still to come: an end, a next attempt. */
+  mayBeAhead?: boolean;
+}
+
+/** Says when something was, or will be: relative to now, and exactly when pointed at or printed. */
+export function Time({ at, exact = false, mayBeAhead = false }: TimeProps) {
+  // Only to be drawn anew: what is drawn in between may be newer than that moment.
+  useNow();
   if (at === null || at === undefined || at === 0) return <span>never</span>;
   const precise = exactTime(at);
   return (
     <time dateTime={new Date(at * 1000).toISOString()} title={precise} data-exact={precise}>
-      {exact ? precise : relativeTime(at, now)}
+      {exact ? precise : relativeTime(at, Date.now() / 1000, mayBeAhead)}
     </time>
   );
 }

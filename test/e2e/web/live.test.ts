@@ -81,6 +81,16 @@ describe.skipIf(!hasBrowser)("what others change", { timeout: 90_000 }, () => {
     await known.getByRole("link", { name: "prod" }).waitFor({ timeout: 15_000 });
   });
 
+  it("is never said to be still to come, where the browser's clock is behind", async () => {
+    await makeEnvironment("prod");
+    await own.ask("PUT", `/environments/${own.name}/prod/report/docker`, { artifacts: [] });
+    const { page } = await site.open();
+    await page.clock.setFixedTime(Date.now() - 300_000);
+    await page.goto(`/${own.name}/environments/prod`);
+    await page.getByText("reported just now").waitFor();
+    await page.getByText("changed just now").waitFor();
+  });
+
   it("is read again by itself where the server wants to be left alone for a moment", async () => {
     const { page, complaints } = await site.open();
     await page.goto(`/${own.name}/environments?name=refused-`);

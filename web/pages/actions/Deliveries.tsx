@@ -45,7 +45,7 @@ function Outcome({ delivery }: { delivery: Delivery }) {
         {response_status === null ? "" : `, answered ${response_status}`}
         {next_attempt_at === null ? null : (
           <>
-            , next <Time at={next_attempt_at} />
+            , next <Time at={next_attempt_at} mayBeAhead />
           </>
         )}
       </Quiet>

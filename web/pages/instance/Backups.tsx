@@ -111,7 +111,7 @@ function Last({
           ["Rows", number(run?.rows ?? null)],
           ["Files of evidence", number(run?.evidence_files ?? null)],
           ["File", run === null ? undefined : <File key="file" file={run.file} />],
-          ["Next", next === null ? "not by itself" : <Time key="next" at={next.next_at} />],
+          ["Next", next === null ? "not by itself" : <Time key="next" at={next.next_at} mayBeAhead />],
           ["Schedule", next === null ? undefined : <code key="schedule">{next.cron}</code>],
         ]}
       />

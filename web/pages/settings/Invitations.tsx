@@ -97,7 +97,12 @@ function columnsOf(takeBack: (invitation: Invitation) => void): Column<Invitatio
     },
     { key: "role", head: "Role", cell: ({ role }) => <Tag>{role}</Tag> },
     { key: "by", head: "Invited by", isOptional: true, cell: ({ invited_by }) => invited_by },
-    { key: "ends", head: "Ends", isOptional: true, cell: ({ expires_at }) => <Time at={expires_at} /> },
+    {
+      key: "ends",
+      head: "Ends",
+      isOptional: true,
+      cell: ({ expires_at }) => <Time at={expires_at} mayBeAhead />,
+    },
     {
       key: "actions",
       head: <span className="visually-hidden">Actions</span>,
