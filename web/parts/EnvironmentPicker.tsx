@@ -6,14 +6,14 @@ import { Check, SearchField } from "../ui/Field.tsx";
 import styles from "./EnvironmentPicker.module.css";
 import { FailedToRead } from "./Loaded.tsx";
 
-/** How many environments are offered at a time. */
-const offered = 30;
+/** How many environments are looked at for those that are offered: as many as are read at a time. */
+const lookedAt = 50;
 
 /** Asks for environments to choose from, by part of their name. */
 function environmentChoicesQuery(org: string, name: string) {
   return ask("GET /environments/{org}", {
     params: { org },
-    query: { name: name === "" ? undefined : name, per_page: offered, page: 1 },
+    query: { name: name === "" ? undefined : name, per_page: lookedAt, page: 1 },
   });
 }
 
@@ -22,12 +22,28 @@ interface EnvironmentPickerProps {
   label: string;
   chosen: readonly string[];
   onChange: (chosen: string[]) => void;
-  /** Those that make no sense to choose. */
-  without?: readonly string[];
+  /** Those that make no sense to choose, and why: "attached already". */
+  without?: { names: readonly string[]; are: string };
   hint?: string;
 }
 
-const nothing: readonly string[] = [];
+const nothing = { names: [], are: "" };
+
+interface Found {
+  name: string;
+  /** How many environments were looked at, and how many have that in their name. */
+  looked: number;
+  total: number;
+  /** Why those that were looked at are not offered. */
+  are: string;
+}
+
+/** Says why none is offered. */
+function whyNone({ name, looked, total, are }: Found): string {
+  if (total === 0) return name === "" ? "There are no environments." : "None has this in its name.";
+  if (total > looked) return `The first ${looked} are ${are}: find others by name.`;
+  return name === "" ? `All are ${are}.` : `All that have this in their name are ${are}.`;
+}
 
 /** Chooses environments out of however many there are: those chosen stay, others are found by name. */
 export function EnvironmentPicker({
@@ -43,8 +59,9 @@ export function EnvironmentPicker({
   const query = useQuery(environmentChoicesQuery(org, name));
   const { data } = query;
   const found = data === undefined || Array.isArray(data) ? [] : data.environments.map((one) => one.name);
-  const total = data === undefined || Array.isArray(data) ? undefined : data.total_count;
-  const choices = [...chosen, ...found.filter((one) => !chosen.includes(one) && !without.includes(one))];
+  const total = data === undefined || Array.isArray(data) ? 0 : data.total_count;
+  const offered = found.filter((one) => !without.names.includes(one));
+  const choices = [...chosen, ...offered.filter((one) => !chosen.includes(one))];
   const toggle = (one: string): void =>
     onChange(chosen.includes(one) ? chosen.filter((other) => other !== one) : [...chosen, one]);
   return (
@@ -61,13 +78,15 @@ export function EnvironmentPicker({
               {one}
             </Check>
           ))}
-          {data !== undefined && choices.length === 0 ? <p>None has this in its name.</p> : null}
+          {data !== undefined && choices.length === 0 ? (
+            <p>{whyNone({ name, looked: found.length, total, are: without.are })}</p>
+          ) : null}
         </div>
       ) : (
         <FailedToRead error={query.error} retry={() => void query.refetch()} />
       )}
       <span className={styles["hint"]}>
-        {total !== undefined && total > offered ? `${offered} of ${total} are offered. ` : ""}
+        {offered.length > 0 && total > found.length ? "Not all are offered: find others by name. " : ""}
         {hint}
       </span>
     </fieldset>

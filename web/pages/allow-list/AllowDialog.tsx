@@ -84,9 +84,8 @@ export function AllowDialog({ org, onClose }: { org: string; onClose: () => void
       submit={environments.length < 2 ? "Allow it" : `Allow it in ${environments.length} environments`}
       action={allow}
       sends={sends}
-      onSubmit={() => {
-        if (environments.length > 0) allow.mutate(sends);
-      }}
+      refused={environments.length === 0 ? "Choose an environment" : undefined}
+      onSubmit={() => allow.mutate(sends)}
       onClose={onClose}
     >
       <p>No rule of any policy applies to it there from now on; what runs is judged again at once.</p>

@@ -26,7 +26,7 @@ interface ChooseProps {
   onChoose: (chosen: Chosen) => void;
 }
 
-/** Asks for the name of an environment, and suggests those that have it in theirs. */
+/** Asks for the name of an environment, and suggests those that have it in theirs: the first of them, so that what is entered counts, too. */
 function ChooseEnvironment({ org, chosen, onChoose }: ChooseProps) {
   const list = useId();
   const [name, setName] = useState(chosen.environment ?? "");
@@ -36,6 +36,9 @@ function ChooseEnvironment({ org, chosen, onChoose }: ChooseProps) {
   useEffect(() => {
     if (isKnown && name !== chosen.environment) onChoose({ environment: name, policy: undefined });
   }, [isKnown, name, chosen.environment, onChoose]);
+  const enter = (): void => {
+    if (name !== "" && name !== chosen.environment) onChoose({ environment: name, policy: undefined });
+  };
   return (
     <Field
       label="Environment"
@@ -51,6 +54,10 @@ function ChooseEnvironment({ org, chosen, onChoose }: ChooseProps) {
             spellCheck={false}
             value={name}
             onChange={(event) => setName(event.target.value)}
+            onBlur={enter}
+            onKeyDown={({ key }) => {
+              if (key === "Enter") enter();
+            }}
           />
           <datalist id={list}>
             {environments.map((one) => (

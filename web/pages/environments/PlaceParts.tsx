@@ -107,7 +107,13 @@ function ChooseMembers({
       <p>
         A logical environment shows what runs in its members, which are environments that are reported on.
       </p>
-      <EnvironmentPicker org={org} label="Members" chosen={chosen} onChange={choose} without={[env]} />
+      <EnvironmentPicker
+        org={org}
+        label="Members"
+        chosen={chosen}
+        onChange={choose}
+        without={{ names: [env], are: "this one" }}
+      />
     </ActionDialog>
   );
 }

@@ -34,12 +34,11 @@ export function AttachDialog({ org, policy, onClose }: { org: string; policy: Po
   return (
     <SendDialog
       title={`Attach ${policy.name}`}
-      submit={chosen.length === 1 ? "Attach to 1 environment" : `Attach to ${chosen.length} environments`}
+      submit={chosen.length < 2 ? "Attach to 1 environment" : `Attach to ${chosen.length} environments`}
       action={attach}
       sends={sends}
-      onSubmit={() => {
-        if (chosen.length > 0) attach.mutate(sends);
-      }}
+      refused={chosen.length === 0 ? "Choose an environment" : undefined}
+      onSubmit={() => attach.mutate(sends)}
       onClose={onClose}
     >
       <p>What runs there is judged again at once, and the outcome is a new snapshot.</p>
@@ -48,7 +47,7 @@ export function AttachDialog({ org, policy, onClose }: { org: string; policy: Po
         label="Environments"
         chosen={chosen}
         onChange={choose}
-        without={policy.consuming_envs}
+        without={{ names: policy.consuming_envs, are: "attached already" }}
       />
     </SendDialog>
   );
