@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { labelled, niceTop, percent, stack } from "./charts.ts";
+import { labelled, niceTop, percentOf, stack } from "./charts.ts";
 
 describe("charts", () => {
   it("have a top that is not below what they show, and not far above", () => {
@@ -43,7 +43,12 @@ describe("charts", () => {
   });
 
   it("say nothing of nothing as 0", () => {
-    expect(percent(0, 0)).toBe(0);
-    expect(percent(1, 3)).toBe(33);
+    expect(percentOf(0, 0)).toBe("0 %");
+    expect(percentOf(1, 3)).toBe("33 %");
+  });
+
+  it("say neither all of what is almost all, nor nothing of what is something", () => {
+    expect(percentOf(199, 200)).toBe("> 99 %");
+    expect(percentOf(1, 300)).toBe("< 1 %");
   });
 });

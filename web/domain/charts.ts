@@ -1,3 +1,5 @@
+import { percent } from "./compliance-history.ts";
+
 /** Rounds up to a number that people count by: 1, 2 or 5 and zeros; 1 at least. */
 export function niceTop(most: number): number {
   if (most <= 1) return 1;
@@ -37,7 +39,7 @@ export function labelled(count: number, width: number, room: number): number[] {
   return shown;
 }
 
-/** Says a part of a whole in percent; nothing of nothing is 0. */
-export function percent(part: number, whole: number): number {
-  return whole === 0 ? 0 : Math.round((part / whole) * 100);
+/** Writes a part of a whole in percent; nothing of nothing is 0 %. What is not all is never written as all, nor what is something as nothing. */
+export function percentOf(part: number, whole: number): string {
+  return percent(whole === 0 ? 0 : part / whole);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { duration, exactDuration, exactTime, momentWords, relativeTime } from "./times.ts";
+import { duration, exactDuration, exactTime, momentWords, relativeTime, unitFor } from "./times.ts";
 
 describe("times", () => {
   it.each([
@@ -20,6 +20,17 @@ describe("times", () => {
     expect(exactDuration(86_400 * 3)).toBe("3 d");
     expect(exactDuration(61)).toBe("1 min");
   });
+
+  it("are drawn in a unit of which there are two", () =>
+    expect([0, 1, 119, 120, 7_199, 7_200, 172_800].map((most) => unitFor(most)[0])).toEqual([
+      "seconds",
+      "seconds",
+      "seconds",
+      "minutes",
+      "minutes",
+      "hours",
+      "days",
+    ]));
 
   it("are told from now", () => {
     expect(relativeTime(1_000, 1_003)).toBe("just now");

@@ -17,6 +17,19 @@ export function duration(seconds: number): string {
   return `${Math.floor(length)} s`;
 }
 
+/** The units that lengths of time are drawn in, with their seconds. */
+const drawnIn = [
+  ["days", day],
+  ["hours", hour],
+  ["minutes", minute],
+  ["seconds", 1],
+] as const;
+
+/** Chooses the unit that times up to so many seconds are drawn in: the largest of which there are two. */
+export function unitFor(most: number): (typeof drawnIn)[number] {
+  return drawnIn.find(([, size]) => most >= 2 * size) ?? drawnIn[3];
+}
+
 /** Says how long a time is, in its two largest units: `3 d 4 h`. */
 export function exactDuration(seconds: number): string {
   const length = Math.abs(seconds);

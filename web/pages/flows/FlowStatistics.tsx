@@ -3,9 +3,9 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
 import type { AnswerOf } from "../../api/contract.ts";
-import { percent } from "../../domain/charts.ts";
+import { percentOf } from "../../domain/charts.ts";
 import { periodWords } from "../../domain/periods.ts";
-import { exactDuration, exactTime } from "../../domain/times.ts";
+import { exactDuration, exactTime, unitFor } from "../../domain/times.ts";
 import type { TrailSearch } from "../../domain/trail-search.ts";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { Bars } from "../../ui/charts/Bars.tsx";
@@ -58,7 +58,7 @@ function TrailsByTime({ statistics }: { statistics: Statistics }) {
             <Counted>
               {trail_count.toLocaleString("en")} {trail_count === 1 ? "trail" : "trails"}
             </Counted>{" "}
-            began; <Counted filter={{ state: "COMPLIANT" }}>{percent(compliant, trail_count)} %</Counted> of
+            began; <Counted filter={{ state: "COMPLIANT" }}>{percentOf(compliant, trail_count)}</Counted> of
             them comply now
           </>
         }
@@ -74,7 +74,8 @@ function TrailsByTime({ statistics }: { statistics: Statistics }) {
 
 function TimeToCompliant({ statistics }: { statistics: Statistics }) {
   const { seconds_to_compliant: all, buckets } = statistics;
-  const inMinutes = (seconds: number | null): number => Math.ceil((seconds ?? 0) / 60);
+  const medians = buckets.map((one) => one.seconds_to_compliant.p50);
+  const [unit, size] = unitFor(Math.max(0, ...medians.map((median) => median ?? 0)));
   return (
     <Card title="Time until compliant">
       <Bars
@@ -85,10 +86,11 @@ function TimeToCompliant({ statistics }: { statistics: Statistics }) {
             ? "No trail of this time complies"
             : `Half of the compliant trails took ${took(all.p50)} or less, nine of ten ${took(all.p90)}`
         }
-        series={[{ look: "other", words: "median, in minutes" }]}
-        bars={buckets.map((one) => ({
+        series={[{ look: "other", words: `median, in ${unit}` }]}
+        bars={buckets.map((one, index) => ({
           name: dayOf(one.from),
-          values: [inMinutes(one.seconds_to_compliant.p50)],
+          values: [(medians[index] ?? 0) / size],
+          written: [took(medians[index] ?? null)],
         }))}
       />
     </Card>
@@ -120,7 +122,7 @@ function Evidence({ statistics }: { statistics: Statistics }) {
                 <Quiet>0</Quiet>
               ) : (
                 <Counted filter={{ failing: attestation_name }}>
-                  {failing} ({percent(failing, reported)} %)
+                  {failing} ({percentOf(failing, reported)})
                 </Counted>
               ),
           },
@@ -133,7 +135,7 @@ function Evidence({ statistics }: { statistics: Statistics }) {
                 <Quiet>0</Quiet>
               ) : (
                 <Counted filter={{ missing: attestation_name }}>
-                  {missing} ({percent(missing, statistics.trail_count)} %)
+                  {missing} ({percentOf(missing, statistics.trail_count)})
                 </Counted>
               ),
           },

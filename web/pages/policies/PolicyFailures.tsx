@@ -80,25 +80,34 @@ function Failing({
   const among = isPart
     ? ` in the first ${mostEnvironments} of ${policy.consuming_envs.length} environments`
     : "";
+  const looked = Math.min(failingLookedAt, pagination.total);
+  if (failing.length === 0)
+    return (
+      <Card>
+        {isPart || looked < pagination.total ? (
+          <span>
+            None of the {looked.toLocaleString("en")} failing artifacts that were looked at fails it, out of{" "}
+            {pagination.total.toLocaleString("en")}
+            {among}.
+          </span>
+        ) : (
+          <VerdictMark verdict="compliant" words="Nothing that runs fails it" />
+        )}
+      </Card>
+    );
   return (
     <>
-      {failing.length === 0 ? (
-        <Card>
-          <VerdictMark verdict="compliant" words={`Nothing that runs${among} fails it`} />
-        </Card>
-      ) : (
-        <Table
-          label="What fails"
-          columns={columnsFor(org, policy.name)}
-          rows={failing}
-          rowKey={({ environment_name, artifact_name, fingerprint }) =>
-            `${environment_name} ${artifact_name} ${fingerprint}`
-          }
-        />
-      )}
-      {pagination.total > failingLookedAt || isPart ? (
+      <Table
+        label="What fails"
+        columns={columnsFor(org, policy.name)}
+        rows={failing}
+        rowKey={({ environment_name, artifact_name, fingerprint }) =>
+          `${environment_name} ${artifact_name} ${fingerprint}`
+        }
+      />
+      {isPart || looked < pagination.total ? (
         <Quiet isSmall>
-          Out of the first {Math.min(failingLookedAt, pagination.total)} failing artifacts{among}.
+          Out of the first {looked.toLocaleString("en")} failing artifacts{among}.
         </Quiet>
       ) : null}
     </>

@@ -12,6 +12,8 @@ interface Bar {
   /** Short, as it stands below the bar. */
   name: string;
   values: readonly number[];
+  /** What is written for each value, where that is not the number. */
+  written?: readonly string[];
 }
 
 interface BarsProps {
@@ -47,9 +49,9 @@ function Picture({ bars, series, width }: Pick<BarsProps, "bars" | "series"> & {
             </text>
           </g>
         ))}
-        {bars.map(({ name, values }, index) => (
+        {bars.map(({ name, values, written }, index) => (
           <g key={name}>
-            <title>{`${name}: ${series.map(({ words }, at) => `${values[at] ?? 0} ${words}`).join(", ")}`}</title>
+            <title>{`${name}: ${series.map(({ words }, at) => written?.[at] ?? `${values[at] ?? 0} ${words}`).join(", ")}`}</title>
             <rect x={xOf(index)} y={0} width={wide} height={size.height} fill="transparent" />
             {stack(values, top, size.height).map((part) => (
               <rect
@@ -90,7 +92,7 @@ function Numbers({ label, unit, series, bars }: BarsProps) {
           key: words,
           head: words,
           isNumber: true,
-          cell: ({ values }: Bar) => values[at] ?? 0,
+          cell: ({ values, written }: Bar) => written?.[at] ?? values[at] ?? 0,
         })),
       ]}
     />
