@@ -55,4 +55,29 @@ describe.skipIf(!hasBrowser)("pages say no more than is known", { timeout: 90_00
     const table = page.getByRole("table", { name: "Time until compliant" });
     await table.getByRole("cell", { name: /^\d+ s$/ }).waitFor();
   });
+
+  it("of a commit: which attestations name it, and where the others stand", async () => {
+    const commit = "c".repeat(40);
+    await makeFlow("web-ci");
+    await own.ask(
+      "PUT",
+      `/trails/${own.name}/web-ci`,
+      form({ data_json: { name: "build-1", description: "" } }),
+    );
+    await own.ask("POST", `/artifacts/${own.name}/web-ci`, {
+      fingerprint: "f".repeat(64),
+      filename: "web:1.4",
+      git_commit: commit,
+      trail_name: "build-1",
+      build_url: "https://ci.test/1",
+      commit_url: "https://git.test/1",
+    });
+    const attested = form({ data_json: { attestation_name: "tests", is_compliant: false } });
+    await own.ask("POST", `/attestations/${own.name}/web-ci/trail/build-1/generic`, attested);
+    const { page } = await site.open();
+    await page.goto(`/${own.name}/commits/${commit}`);
+    await page.getByRole("region", { name: "Attestations that name this commit" }).waitFor();
+    const trails = page.getByRole("table", { name: "Trails of its builds" });
+    await trails.getByRole("row", { name: /Non-compliant web-ci \/ build-1/ }).waitFor();
+  });
 });

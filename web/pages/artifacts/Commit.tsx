@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 
 import type { AnswerOf } from "../../api/contract.ts";
 import { shortWords } from "../../domain/provenance.ts";
-import { verdictOfFlag } from "../../domain/verdict.ts";
+import { verdictOfFlag, verdictOfText } from "../../domain/verdict.ts";
 import { AuditMenu } from "../../parts/AuditMenu.tsx";
 import { ForeignLink } from "../../parts/ForeignLink.tsx";
 import { Loaded } from "../../parts/Loaded.tsx";
@@ -108,7 +108,7 @@ function Evidence({ sha }: { sha: string }) {
   const { org } = route.useParams();
   const query = useQuery(commitAttestationsQuery(org, sha));
   return (
-    <Card title="What was attested for it">
+    <Card title="Attestations that name this commit">
       <Loaded query={query} waiting={<div className={styles["waiting"]} aria-busy="true" />}>
         {(answer) => {
           const attestations = (answer[sha] ?? []).toReversed();
@@ -124,6 +124,66 @@ function Evidence({ sha }: { sha: string }) {
           );
         }}
       </Loaded>
+    </Card>
+  );
+}
+
+interface BuildTrail {
+  flow: string;
+  trail: string;
+  /** Of what was built from the commit on it. */
+  states: string[];
+}
+
+/** Gathers the trails that a commit's builds were reported on, each once. */
+function trailsOf(builds: Found["artifacts"]): BuildTrail[] {
+  const trails = new Map<string, BuildTrail>();
+  for (const { flow, trail, compliance_state } of builds) {
+    if (flow === "") continue;
+    const key = `${flow}/${trail}`;
+    const known = trails.get(key) ?? { flow, trail, states: [] };
+    known.states.push(compliance_state);
+    trails.set(key, known);
+  }
+  return [...trails.values()];
+}
+
+const worstFirst = ["NON-COMPLIANT", "INCOMPLETE", "COMPLIANT"];
+
+/** The trails of a commit's builds. Most evidence names no commit: it stands there. */
+function Trails({ builds }: { builds: Found["artifacts"] }) {
+  const { org } = route.useParams();
+  const trails = trailsOf(builds);
+  if (trails.length === 0) return null;
+  return (
+    <Card title="Trails of its builds">
+      <p className={styles["quiet"]}>All evidence stands there, also what names no commit.</p>
+      <Table
+        label="Trails of its builds"
+        rows={trails}
+        rowKey={({ flow, trail }) => `${flow}/${trail}`}
+        columns={[
+          {
+            key: "state",
+            head: "Its artifacts",
+            width: "142px",
+            cell: ({ states }) => (
+              <VerdictMark
+                verdict={verdictOfText(worstFirst.find((state) => states.includes(state)) ?? "")}
+              />
+            ),
+          },
+          {
+            key: "trail",
+            head: "Flow and trail",
+            cell: ({ flow, trail }) => (
+              <>
+                <FlowLink org={org} flow={flow} /> / <TrailLink org={org} flow={flow} trail={trail} />
+              </>
+            ),
+          },
+        ]}
+      />
     </Card>
   );
 }
@@ -156,6 +216,7 @@ function Matter({ found }: { found: Found }) {
     <Stack>
       <Environments artifacts={builds} />
       <Flows org={org} title="What was built from it" artifacts={builds} />
+      <Trails builds={builds} />
       <Evidence sha={whole} />
     </Stack>
   );
@@ -177,7 +238,7 @@ function About({ found }: { found: Found | undefined }) {
   );
 }
 
-/** A commit: what was built from it, what was attested for it, and where that runs. */
+/** A commit: what was built from it, the trails with the evidence for that, and where it runs. */
 export function Commit() {
   const { org, sha } = route.useParams();
   const query = useQuery(foundQuery(org, sha));
