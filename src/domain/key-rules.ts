@@ -1,7 +1,7 @@
 /** Rules for keys and for the addresses callers have: of an organization, or of the whole installation. */
 
 /** Kinds of keys, by who has them: people, or service accounts. */
-const keyKinds = ["personal", "service"] as const;
+export const keyKinds = ["personal", "service"] as const;
 export type KeyKind = (typeof keyKinds)[number];
 
 /** What an organization, or the installation, asks of keys and callers. Null: nothing. */
@@ -73,12 +73,24 @@ function isLess(after: number | null, before: number | null): boolean {
   return after !== null && (before === null || after < before);
 }
 
-/** Says whether keys that kept the rules before may break them now by their age or their end. */
-export function isTightened(before: KeyRules, after: KeyRules): boolean {
-  return (
-    (after.require_expiry && !before.require_expiry) ||
-    keyKinds.some((kind) => isLess(after.max_key_age_days[kind], before.max_key_age_days[kind]))
-  );
+/** Rules that keys may break which kept them before: the ages of both kinds, and that keys have an end. */
+export type TighteningRule = KeyKind | "expiry";
+
+/** When each of them was last made stricter, Unix seconds; null: never. */
+export type TightenedAt = Record<TighteningRule, number | null>;
+
+export const neverTightened: TightenedAt = { personal: null, service: null, expiry: null };
+
+/** Names the rules that keys may break now which kept them before. */
+export function tightenedRules(before: KeyRules, after: KeyRules): TighteningRule[] {
+  const ages = keyKinds.filter((kind) => isLess(after.max_key_age_days[kind], before.max_key_age_days[kind]));
+  return after.require_expiry && !before.require_expiry ? [...ages, "expiry"] : ages;
+}
+
+/** Gives the last of these moments; null where there is none. */
+export function lastTightened(tightened: TightenedAt): number | null {
+  const moments = Object.values(tightened).filter((at) => at !== null);
+  return moments.length === 0 ? null : Math.max(...moments);
 }
 
 /** Names the rules that differ, in their order. */

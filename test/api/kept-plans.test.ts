@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { connect, type Database } from "../../src/db/connect.ts";
 import { sql } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { noRules } from "../../src/domain/key-rules.ts";
+import { neverTightened, noRules } from "../../src/domain/key-rules.ts";
 import { upsertRules } from "../../src/modules/kernel/access/rules-store.ts";
 import { reportAttestation } from "../../src/modules/process/attestations/service.ts";
 import { listKeyedEvents } from "../../src/modules/process/trails/event-store.ts";
@@ -156,7 +156,7 @@ describe.skipIf(inject("cluster"))("what is run for each report", () => {
     const [org, user] = [await app.org(), await app.user()];
     const rules = { ...noRules, max_key_age_days: { personal: 30, service: 30 } };
     await transaction(db, (tx) =>
-      upsertRules(tx, { org_id: org.id, rules, tightened_at: null }, app.clock.now()),
+      upsertRules(tx, { org_id: org.id, rules, tightened: neverTightened }, app.clock.now()),
     );
     const asked = { key: sha256(user.key), session: null, address: null, org: org.name };
     for (let round = 0; round < 12; round += 1) {

@@ -296,8 +296,8 @@ function Grace({ tightenedAt }: { tightenedAt: number | null }) {
   if (end <= now) return null;
   return (
     <Note kind="warn">
-      The rules became stricter <Time at={tightenedAt} />: keys from before work until <Time at={end} exact />{" "}
-      at least. Rotate them, or make others.
+      The rules became stricter <Time at={tightenedAt} />: what worked then and is too old works until{" "}
+      <Time at={end} exact /> at least. Rotate such keys, or make others.
     </Note>
   );
 }

@@ -21,6 +21,7 @@ const coordinator = [
   "audit_cursors",
   "audit_targets",
   "backup_runs",
+  "former_key_ages",
   "instance_settings",
   "invitations",
   "job_ends",

@@ -7,6 +7,7 @@ import type pg from "pg";
 const tables = [
   "api_key_former_secrets",
   "api_keys",
+  "former_key_ages",
   "graphile_worker._private_jobs",
   "instance_settings",
   "invitations",

@@ -10,17 +10,30 @@ const day = raw("interval '1 day'");
 
 /**
  * SQL for: when these rules end this key, null for not at all. A secret is as old as its last rotation. Keys that break a rule which became stricter
- * after they were made have some days from then.
+ * after they were made have some days from then, but for those that the rule had ended before: they end when they did.
  * @param key the alias of a row of `api_keys`, `rules` that of a row of `security_rules`.
  */
 export function endByRules(key: string, rules: string): Sql {
   const [k, r] = [raw(key), raw(rules)];
   const made = sql`coalesce(${k}.rotated_at, ${k}.created_at)`;
-  const age = sql`case when ${k}.user_id is null then ${r}.max_service_key_age_days else ${r}.max_personal_key_age_days end`;
-  const isEndless = sql`${r}.require_expiry and ${k}.expires_at is null`;
-  return sql`case when ${age} is not null or (${isEndless}) then greatest(
-      least(${made} + ${age} * ${day}, case when ${isEndless} then ${r}.tightened_at end),
-      case when ${made} < ${r}.tightened_at or (${isEndless}) then ${r}.tightened_at + ${grace} end) end`;
+  const ofKind = (personal: Sql, service: Sql) =>
+    sql`case when ${k}.user_id is null then ${service} else ${personal} end`;
+  const age = ofKind(sql`${r}.max_personal_key_age_days`, sql`${r}.max_service_key_age_days`);
+  const tightened = ofKind(
+    sql`coalesce(${r}.personal_tightened_at, ${r}.tightened_at)`,
+    sql`coalesce(${r}.service_tightened_at, ${r}.tightened_at)`,
+  );
+  const ended = sql`(select min(was.ends_at) from (
+    select greatest(${made} + f.max_days * ${day}, case when ${made} < f.tightened_at then f.tightened_at + ${grace} end) as ends_at,
+      f.replaced_at
+    from former_key_ages f where f.org_id = ${r}.org_id and f.kind = ${ofKind(sql`'personal'`, sql`'service'`)}) was
+    where was.ends_at <= was.replaced_at)`;
+  return sql`least(
+    case when ${age} is null then null
+      when ${made} < ${tightened} then least(${ended}, greatest(${made} + ${age} * ${day}, ${tightened} + ${grace}))
+      else ${made} + ${age} * ${day} end,
+    case when ${r}.require_expiry and ${k}.expires_at is null
+      then coalesce(${r}.expiry_tightened_at, ${r}.tightened_at) + ${grace} end)`;
 }
 
 /**

@@ -6,13 +6,17 @@ import {
   daySeconds,
   graceDays,
   installation,
-  isTightened,
   type KeyKind,
+  keyKinds,
   type KeyRules,
+  lastTightened,
   latestEnd,
+  neverTightened,
   noRules,
   providerInstead,
   ruleNames,
+  type TightenedAt,
+  tightenedRules,
 } from "../../../domain/key-rules.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { sha256 } from "../../../lib/hash.ts";
@@ -20,16 +24,20 @@ import { isInNetworks, networkText } from "../../../lib/network-list.ts";
 import type { Deps } from "../deps.ts";
 import type { KeyOwner } from "./key-store.ts";
 import {
+  deleteFormerAges,
   type EndingKeyRow,
+  insertFormerAge,
   listEndingKeys,
   listEndingKeysOfAll,
   listRules,
+  type StoredRules,
+  updateFormerAges,
   upsertRules,
 } from "./rules-store.ts";
 
 /** Rules as they are shown: with the keys that come near to their end by them. */
 export interface ShownRules extends KeyRules {
-  /** When ages or expiry were last asked for more strictly; null: never. Keys made before end 30 days later at the earliest. */
+  /** When ages or expiry were last asked for more strictly; null: never. Keys that worked then end 30 days later at the earliest. */
   tightened_at: Timestamp | null;
   /** Another one whenever the rules are others. */
   version: string;
@@ -53,19 +61,20 @@ const changedMeanwhile = (): AppError =>
 
 type RuleDeps = Pick<Deps, "db" | "clock">;
 
-async function storedRules(db: Executor, orgId: string) {
+async function storedRules(db: Executor, orgId: string): Promise<StoredRules> {
   const [stored] = await listRules(db, [orgId]);
-  return stored ?? { org_id: orgId, rules: noRules, tightened_at: null };
+  return stored ?? { org_id: orgId, rules: noRules, tightened: neverTightened };
 }
 
 /** Reads the rules of an organization, or of the installation, and which keys end soon. Looks as far ahead as keys have that break new rules. */
 export async function getRules(deps: RuleDeps, orgId: string): Promise<ShownRules> {
   const from = deps.clock.now();
   const window = { from, to: from + graceDays * daySeconds, limit: mostEndingKeys };
-  const [{ rules, tightened_at }, ending_keys] = await Promise.all([
+  const [{ rules, tightened }, ending_keys] = await Promise.all([
     storedRules(deps.db, orgId),
     orgId === installation ? listEndingKeysOfAll(deps.db, window) : listEndingKeys(deps.db, orgId, window),
   ]);
+  const tightened_at = lastTightened(tightened);
   return { ...rules, tightened_at, version: versionOf(rules), ending_keys };
 }
 
@@ -84,7 +93,7 @@ export function readNetworks(given: readonly string[] | null | undefined): strin
 }
 
 /**
- * Sets the rules of an organization, or of the installation, all at once. Ages and expiry that become stricter count from now: keys made before have 30 days.
+ * Sets the rules of an organization, or of the installation, all at once. Ages and expiry that become stricter count from now: keys that work have 30 days.
  * @param address of the caller, who must not lock themselves out. @param version of the rules that they are to take the place of; undefined for whatever
  * is there.
  * @returns the names of the rules that changed.
@@ -113,6 +122,29 @@ export function liftAddresses(deps: Pick<Deps, "clock">, tx: Tx, orgId: string):
   return replaceRules(deps, tx, orgId, (rules) => ({ ...rules, allowed_addresses: null }));
 }
 
+/** Seconds after a rule became stricter, by which the keys from before that break it have ended for more than the day in which that is told. */
+const settledSeconds = (graceDays + 1) * daySeconds;
+
+/**
+ * Keeps what is needed to know which keys had ended before an age of theirs became stricter: one former age a day at most, and as a rule one in all. Once a
+ * rule has ended whatever it gave time to, it says of all keys by itself whether they have ended.
+ */
+async function keepFormerAges(tx: Tx, before: StoredRules, after: KeyRules, at: Timestamp): Promise<void> {
+  for (const kind of keyKinds) {
+    const [age, next] = [before.rules.max_key_age_days[kind], after.max_key_age_days[kind]];
+    if (age === null || age === next) continue;
+    if (next === null) await deleteFormerAges(tx, before.org_id, kind);
+    else if (next > age) await updateFormerAges(tx, before.org_id, kind, next);
+    else {
+      const tightened_at = before.tightened[kind];
+      const inForce = tightened_at === null ? Infinity : at - tightened_at;
+      if (inForce > settledSeconds) await deleteFormerAges(tx, before.org_id, kind);
+      if (inForce >= Math.min(age, graceDays) * daySeconds)
+        await insertFormerAge(tx, before.org_id, { kind, max_days: age, tightened_at, replaced_at: at });
+    }
+  }
+}
+
 async function replaceRules(
   deps: Pick<Deps, "clock">,
   tx: Tx,
@@ -125,8 +157,10 @@ async function replaceRules(
   const changed = changedRules(before.rules, rules);
   if (changed.length === 0) return changed;
   const at = deps.clock.now();
-  const tightened_at = isTightened(before.rules, rules) ? at : before.tightened_at;
-  await upsertRules(tx, { org_id: orgId, rules, tightened_at }, at);
+  const tightened: TightenedAt = { ...before.tightened };
+  for (const rule of tightenedRules(before.rules, rules)) tightened[rule] = at;
+  await keepFormerAges(tx, before, rules, at);
+  await upsertRules(tx, { org_id: orgId, rules, tightened }, at);
   return changed;
 }
 

@@ -11,7 +11,7 @@ import {
   uuid,
 } from "../../../db/row.ts";
 import { moment, query, sql } from "../../../db/sql.ts";
-import type { KeyRules } from "../../../domain/key-rules.ts";
+import { type KeyKind, type KeyRules, lastTightened, type TightenedAt } from "../../../domain/key-rules.ts";
 import { principalKinds } from "../../../domain/principal.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { endByRules, endOfKey, installationId } from "./key-rules-sql.ts";
@@ -25,46 +25,79 @@ const rules = {
   unused_days: nullable(integer),
   allowed_addresses: nullable(texts),
   sso_only: boolean,
-  tightened_at: nullable(timestamp),
+  personal: nullable(timestamp),
+  service: nullable(timestamp),
+  expiry: nullable(timestamp),
 };
 
 /** The rules of an organization, or of the installation. */
 export interface StoredRules {
   org_id: string;
   rules: KeyRules;
-  /** When ages or expiry were last asked for more strictly. */
-  tightened_at: Timestamp | null;
+  tightened: TightenedAt;
 }
 
 function read(row: RowOf<typeof rules>): StoredRules {
-  const { org_id, tightened_at, max_personal_key_age_days, max_service_key_age_days, ...rest } = row;
+  const { org_id, personal, service, expiry, max_personal_key_age_days, max_service_key_age_days, ...rest } =
+    row;
   const max_key_age_days = { personal: max_personal_key_age_days, service: max_service_key_age_days };
-  return { org_id, tightened_at, rules: { max_key_age_days, ...rest } };
+  return { org_id, tightened: { personal, service, expiry }, rules: { max_key_age_days, ...rest } };
 }
 
 /** Lists the rules of these organizations that have some; the installation is one of them. */
 export async function listRules(db: Executor, orgIds: readonly string[]): Promise<StoredRules[]> {
   const rows = await db.all(query(rules)`
     select org_id, max_personal_key_age_days, max_service_key_age_days, require_expiry, warn_days, unused_days,
-      allowed_addresses::text[], sso_only, tightened_at
+      allowed_addresses::text[], sso_only, coalesce(personal_tightened_at, tightened_at) as personal,
+      coalesce(service_tightened_at, tightened_at) as service, coalesce(expiry_tightened_at, tightened_at) as expiry
     from security_rules where org_id = any(${orgIds}::uuid[])`);
   return rows.map(read);
 }
 
 /** Keeps the rules of an organization, or of the installation, in place of those before. */
 export async function upsertRules(tx: Tx, stored: StoredRules, at: Timestamp): Promise<void> {
-  const { org_id, tightened_at } = stored;
+  const { org_id, tightened } = stored;
   const { max_key_age_days: age, require_expiry, warn_days, unused_days, ...rest } = stored.rules;
   await tx.run(sql`
     insert into security_rules (org_id, max_personal_key_age_days, max_service_key_age_days, require_expiry, warn_days,
-      unused_days, allowed_addresses, sso_only, tightened_at, changed_at)
+      unused_days, allowed_addresses, sso_only, tightened_at, personal_tightened_at, service_tightened_at,
+      expiry_tightened_at, changed_at)
     values (${org_id}, ${age.personal}, ${age.service}, ${require_expiry}, ${warn_days}, ${unused_days},
-      ${rest.allowed_addresses}::cidr[], ${rest.sso_only}, ${moment(tightened_at)}, ${moment(at)})
+      ${rest.allowed_addresses}::cidr[], ${rest.sso_only}, ${moment(lastTightened(tightened))},
+      ${moment(tightened.personal)}, ${moment(tightened.service)}, ${moment(tightened.expiry)}, ${moment(at)})
     on conflict (org_id) do update set (max_personal_key_age_days, max_service_key_age_days, require_expiry, warn_days,
-        unused_days, allowed_addresses, sso_only, tightened_at, changed_at)
+        unused_days, allowed_addresses, sso_only, tightened_at, personal_tightened_at, service_tightened_at,
+        expiry_tightened_at, changed_at)
       = (excluded.max_personal_key_age_days, excluded.max_service_key_age_days, excluded.require_expiry,
         excluded.warn_days, excluded.unused_days, excluded.allowed_addresses, excluded.sso_only,
-        excluded.tightened_at, excluded.changed_at)`);
+        excluded.tightened_at, excluded.personal_tightened_at, excluded.service_tightened_at,
+        excluded.expiry_tightened_at, excluded.changed_at)`);
+}
+
+/** The age of a kind of keys that a stricter one takes the place of. */
+export interface FormerAge {
+  kind: KeyKind;
+  max_days: number;
+  tightened_at: Timestamp | null;
+  replaced_at: Timestamp;
+}
+
+/** Keeps an age, so that the keys it has ended stay ended. */
+export async function insertFormerAge(tx: Tx, orgId: string, former: FormerAge): Promise<void> {
+  await tx.run(sql`
+    insert into former_key_ages (org_id, kind, max_days, tightened_at, replaced_at)
+    values (${orgId}, ${former.kind}, ${former.max_days}, ${moment(former.tightened_at)}, ${moment(former.replaced_at)})`);
+}
+
+/** Lets former ages have ended no key that is younger than this. */
+export async function updateFormerAges(tx: Tx, orgId: string, kind: KeyKind, days: number): Promise<void> {
+  await tx.run(sql`
+    update former_key_ages set max_days = ${days} where org_id = ${orgId} and kind = ${kind} and max_days < ${days}`);
+}
+
+/** Forgets the former ages of a kind of keys. */
+export async function deleteFormerAges(tx: Tx, orgId: string, kind: KeyKind): Promise<void> {
+  await tx.run(sql`delete from former_key_ages where org_id = ${orgId} and kind = ${kind}`);
 }
 
 const ending = {
