@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import type { Executor } from "../../src/db/connect.ts";
+import { resolveSnapshot } from "../../src/modules/runtime/snapshots/read/find-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
@@ -47,6 +49,32 @@ describe("from reports to snapshots", () => {
       "server_report snapshot prod#2",
       "server_report snapshot prod#3",
     ]);
+  });
+
+  it("finds the snapshot in force at a moment while others are made", async () => {
+    const org = await orgWith("prod");
+    let made = 0;
+    const report = () => reportServer(org, "prod", [`artifact-${(made += 1)}`]);
+    await report();
+    const { db, clock } = app.deps;
+    /** Reads as the database does, with a new snapshot after each statement. */
+    const first: Executor["first"] = async (query) => {
+      const row = await db.first(query);
+      await report();
+      return row;
+    };
+    const one: Executor["one"] = async (query) => {
+      const row = await db.one(query);
+      await report();
+      return row;
+    };
+    const found = await resolveSnapshot(
+      { db: { ...db, first, one }, clock },
+      { id: org.id, name: org.name },
+      "prod",
+      "@{2099-01-01T00:00:00}",
+    );
+    expect(found.index).toBe(found.count);
   });
 
   it("leaves the artifacts of a large snapshot out when asked to, and says how many there are", async () => {

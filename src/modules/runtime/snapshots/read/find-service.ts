@@ -8,7 +8,7 @@ import {
 } from "../../../../domain/snapshot/expressions.ts";
 import type { Deps } from "../../../kernel/deps.ts";
 import { getReadableEnvironment } from "../../environments/service.ts";
-import { countSnapshots, findIndexAt } from "./store.ts";
+import { countSnapshots, findSnapshotAt } from "./store.ts";
 
 /** A snapshot that exists. */
 export interface SnapshotRef {
@@ -19,6 +19,10 @@ export interface SnapshotRef {
   count: number;
 }
 
+function indexed(index: number, count: number): Pick<SnapshotRef, "index" | "count"> {
+  return { index: absoluteIndex(index, count), count };
+}
+
 async function resolve(
   deps: Pick<Deps, "db">,
   org: Org,
@@ -26,11 +30,10 @@ async function resolve(
   snappish: Snappish,
 ): Promise<SnapshotRef> {
   const { expression } = snappish;
-  const count = await countSnapshots(deps.db, org.id, environment.id);
-  const index =
+  const { index, count } =
     expression.kind === "index"
-      ? absoluteIndex(expression.index, count)
-      : await findIndexAt(deps.db, org.id, environment.id, expression.timestamp);
+      ? indexed(expression.index, await countSnapshots(deps.db, org.id, environment.id))
+      : await findSnapshotAt(deps.db, org.id, environment.id, expression.timestamp);
   if (index < 1 || index > count) throw noSuchSnapshot(org.name, snappish, count);
   return { environment, index, count };
 }

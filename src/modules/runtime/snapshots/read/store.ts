@@ -28,6 +28,31 @@ export async function findIndexAt(
   return row?.index ?? 0;
 }
 
+const snapshotAt = {
+  /** 0 before the first one. */
+  index: integer,
+  /** How many snapshots there are. */
+  count: integer,
+};
+
+/** Finds the snapshot in force at a moment, and counts all of them: together, so that none comes in between. */
+export function findSnapshotAt(
+  db: Executor,
+  orgId: string,
+  environmentId: string,
+  at: Timestamp,
+): Promise<RowOf<typeof snapshotAt>> {
+  const [org, environment] = [param(orgId), param(environmentId)];
+  return db.one(query("counted-snapshot-at", snapshotAt)`
+    select coalesce((
+        select index from snapshots
+        where org_id = ${org}::uuid and environment_id = ${environment}::uuid and created_at <= ${moment(at)}
+        order by created_at desc, index desc limit 1), 0) as index,
+      coalesce((
+        select snapshot_count from environment_reports
+        where org_id = ${org}::uuid and environment_id = ${environment}::uuid), 0) as count`);
+}
+
 /** A snapshot by its number. */
 export interface SnapshotKey {
   environment_id: string;
