@@ -196,6 +196,15 @@ describe("tags of environments", () => {
   });
 });
 
+describe("tags of what was renamed", () => {
+  it("are recorded under the name it has now", async () => {
+    const org = await withEnvironment("old");
+    await org.member.put(`/environments/${org.name}/old/rename`, { new_name: "new" });
+    expect((await patch(org, "env/old", { set_tags: { a: "b" } })).status).toBe(200);
+    expect((await auditedResources(org, app)).at(-1)).toBe("patch_tags environment new");
+  });
+});
+
 describe("tags of other resources", () => {
   it.each(["flow", "flows"])("%s: by present and former name", async (kind) => {
     const org = await app.org();
@@ -203,6 +212,7 @@ describe("tags of other resources", () => {
     expect((await patch(org, `${kind}/web-ci`, { set_tags: { a: "b" } })).status).toBe(200);
     expect((await patch(org, `${kind}/old-ci`, { set_tags: { c: "d" } })).status).toBe(200);
     expect(await storedTags(org, "flows")).toEqual([{ a: "b", c: "d" }]);
+    expect(await auditedResources(org, app)).toEqual(["patch_tags flow web-ci", "patch_tags flow web-ci"]);
     const none = await patch(org, `${kind}/nope`, { set_tags: { a: "b" } });
     expect([none.status, none.json]).toEqual([
       404,

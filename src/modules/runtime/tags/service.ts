@@ -82,10 +82,11 @@ export async function patchTags(deps: Deps, scope: OrgScope, target: Target, pat
   await recorded(deps, scope, async (tx, record) => {
     const id = await findId[kind](tx, org, target.resource_id);
     const change = { remove: patch.remove_tags ?? [], set: patch.set_tags ?? {}, at: deps.clock.now() };
-    const count = await updateTags(tx, org.id, { kind, id }, change);
-    if (count === undefined) return;
-    if (count > tagLimits.tagsPerResource)
+    const tagged = await updateTags(tx, org.id, { kind, id }, change);
+    if (tagged === undefined) return;
+    if (tagged.count > tagLimits.tagsPerResource)
       throw invalid(`A resource can have at most ${tagLimits.tagsPerResource} tags`);
-    record(kind, target.resource_id);
+    // It may have been asked for by a former name, which would lead to another one some day.
+    record(kind, tagged.name ?? target.resource_id);
   });
 }

@@ -1,5 +1,5 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { boolean, integer, text, uuid } from "../../../db/row.ts";
+import { boolean, integer, nullable, type RowOf, text, uuid } from "../../../db/row.ts";
 import { constant, empty, jsonb, moment, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { tagChoiceLimits, type TaggedKind, type Tags } from "../../../domain/tags.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
@@ -19,6 +19,20 @@ const tables: Record<TaggedKind, Sql> = {
   control: raw("controls"),
 };
 
+/** What leads to a row `r` at present; null where that is its id, which never changes. */
+const presentNames: Record<TaggedKind, Sql> = {
+  environment: raw("r.name"),
+  flow: raw("r.name"),
+  repo: raw("null::text"),
+  control: raw("r.identifier"),
+};
+
+const tagged = {
+  /** How many tags it has now. */
+  count: integer,
+  name: nullable(text),
+};
+
 /** Sets when the resource was modified; flows and controls do not show that. */
 function modifiedAt(kind: TaggedKind, at: Timestamp): Sql {
   return kind === "flow" || kind === "control" ? empty : sql`, last_modified_at = ${moment(at)}`;
@@ -26,20 +40,19 @@ function modifiedAt(kind: TaggedKind, at: Timestamp): Sql {
 
 /**
  * Changes one resource's tags, in one statement.
- * @returns how many tags it has then; undefined when it had exactly those already.
+ * @returns how many tags it has then, and what leads to it at present; undefined when it had exactly those already.
  */
-export async function updateTags(
+export function updateTags(
   tx: Tx,
   orgId: string,
   { kind, id }: { kind: TaggedKind; id: string },
   change: TagChange,
-): Promise<number | undefined> {
+): Promise<RowOf<typeof tagged> | undefined> {
   const changed = sql`(r.tags - ${change.remove}::text[]) || ${jsonb(change.set)}`;
-  const row = await tx.first(query({ count: integer })`
+  return tx.first(query(tagged)`
     update ${tables[kind]} as r set tags = ${changed}${modifiedAt(kind, change.at)}
     where r.org_id = ${orgId}::uuid and r.id = ${id}::uuid and r.tags <> ${changed}
-    returning (select count(*)::int from jsonb_object_keys(r.tags)) as count`);
-  return row?.count;
+    returning (select count(*)::int from jsonb_object_keys(r.tags)) as count, ${presentNames[kind]} as name`);
 }
 
 /** Says whether there is a repo of this id. */
