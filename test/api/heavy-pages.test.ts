@@ -348,3 +348,35 @@ it("shows a heavy page of repos as lighter ones do", async () => {
   for (const direction of ["asc", "desc"])
     await compare(`${path}&sort_direction=${direction}`, '"repos":[', "]}");
 }, 120_000);
+
+it("shows heavy artifacts that are searched for as lighter ones", async () => {
+  const commit = commitOf("searched");
+  const printed = (at: number): string => fingerprintOf(`searched ${at}`);
+  for (let at = 0; at < reports; at += 1) {
+    const body = artifactBody({
+      fingerprint: printed(at),
+      filename: `f${at}`,
+      build_url: long(at),
+      trail_name: "run",
+      template_reference_name: `searched-${at}`,
+      git_commit: commit,
+    });
+    accepted(await org.member.post(`/artifacts/${org.name}/ci`, body));
+  }
+  const find = async (value: string) => {
+    const answer = await org.reader.get(`/search/${org.name}/sha/${value}`);
+    expect(answer.status).toBe(200);
+    return answer.json;
+  };
+  const slices = vi.spyOn(app.deps.db, "sliced");
+  const { resolved_to, artifacts } = await find(commit);
+  expect(slices).toHaveBeenCalledTimes(reports);
+  slices.mockRestore();
+  expect(resolved_to).toMatchObject({ type: "commit", full_match: commit, fingerprints: { count: 0 } });
+  expect(artifacts.map((one: { build_url: string }) => one.build_url.slice(0, 2))).toEqual(
+    Array.from({ length: reports }, (_, at) => `${at} `),
+  );
+  const single = [];
+  for (let at = 0; at < reports; at += 1) single.push(...(await find(printed(at))).artifacts);
+  expect(JSON.stringify(artifacts) === JSON.stringify(single)).toBe(true);
+}, 120_000);

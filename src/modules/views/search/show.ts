@@ -2,7 +2,7 @@ import type { FoundArtifact } from "../../../contract/search.ts";
 import type { ComplianceState } from "../../../domain/compliance/model.ts";
 import { artifactPage } from "../../../domain/pages.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import type { FoundRow, StayRow } from "./store.ts";
+import type { FoundRow, ReportTexts, StayRow } from "./store.ts";
 
 type Stays = Pick<FoundArtifact, "running_in" | "exited_from" | "history">;
 
@@ -26,11 +26,15 @@ function showCommit({ git_commit, committed_at }: FoundRow): FoundArtifact["hist
   return [{ event: `Commit ${git_commit.slice(0, 7)}`, timestamp: committed_at }];
 }
 
+/** An artifact that was found, with its state. */
+export type JudgedRow = FoundRow & { compliance_state: ComplianceState };
+
 /** Shows an artifact as a flow knows it. */
 export function showFound(
   deps: Pick<Deps, "links">,
   org: { name: string },
-  row: FoundRow & { compliance_state: ComplianceState },
+  row: JudgedRow,
+  texts: ReportTexts,
   stays: readonly StayRow[],
 ): FoundArtifact {
   const { fingerprint, flow_name, git_commit, created_at } = row;
@@ -39,15 +43,15 @@ export function showFound(
   const since = [created, ...history].sort((left, right) => left.timestamp - right.timestamp);
   return {
     fingerprint,
-    name: row.filename,
+    name: texts.filename,
     has_provenance: true,
     git_commit: git_commit ?? "",
     pipeline: flow_name,
     flow: flow_name,
     trail: row.trail_name,
     template_reference_name: row.template_reference_name,
-    build_url: row.build_url,
-    commit_url: row.commit_url,
+    build_url: texts.build_url,
+    commit_url: texts.commit_url,
     compliance_state: row.compliance_state,
     ...places,
     html_url: deps.links.web(`/${org.name}${artifactPage(row, fingerprint)}`),

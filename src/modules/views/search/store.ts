@@ -11,6 +11,7 @@ import {
   timestamp,
   uuid,
 } from "../../../db/row.ts";
+import { isHeavy } from "../../../db/heavy-page.ts";
 import { rowById } from "../../../db/row-by-id.ts";
 import { type Parameter, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { hasValue } from "../../../db/value-number.ts";
@@ -67,31 +68,36 @@ export function findMatches(
     array(${distinct("git_commit", "artifacts")}) as commits`);
 }
 
+/** What a report may say at length. */
+const reportTexts = { filename: text, commit_url: text, build_url: text };
+
+/** The texts of the report of an artifact. */
+export type ReportTexts = RowOf<typeof reportTexts>;
+
 /** Columns of the latest report of an artifact in one flow. */
 const found = {
   fingerprint: text,
   artifact_id: uuid,
-  filename: text,
   template_reference_name: text,
   git_commit: nullable(text),
   /** When the commit was made, if the report said. */
   committed_at: nullable(float),
-  commit_url: text,
-  build_url: text,
   /** Of the first report there. */
   created_at: timestamp,
   flow_name: text,
   trail_name: text,
   trail_state: nullable(oneOf(complianceStates)),
   artifact_row: nullable(json<NonNullable<KeptVerdict["artifact_row"]>>()),
+  /** Of its texts. */
+  bytes: integer,
+  /** Null in every row where all of them are too much at once. */
+  texts: nullable(json<ReportTexts>()),
 };
 
 export type FoundRow = RowOf<typeof found>;
 
-// Named one by one: what is free JSON cannot be compared, and "union" compares every column.
-const reportColumns =
-  raw(`a.id, a.flow_id, a.trail_id, a.fingerprint, a.filename, a.template_reference_name, a.git_commit,
-          (a.git_commit_info ->> 'timestamp')::float8 as committed_at, a.commit_url, a.build_url`);
+/** What is compared where the two ways to a report meet. What it says at length is looked up when it is known which are shown. */
+const reportColumns = raw("a.id, a.flow_id, a.trail_id, a.fingerprint");
 
 /**
  * Lists artifacts with these fingerprints or built from these commits, by flow: the newest reports, the artifacts known
@@ -104,35 +110,56 @@ export function listFound(
   limit: number,
 ): Promise<FoundRow[]> {
   const org = param(orgId);
+  const texts = sql`json_build_object('filename', a.filename, 'commit_url', a.commit_url, 'build_url', a.build_url)`;
   return db.all(query("search-artifacts", found)`
-    select known.fingerprint, known.id as artifact_id, known.filename, known.template_reference_name,
-      known.git_commit, known.committed_at, known.commit_url, known.build_url, known.first_at as created_at,
+    select a.fingerprint, a.id as artifact_id, a.template_reference_name, a.git_commit,
+      (a.git_commit_info ->> 'timestamp')::float8 as committed_at, a.first_at as created_at,
       f.name as flow_name, t.name as trail_name, c.own_state as trail_state,
-      c.status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row
+      c.status -> 'artifacts_statuses' -> a.template_reference_name as artifact_row,
+      a.bytes, case when not ${isHeavy(raw("a.all_bytes"))} then ${texts} end as texts
     from (
-      select latest.* from unnest((select ${fingerprints}::text[])) as asked (fingerprint)
+      select a.*, known.first_at, w.bytes, sum(w.bytes) over () as all_bytes
+      from (
+        select latest.* from unnest((select ${fingerprints}::text[])) as asked (fingerprint)
+        cross join lateral (
+          select distinct on (a.flow_id) ${reportColumns},
+            min(a.created_at) over (partition by a.flow_id) as first_at
+          from (select * from artifacts where org_id = ${org}::uuid and fingerprint = asked.fingerprint offset 0) a
+          order by a.flow_id, a.id desc
+        ) as latest
+        union
+        select of_commit.* from unnest((select ${commits}::text[])) as asked (git_commit)
+        cross join lateral (
+          select distinct on (a.flow_id, a.fingerprint) ${reportColumns},
+            min(a.created_at) over (partition by a.flow_id, a.fingerprint) as first_at
+          from (select * from artifacts where org_id = ${org}::uuid and git_commit = asked.git_commit
+            order by id desc limit 10000) a
+          order by a.flow_id, a.fingerprint, a.id desc
+        ) as of_commit
+        order by id desc limit ${limit}::bigint
+      ) as known
+      ${rowById("artifacts", "a", sql`${org}::uuid`, "known.id")}
       cross join lateral (
-        select distinct on (a.flow_id) ${reportColumns},
-          min(a.created_at) over (partition by a.flow_id) as first_at
-        from (select * from artifacts where org_id = ${org}::uuid and fingerprint = asked.fingerprint offset 0) a
-        order by a.flow_id, a.id desc
-      ) as latest
-      union
-      select of_commit.* from unnest((select ${commits}::text[])) as asked (git_commit)
-      cross join lateral (
-        select distinct on (a.flow_id, a.fingerprint) ${reportColumns},
-          min(a.created_at) over (partition by a.flow_id, a.fingerprint) as first_at
-        from (select * from artifacts where org_id = ${org}::uuid and git_commit = asked.git_commit
-          order by id desc limit 10000) a
-        order by a.flow_id, a.fingerprint, a.id desc
-      ) as of_commit
-      order by id desc limit ${limit}::bigint
-    ) as known
-    ${rowById("flows", "f", sql`${org}::uuid`, "known.flow_id")}
-    ${rowById("trails", "t", sql`${org}::uuid`, "known.trail_id")}
+        select octet_length(a.filename) + octet_length(a.commit_url) + octet_length(a.build_url) as bytes) w
+    ) as a
+    ${rowById("flows", "f", sql`${org}::uuid`, "a.flow_id")}
+    ${rowById("trails", "t", sql`${org}::uuid`, "a.trail_id")}
     left join lateral (
-      select status, own_state from trail_compliance where org_id = ${org}::uuid and trail_id = known.trail_id limit 1) c on true
-    order by known.first_at, known.id`);
+      select status, own_state from trail_compliance where org_id = ${org}::uuid and trail_id = a.trail_id limit 1) c on true
+    order by a.first_at, a.id`);
+}
+
+/** Reads what reports say at length, by their ids and in that order. Those that are gone by then, with their month, are left out. */
+export function listReportTexts(
+  db: Executor,
+  orgId: string,
+  ids: readonly string[],
+): Promise<(ReportTexts & { artifact_id: string })[]> {
+  return db.all(query("search-texts", { ...reportTexts, artifact_id: uuid })`
+    select a.id as artifact_id, a.filename, a.commit_url, a.build_url
+    from unnest((select ${ids}::uuid[])) with ordinality as asked (id, place)
+    ${rowById("artifacts", "a", sql`${orgId}`, "asked.id")}
+    order by asked.place`);
 }
 
 /** Columns of a start or an exit of an artifact. */
