@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
 
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { prepareDatabase } from "../../src/open-database.ts";
 import { connect, type Database } from "../../src/db/connect.ts";
+import type { Migration } from "../../src/db/migrate.ts";
+import { parseBackupName } from "../../src/domain/backups.ts";
 import { createEvidenceStore } from "../../src/evidence/create.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { backUpBeforeMigrating } from "../../src/modules/maintenance/backups/before-migrating-service.ts";
@@ -88,6 +90,25 @@ describe.skipIf(inject("cluster"))("waybill upgrade --check", { timeout: 120_000
     expect([after.code, after.stderr, after.json["backup"].file]).toEqual([0, "", file]);
     const set = await check({ ...onDatabase(), WAYBILL_BACKUP_TO: folder });
     expect([set.code, set.json["backup"].file]).toEqual([0, file]);
+  });
+
+  it("keeps the last of the backups before a migration that was interrupted, and of theirs nothing unfinished", async () => {
+    const there = join(folder, "interrupted");
+    const evidence = createEvidenceStore({ dir: join(folder, "evidence"), maxBytes: 1, s3: undefined });
+    const place = { place: folderPlace(there), program: "0.1.0" };
+    const pending = [{ name: "9000-large.sql" } as Migration];
+    const before = async (migrations = pending) =>
+      basename(await backUpBeforeMigrating({ db, evidence }, place, migrations));
+    const former = await before();
+    const other = await before([{ name: "9001-other.sql" } as Migration]);
+    const id = parseBackupName(former)!.id;
+    const earlier = `waybill-20260101T000000Z-${id}.tar`;
+    const foreign = "waybill-20260101T000000Z-01234567.tar.1.partial";
+    for (const name of [earlier, foreign, `${earlier}.1.partial`, `${former}.99.partial`])
+      await writeFile(join(there, name), "x");
+    await rename(join(there, former), join(there, former.replace(/\d\dZ/, "00Z")));
+    const last = await before();
+    expect((await readdir(there)).toSorted()).toEqual([earlier, foreign, other, last].toSorted());
   });
 
   it("finds nothing to do in a database that is up to date", async () => {

@@ -28,6 +28,7 @@ interface Pod {
   containers: {
     securityContext: object;
     env: { name: string; value?: string }[];
+    startupProbe?: { periodSeconds: number; failureThreshold: number };
     volumeMounts: { name: string; mountPath: string }[];
   }[];
 }
@@ -170,6 +171,16 @@ describe.skipIf(!hasHelm)("the chart, rendered (needs helm on the path)", () => 
     expect(server.volumes.map(({ name }) => name)).toContain("roles");
     const [mounts, own] = [backup, server].map(({ containers }) => containers[0]!.volumeMounts);
     expect(mounts).toEqual(expect.arrayContaining(own!));
+  });
+
+  it("lets starts take as long as they need", async () => {
+    const secondsOf = async (...more: string[]): Promise<number> => {
+      const made = await pods([...ofSet("own-database-values.yaml"), ...more]);
+      const { periodSeconds, failureThreshold } = made.get("StatefulSet")!.containers[0]!.startupProbe!;
+      return periodSeconds * failureThreshold;
+    };
+    expect(await secondsOf()).toBe(86_400);
+    expect(await secondsOf("--set", "startupSeconds=600")).toBe(600);
   });
 
   it("writes settings as the program reads them", async () => {

@@ -246,11 +246,11 @@ spec:
       ports:
         - name: http
           containerPort: 8001
-      # Migrations run before the port is open.
+      # Recovery, backups before migrations, these, and the move to another PostgreSQL come before the port is open.
       startupProbe:
         httpGet: {path: /live, port: http}
         periodSeconds: 2
-        failureThreshold: 60
+        failureThreshold: {{ div .Values.startupSeconds 2 }}
       livenessProbe:
         httpGet: {path: /live, port: http}
         periodSeconds: 10

@@ -1,5 +1,5 @@
 import type { Executor } from "../../../db/connect.ts";
-import { integer, type RowOf } from "../../../db/row.ts";
+import { integer, type RowOf, text } from "../../../db/row.ts";
 import { query } from "../../../db/sql.ts";
 
 const sizes = {
@@ -25,4 +25,11 @@ export async function readDatabaseSize(db: Executor): Promise<number> {
   const { bytes } = await db.one(query({ bytes: integer })`
     select pg_database_size(current_database()) as bytes`);
   return bytes;
+}
+
+/** Reads what tells this database from all others, for as long as its cluster is there. */
+export async function readDatabaseIdentity(db: Executor): Promise<string> {
+  const { identity } = await db.one(query({ identity: text })`
+    select system_identifier || ' ' || current_database() as identity from pg_control_system()`);
+  return identity;
 }
