@@ -30,10 +30,14 @@ function useSignOut() {
   });
 }
 
-/** Who is signed in, and what they may do about it. */
-export function AccountMenu({ org }: { org: string }) {
-  const account = useAccount();
+function Role({ org }: { org: string }) {
   const role = useRole(org);
+  return <small>{role === null ? <>&nbsp;</> : (role ?? "not a member here")}</small>;
+}
+
+/** Who is signed in, and what they may do about it. @param org of the page, where it is one of an organization. */
+export function AccountMenu({ org }: { org?: string }) {
+  const account = useAccount();
   const theme = useTheme();
   const leave = useSignOut();
   const here = useRouterState({ select: ({ location }) => location.href });
@@ -49,14 +53,14 @@ export function AccountMenu({ org }: { org: string }) {
       <Icon name="user" size={18} />
       <span>
         <span>{account.display_name === "" ? account.name : account.display_name}</span>
-        <small>{role === null ? <>&nbsp;</> : (role ?? "not a member here")}</small>
+        {org === undefined ? null : <Role org={org} />}
       </span>
     </>
   );
   return (
     <>
       {leave.error === null ? null : <Note kind="bad">You are still signed in: {leave.error.message}</Note>}
-      <Menu label="Account" face={face} from="start" className={styles["who"]}>
+      <Menu label="Account" face={face} from={org === undefined ? "end" : "start"} className={styles["who"]}>
         <Link to="/-/profile">
           <Icon name="user" />
           Profile

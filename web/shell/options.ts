@@ -7,6 +7,7 @@ import { ask } from "../api/queries.ts";
 import { pathOfPage } from "../domain/links.ts";
 import { refusal } from "../domain/roles.ts";
 import { differencePath, readExpression } from "../domain/snapshot-names.ts";
+import { environmentTypeWords } from "../parts/environments.ts";
 import type { IconName } from "../ui/Icon.tsx";
 import { useSettled } from "../ui/useSettled.ts";
 import { deeds, furtherPages } from "./deeds.ts";
@@ -47,6 +48,11 @@ export function isDigest(words: string): boolean {
   return /^[\da-f]{5,64}$/i.test(words.trim());
 }
 
+/** Says of which type an environment is, as pages do. */
+function typeWords(type: string): string {
+  return Object.entries(environmentTypeWords).find(([known]) => known === type)?.[1] ?? type;
+}
+
 /** What was found. */
 export interface Found {
   options: readonly Option[];
@@ -79,7 +85,8 @@ export function useFound(org: string, words: string): Found {
   const retry = (): void => void refetch();
   if (q === "" || typed === "")
     return { options: [], meant: undefined, isWaiting: q !== typed, error: null, retry };
-  const found = data.flatMap(({ kind, name, context, matched, html_url }, index) => {
+  const found = data.flatMap(({ kind, name, context: said, matched, html_url }, index) => {
+    const context = kind === "environment" ? typeWords(said) : said;
     const path = pathOfPage(html_url, basePath);
     const also = matched === name ? context : [context, matched].filter((text) => text !== "").join(" · ");
     return path === undefined

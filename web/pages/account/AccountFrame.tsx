@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 
 import { useAccount } from "../../api/account.ts";
 import icon from "../../icon.svg";
+import { AccountMenu } from "../../shell/AccountMenu.tsx";
 import styles from "./Account.module.css";
 
 /** The frame of pages that belong to no organization. */
@@ -20,6 +21,9 @@ export function AccountFrame({ children }: { children: ReactNode }) {
           <Link to="/-/profile">Profile</Link>
           {account?.is_instance_admin === true ? <Link to="/-/instance">Instance</Link> : null}
         </nav>
+        <div className={styles["who"]}>
+          <AccountMenu />
+        </div>
       </header>
       <main id="content" className={styles["content"]}>
         {children}

@@ -13,6 +13,8 @@ const route = getRouteApi("/$org/diff");
 interface NameFieldProps {
   field?: RefObject<HTMLInputElement | null>;
   label: string;
+  /** A name as it may be written there. */
+  example: string;
   value: string;
   onChange: (value: string) => void;
 }
@@ -24,7 +26,7 @@ function useNames(typed: string, isUsed: boolean): string[] {
   return data === undefined || Array.isArray(data) ? [] : data.environments.map(({ name }) => name);
 }
 
-function NameField({ field, label, value, onChange }: NameFieldProps) {
+function NameField({ field, label, example, value, onChange }: NameFieldProps) {
   const id = useId();
   const [isUsed, setUsed] = useState(false);
   const names = useNames(value, isUsed);
@@ -37,7 +39,7 @@ function NameField({ field, label, value, onChange }: NameFieldProps) {
         required
         spellCheck={false}
         autoCapitalize="off"
-        placeholder="prod~1"
+        placeholder={example}
         list={id}
         onFocus={() => setUsed(true)}
         value={value}
@@ -93,8 +95,8 @@ export function CompareForm() {
   };
   return (
     <form className={styles["form"]} onSubmit={submit} data-no-print>
-      <NameField field={before} label="Before" value={from} onChange={setFrom} />
-      <NameField label="After" value={to} onChange={setTo} />
+      <NameField field={before} label="Before" example="prod~1" value={from} onChange={setFrom} />
+      <NameField label="After" example="prod" value={to} onChange={setTo} />
       <Button type="submit" look="primary">
         Compare
       </Button>

@@ -36,15 +36,35 @@ function useSorting(): (sort: Sort) => { direction: "asc" | "desc" | undefined; 
   });
 }
 
-/** What an artifact is, and the environment it runs in where that has no column. */
+function Environment({ row: { environment_name: env, environment_type } }: { row: Running }) {
+  const { org } = route.useParams();
+  return (
+    <>
+      <Link to="/$org/environments/$env" params={{ org, env }} className={styles["environment"]}>
+        {env}
+      </Link>
+      <Quiet isSmall>
+        <span className={styles["type"]}>{environmentTypeWords[environment_type]}</span>
+      </Quiet>
+    </>
+  );
+}
+
+/** What an artifact is; its verdict and the environment it runs in, too, where these have no column. */
 function Artifact({ row }: { row: Running }) {
   return (
     <>
+      <div className={styles["narrow"]}>
+        <VerdictCell row={row} />
+      </div>
       <PageLink address={row.html_url} className={styles["name"]}>
         {row.artifact_name}
       </PageLink>
       <div className={styles["digest"]}>
         <Fingerprint value={row.fingerprint} />
+      </div>
+      <div className={styles["narrow"]}>
+        <Environment row={row} />
       </div>
     </>
   );
@@ -90,7 +110,6 @@ function Origin({ row }: { row: Running }) {
 }
 
 function useColumns(): Column<Running>[] {
-  const { org } = route.useParams();
   const sorting = useSorting();
   return [
     {
@@ -104,22 +123,15 @@ function useColumns(): Column<Running>[] {
       key: "environment",
       head: "Environment",
       sort: sorting("environment"),
+      isOptional: true,
       width: "18%",
-      cell: ({ environment_name: env, environment_type }) => (
-        <>
-          <Link to="/$org/environments/$env" params={{ org, env }} className={styles["environment"]}>
-            {env}
-          </Link>
-          <Quiet isSmall>
-            <span className={styles["type"]}>{environmentTypeWords[environment_type]}</span>
-          </Quiet>
-        </>
-      ),
+      cell: (row) => <Environment row={row} />,
     },
     {
       key: "compliant",
       head: "Verdict",
       sort: sorting("compliant"),
+      isOptional: true,
       width: "22%",
       cell: (row) => <VerdictCell row={row} />,
     },
