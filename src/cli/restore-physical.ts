@@ -12,6 +12,7 @@ import { openArchive } from "../modules/maintenance/backups/encryption-service.t
 import { type FoundBackup, lookAtBackup } from "../modules/maintenance/backups/folder-service.ts";
 import {
   type ArchivedWal,
+  type PhysicallyRestored,
   restorePhysicalBackup,
 } from "../modules/maintenance/backups/physical-restore-service.ts";
 import { placeAbove } from "../modules/maintenance/backups/place-service.ts";
@@ -137,18 +138,23 @@ export async function restorePhysical(found: FoundBackup, flags: RestoreFlags): 
       throw new CliError("The disk is full: the database is not restored", { cause: error });
     throw error;
   });
+  restoreKey(config, found);
+  if (advice !== undefined) restored.warnings.push(advice);
+  tell(found, restored, { seconds: (performance.now() - begun) / 1000, json: flags.json === true });
+}
+
+/** Says what was restored. @throws WarningsError with what somebody should look at. */
+function tell(
+  { path }: FoundBackup,
+  restored: PhysicallyRestored,
+  { seconds, json }: { seconds: number; json: boolean },
+): void {
   const { head, end, last_change, forgotten, evidence_shared } = restored;
   tellSharing(restored);
-  restoreKey(config, found);
-  const warnings = [
-    ...restored.warnings,
-    ...(advice === undefined ? [] : [advice]),
-    ...forgottenText(forgotten),
-  ];
-  const seconds = (performance.now() - begun) / 1000;
+  const warnings = [...restored.warnings, ...forgottenText(forgotten)];
   const facts = {
     id: head.id,
-    file: found.path,
+    file: path,
     ...contentsOf(end),
     last_change: last_change ?? null,
     warnings,
@@ -158,9 +164,9 @@ export async function restorePhysical(found: FoundBackup, flags: RestoreFlags): 
   };
   const changed = last_change === undefined ? "" : `, last change ${last_change}`;
   print.line(
-    flags.json === true
+    json
       ? JSON.stringify(facts)
-      : `Restored and checked: ${found.path}, ${contentsText(end)}${changed}, ${seconds.toFixed(1)} s`,
+      : `Restored and checked: ${path}, ${contentsText(end)}${changed}, ${seconds.toFixed(1)} s`,
   );
   if (warnings.length > 0) throw new WarningsError(warnings.join("\n"));
 }
