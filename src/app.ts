@@ -31,6 +31,7 @@ import { inRightTime, runInRightTime } from "./jobs/right-time.ts";
 import { type JobRunner } from "./jobs/runner.ts";
 import { tracedTasks } from "./jobs/traced.ts";
 import { auditSchedule, auditTasks, deliveryTasks, jobTasks, quietTasks, schedule } from "./jobs/tasks.ts";
+import { senders } from "./modules/notices/notifications/places.ts";
 import { walSchedule, walTasks } from "./jobs/wal-archive.ts";
 import { library } from "./lib/bucket/client.ts";
 import type { Clock } from "./lib/clock.ts";
@@ -200,8 +201,6 @@ export async function createApp(config: Config, options: AppOptions): Promise<Ap
   }
 }
 
-const concurrentDeliveries = 8;
-
 /** How long requests under way may take when the server stops; who sends that slowly is cut off. */
 const stopWithinMs = 20_000;
 
@@ -250,8 +249,8 @@ interface JobsOptions extends AssembleOptions {
 function startJobs(deps: Deps, { tasks: moreTasks, distributed, lasting, held }: JobsOptions): JobRunner {
   const all: Crew[] = [
     { tasks: inRightTime(deps.time, { ...tracedTasks(deps, jobTasks), ...moreTasks }), schedule },
-    // Targets that do not answer keep nothing but other targets waiting.
-    { tasks: inRightTime(deps.time, tracedTasks(deps, deliveryTasks)), concurrency: concurrentDeliveries },
+    // Who does not answer keeps nothing but its organization's other targets waiting.
+    { tasks: inRightTime(deps.time, tracedTasks(deps, deliveryTasks)), concurrency: senders },
     // Targets that do not answer keep no other jobs waiting.
     ...(deps.config.auditTargets.length === 0
       ? []

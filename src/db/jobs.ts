@@ -7,6 +7,8 @@ export interface EnqueueOptions {
   key?: string;
   /** Seconds before it may run. */
   delay?: number;
+  /** Where it stands among those that may run: 0 when left out, more for behind those. */
+  priority?: number;
 }
 
 /** Says in a payload what queued the job, where that is recorded. */
@@ -21,9 +23,9 @@ export async function enqueue(
   payload: Record<string, string | number>,
   options: EnqueueOptions = {},
 ): Promise<void> {
-  const { key, delay } = options;
+  const { key, delay, priority } = options;
   await tx.run(sql`select graphile_worker.add_job(${task}::text, ${JSON.stringify(traced(tx, payload))}::json,
-    job_key => ${key ?? null}::text, max_attempts => 25,
+    job_key => ${key ?? null}::text, max_attempts => 25, priority => ${priority ?? 0}::integer,
     run_at => now() + make_interval(secs => ${delay ?? 0}))`);
 }
 

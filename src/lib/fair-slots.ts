@@ -47,6 +47,17 @@ export class FairSlots {
     signal.throwIfAborted();
     if (!this.#isFree(owner)) await this.#wait(owner, signal);
     else this.#occupy(owner);
+    return this.#giveBackOnce(owner);
+  }
+
+  /** Takes a slot where one is free. @returns a function that gives it back; undefined where none is. */
+  takeFree(owner: string): (() => void) | undefined {
+    if (!this.#isFree(owner)) return undefined;
+    this.#occupy(owner);
+    return this.#giveBackOnce(owner);
+  }
+
+  #giveBackOnce(owner: string): () => void {
     let held = true;
     return () => {
       if (held) this.#giveBack(owner);

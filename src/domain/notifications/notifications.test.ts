@@ -167,7 +167,7 @@ describe("retryDelay", () => {
     let age = 0;
     const delays: number[] = [];
     for (let attempts = 1; ; attempts += 1) {
-      const delay = retryDelay(attempts, age);
+      const delay = retryDelay(attempts);
       if (delay === undefined) break;
       delays.push(delay);
       age += delay;
@@ -179,17 +179,13 @@ describe("retryDelay", () => {
     expect(age).toBeLessThanOrEqual(24 * 3600);
   });
 
-  it("is a sane number or an end, whatever came before", () => {
+  it("is a sane number or an end, after any number of attempts", () => {
     fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 1e6 }),
-        fc.double({ min: 0, max: 1e9, noNaN: true }),
-        (n, age) => {
-          const delay = retryDelay(n, age);
-          if (delay === undefined) expect(age).toBeGreaterThan(24 * 3600 - 7201);
-          else expect(delay >= 10 && delay <= 7200 && age + delay <= 24 * 3600).toBe(true);
-        },
-      ),
+      fc.property(fc.integer({ min: 1, max: 1e6 }), (attempts) => {
+        const delay = retryDelay(attempts);
+        if (delay === undefined) expect(attempts).toBeGreaterThan(20);
+        else expect(delay >= 10 && delay <= 7200).toBe(true);
+      }),
     );
   });
 });

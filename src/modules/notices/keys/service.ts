@@ -7,6 +7,7 @@ import { wireId } from "../../../lib/ids.ts";
 import { endUnused, recordExpired, warnOfUnused } from "../../kernel/access/unused-service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { sendMail } from "../notifications/mail.ts";
+import { putBack, type Sender, takePlace } from "../notifications/places.ts";
 import {
   findAddressed,
   insertEnding,
@@ -39,14 +40,15 @@ function actorOf({ ids }: Pick<Deps, "ids">): Actor {
   };
 }
 
+/** Says under which key a job is queued, and with what. */
+function jobOf({ key_id, kind, about }: Pick<MailJob, "key_id" | "kind" | "about">) {
+  return { payload: { key_id, kind, about }, key: `${mailTask} ${key_id} ${kind} ${about}` };
+}
+
 /** Queues a mail for each notice, where there is somebody to send it. */
 async function queueMails(deps: NoticeDeps, tx: Tx, notices: readonly NoticeRow[]): Promise<void> {
   if (deps.config.smtp === undefined) return;
-  const jobs = notices.map(({ key_id, kind, about }) => ({
-    payload: { key_id, kind, about },
-    key: `${mailTask} ${key_id} ${kind} ${about}`,
-  }));
-  await enqueueAll(tx, mailTask, jobs);
+  await enqueueAll(tx, mailTask, notices.map(jobOf));
 }
 
 type Step = (deps: NoticeDeps, tx: Tx) => Promise<NoticeRow[]>;
@@ -100,12 +102,24 @@ export interface MailJob {
   key_id: string;
   kind: KeyNoticeKind;
   about: string;
+  postponed?: Sender["postponed"];
 }
 
 const goneKinds: ReadonlySet<KeyNoticeKind> = new Set(["ended", "ended_unused"]);
 
-/** Mails a notice to the owner of a key and to administrators. What has become untrue meanwhile is not told. */
-export async function mailNotice(
+/** Mails a notice to the owner of a key and to administrators, or puts it off while other mails are under way. What has become untrue meanwhile is not told. */
+export async function mailNotice(deps: Deps, job: MailJob): Promise<void> {
+  const { postponed } = job;
+  const place = await takePlace(deps, { kind: "keyMails", owner: mailTask, postponed });
+  if ("comeAgain" in place) return putBack(deps, mailTask, jobOf(job), { postponed, delay: place.comeAgain });
+  try {
+    await mailAddressed(deps, job);
+  } finally {
+    place.leave();
+  }
+}
+
+async function mailAddressed(
   deps: Pick<Deps, "db" | "config" | "links" | "log">,
   job: MailJob,
 ): Promise<void> {

@@ -15,8 +15,9 @@ import {
   updateOutcome,
 } from "./delivery-store.ts";
 import { signingKeys } from "./key-service.ts";
-import { type Attempt, type AttemptResult, send } from "./send.ts";
-import { isPaused, recordAnswer } from "./pause.ts";
+import { isPaused, recordAnswer, recordAttempt } from "./pause.ts";
+import { putBack, takePlace } from "./places.ts";
+import { type Attempt, type AttemptResult, attemptSeconds, send } from "./send.ts";
 import { type DeliverJob, deliverTask } from "./store.ts";
 
 export { type DeliverJob, deliverTask };
@@ -82,7 +83,7 @@ async function settle(
 ): Promise<AttemptOutcome | undefined> {
   const { org_id } = job;
   const attempts = delivery.attempts + 1;
-  const delay = result.succeeded ? undefined : retryDelay(attempts, at - delivery.created_at);
+  const delay = result.succeeded ? undefined : retryDelay(attempts);
   const { succeeded, ...said } = result;
   const outcome: Outcome = {
     ...said,
@@ -108,24 +109,44 @@ function failure(error: string): AttemptResult {
   return { succeeded: false, response_status: null, error };
 }
 
-/** Sends, unless the target did not answer a moment ago. */
+const silent = failure("The target did not answer others a moment ago");
+
+/** Sends, unless the target did not answer a moment ago. @returns undefined where it was put back, because the organization has enough under way. */
 async function tryTarget(
   deps: Deps,
   job: DeliverJob,
   delivery: DueDelivery,
   attempt: Attempt,
-): Promise<AttemptResult> {
+): Promise<AttemptResult | undefined> {
   const { action, action_number, target_position } = delivery;
   const target = `${job.org_id} ${action_number} ${action?.last_modified_at} ${target_position}`;
-  if (isPaused(deps, target)) return failure("The target did not answer others a moment ago");
-  const result = await send(deps, attempt);
-  recordAnswer(deps, target, result.succeeded || result.response_status !== null);
-  return result;
+  if (isPaused(deps, target)) return silent;
+  const { org_id, delivery_id, attempts, postponed } = job;
+  const place = await takePlace(deps, { kind: "deliveries", owner: org_id, postponed });
+  if ("comeAgain" in place) {
+    const again = {
+      payload: { org_id, delivery_id, attempts },
+      key: `${deliverTask} ${delivery_id} ${attempts}`,
+    };
+    await putBack(deps, deliverTask, again, { postponed, delay: place.comeAgain });
+    return undefined;
+  }
+  try {
+    // It may have been found silent while this waited for a place.
+    if (isPaused(deps, target)) return silent;
+    const beganAt = deps.clock.now();
+    recordAttempt(deps, target, attemptSeconds);
+    const result = await send(deps, attempt);
+    recordAnswer(deps, target, { answered: result.succeeded || result.response_status !== null, beganAt });
+    return result;
+  } finally {
+    place.leave();
+  }
 }
 
 /**
  * Makes one attempt at a delivery and writes down what came of it, with the job of the next attempt when there is to be
- * one. Run again after it was written down it does nothing; when the program dies in between, the attempt is made again
+ * one, or puts it off while the organization has enough under way. Run again after it was written down it does nothing; when the program dies in between, the attempt is made again
  * under the same id, by which receivers tell.
  */
 export async function deliver(deps: Deps, job: DeliverJob): Promise<void> {
@@ -137,6 +158,7 @@ export async function deliver(deps: Deps, job: DeliverJob): Promise<void> {
     typeof attempt === "string"
       ? failure(unreadable[attempt])
       : await tryTarget(deps, job, delivery, attempt);
+  if (result === undefined) return;
   const ended = { delivery, result, at: deps.clock.now() };
   const outcome = await transaction(deps.db, (tx) => settle(tx, job, ended));
   const { deliveryAttempts, orgs } = deps.metrics;

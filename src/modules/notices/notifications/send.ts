@@ -32,7 +32,9 @@ export interface AttemptResult {
   error: string | null;
 }
 
-const timeoutMs = 15_000;
+/** How long an attempt takes at most, in seconds. */
+export const attemptSeconds = 15;
+const timeoutMs = attemptSeconds * 1000;
 
 function judgeStatus(status: number): AttemptResult {
   const succeeded = status >= 200 && status < 300;

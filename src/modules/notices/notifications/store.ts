@@ -51,6 +51,8 @@ export interface DeliverJob {
   delivery_id: string;
   /** Attempts made before it. An attempt that was written down is not repeated by the same job. */
   attempts: number;
+  /** How often it was put back before anything was sent; left out for never. */
+  postponed?: 0 | 1 | 2;
 }
 
 /** A delivery about to be queued. */
