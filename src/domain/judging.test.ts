@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { judgingProblem, requireJudgeable, TooMuchToJudge } from "./judging.ts";
+import { judgingProblem, membersProblem, requireJudgeable, sumOfMembers, TooMuchToJudge } from "./judging.ts";
 import { parsePolicy } from "./policy/parse.ts";
 import { countRules, sizeOfPolicy } from "./policy/size.ts";
 
@@ -28,6 +28,26 @@ describe("the size of a policy", () => {
     const long = Array.from({ length: 100 }, () => "flow.name == 'abc'").join(" or ");
     expect(sizeOfPolicy(policyOf(1, long).policy).rules).toBe(1 + Math.floor(long.length / 1000));
     expect(sizeOfPolicy(policyOf(2, "matches(flow.name, 'x{100}')").policy).patterns).toBeGreaterThan(200);
+  });
+});
+
+describe("what members of a logical environment run", () => {
+  const most = { artifacts: 100_000, instances: 250_000, bytes: 67_108_864 };
+
+  it("can be put together up to limits", () => {
+    expect(membersProblem(most)).toBeUndefined();
+    expect(membersProblem(sumOfMembers([]))).toBeUndefined();
+  });
+
+  it.each([
+    ["artifacts", "100001 artifacts, more than the 100000"],
+    ["instances", "250001 instances, more than the 250000"],
+    ["bytes", "instances of 67108865 bytes, more than the 67108864"],
+  ] as const)("cannot with one of the %s more", (kind, problem) => {
+    const one = { artifacts: 0, instances: 0, bytes: 0, [kind]: 1 };
+    expect(membersProblem(sumOfMembers([most, one]))).toBe(
+      `its members run ${problem} that are possible at once`,
+    );
   });
 });
 

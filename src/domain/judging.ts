@@ -17,8 +17,14 @@ export const judgingLimits = {
   flowsOfOne: 10_000,
   /** Instructions of regular expressions times characters of names: at worst some twenty seconds. */
   matching: 5_000_000_000,
-  /** Artifacts of all members of a logical environment, before equal ones are merged. */
+  /**
+   * What members of a logical environment run, before equal ones are merged: artifacts, their instances, and bytes of what
+   * says where these run. Each may be one artifact in all members, of which all is one row then. Several logical environments
+   * that are judged one after the other may have no more together.
+   */
   memberArtifacts: 100_000,
+  memberInstances: 250_000,
+  memberBytes: 64 * 1024 * 1024,
 } as const;
 
 /** The size of what is to be judged. */
@@ -74,6 +80,35 @@ export function judgingProblem(size: JudgingSize): string | undefined {
       matching,
     )
   );
+}
+
+/** How much the members of logical environments run. */
+export interface MembersSize {
+  artifacts: number;
+  instances: number;
+  bytes: number;
+}
+
+/** Says why what members run cannot be put together at once, with its size and the limit; undefined when it can. */
+export function membersProblem({ artifacts, instances, bytes }: MembersSize): string | undefined {
+  const { memberArtifacts, memberInstances, memberBytes } = judgingLimits;
+  const more = (what: string, limit: number): string =>
+    `its members run ${what}, more than the ${limit} that are possible at once`;
+  if (artifacts > memberArtifacts) return more(`${artifacts} artifacts`, memberArtifacts);
+  if (instances > memberInstances) return more(`${instances} instances`, memberInstances);
+  if (bytes > memberBytes) return more(`instances of ${bytes} bytes`, memberBytes);
+  return undefined;
+}
+
+/** Adds up what members of several logical environments run. */
+export function sumOfMembers(sizes: readonly MembersSize[]): MembersSize {
+  const sum = { artifacts: 0, instances: 0, bytes: 0 };
+  for (const { artifacts, instances, bytes } of sizes) {
+    sum.artifacts += artifacts;
+    sum.instances += instances;
+    sum.bytes += bytes;
+  }
+  return sum;
 }
 
 /** Checks that an environment can be judged at once. @throws TooMuchToJudge */

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 
 import { ExactJson, writeJson } from "./exact-json.ts";
 import { finish } from "./steps.ts";
-import { exactList, isWide, widePieces } from "./wide-json.ts";
+import { exactList, isWide, widePieces, wideText } from "./wide-json.ts";
 
 const long = (item: unknown): unknown[] => Array.from({ length: 201 }, () => item);
 
@@ -42,6 +42,13 @@ it("writes what JSON.stringify writes, in many pieces", () => {
   const pieces = [...widePieces(value)];
   expect(pieces.join("")).toBe(JSON.stringify(value));
   expect(pieces.length).toBeGreaterThan(400);
+});
+
+it("writes a wide value with pauses", () => {
+  const value = { list: long("x".repeat(1_000)), g: undefined };
+  expect(finish(wideText(value))).toBe(JSON.stringify(value));
+  expect([...wideText(value)].length).toBe(3);
+  expect([...wideText({ text: "x" })].length).toBe(0);
 });
 
 it("writes any value as JSON.stringify does", () => {

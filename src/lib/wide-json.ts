@@ -15,11 +15,20 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !("toJSON" in value);
 }
 
+/** Says whether an object has many members, without a list of them: one of a very large object takes long to make. */
+function hasMany(value: Record<string, unknown>): boolean {
+  let members = 0;
+  for (const _key in value) {
+    members += 1;
+    if (members > many) return true;
+  }
+  return false;
+}
+
 function looksWide(value: unknown, left: number): boolean {
   if (!isObject(value)) return false;
   if (Array.isArray(value)) return value.length > many;
-  const members = Object.values(value);
-  return members.length > many || (left > 1 && members.some((inner) => looksWide(inner, left - 1)));
+  return hasMany(value) || (left > 1 && Object.values(value).some((inner) => looksWide(inner, left - 1)));
 }
 
 /** Says whether a value has a long list or a large object in its upper levels, so that it is better written in pieces. */
@@ -27,7 +36,11 @@ export function isWide(value: unknown): boolean {
   return looksWide(value, levels);
 }
 
-function* itemPieces(items: readonly unknown[], write: Write): Generator<string> {
+/**
+ * Writes a list as `JSON.stringify` does, in pieces: item by item, and wide ones as `widePieces` does.
+ * @param write see `widePieces`.
+ */
+export function* itemPieces(items: readonly unknown[], write: Write = jsonText): Generator<string> {
   yield "[";
   let separator = "";
   for (const item of items) {
@@ -41,7 +54,8 @@ function* itemPieces(items: readonly unknown[], write: Write): Generator<string>
 function* memberPieces(value: Record<string, unknown>, write: Write): Generator<string> {
   yield "{";
   let separator = "";
-  for (const [key, inner] of Object.entries(value)) {
+  for (const key in value) {
+    const inner = value[key];
     if (jsonText(inner === null || typeof inner === "object" ? null : inner) === undefined) continue;
     yield `${separator}${JSON.stringify(key)}:`;
     yield* widePieces(inner, write);
@@ -63,15 +77,33 @@ export function* widePieces(value: unknown, write: Write = jsonText): Generator<
 /** Characters that are written in one go. */
 const inOneGo = 64 * 1024;
 
-/** Writes a list as `writeJson` does, with `ExactJson` in it and however wide its items are. */
-export function* exactList(items: readonly unknown[]): Steps<string> {
+/** Puts pieces of text together to some of many characters, the last one of fewer. */
+export function* largerPieces(pieces: Iterable<string>): Generator<string> {
   let text = "";
-  let pause = inOneGo;
-  for (const piece of itemPieces(items, writeJson)) {
+  for (const piece of pieces) {
     text += piece;
-    if (text.length < pause) continue;
-    yield;
-    pause = text.length + inOneGo;
+    if (text.length < inOneGo) continue;
+    yield text;
+    text = "";
+  }
+  yield text;
+}
+
+function* joined(pieces: Iterable<string>): Steps<string> {
+  let text = "";
+  for (const piece of largerPieces(pieces)) {
+    text += piece;
+    if (piece.length >= inOneGo) yield;
   }
   return text;
+}
+
+/** Writes a list as `writeJson` does, with `ExactJson` in it and however wide its items are. */
+export function exactList(items: readonly unknown[]): Steps<string> {
+  return joined(itemPieces(items, writeJson));
+}
+
+/** Writes a value as `JSON.stringify` does, however wide it is. */
+export function wideText(value: unknown): Steps<string> {
+  return joined(widePieces(value));
 }

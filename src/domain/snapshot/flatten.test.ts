@@ -266,6 +266,39 @@ describe("uniteRunning", () => {
     ]);
   });
 
+  it("puts the pods of one artifact together in steps", () => {
+    const pod = { namespace: "n", creationTimestamp: 1, owners: null };
+    const members = ["one", "two"].map((environment) => {
+      const pods = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`pod-${at}`, pod]));
+      return { environment, artifacts: [{ name: "api", fingerprint: a, creationTimestamp: [1], pods }] };
+    });
+    const [united] = finish(uniteRunning(members));
+    expect(Object.keys(united?.pods ?? {})).toHaveLength(10_000);
+    expect([...uniteRunning(members)].length).toBeGreaterThan(20);
+  });
+
+  it("keeps pods apart whose names mean something to objects", () => {
+    const pod = (namespace: string) => ({ namespace, creationTimestamp: 1, owners: null });
+    const members = ["one", "two"].map((environment) => ({
+      environment,
+      artifacts: [
+        {
+          name: "api",
+          fingerprint: a,
+          creationTimestamp: [1],
+          pods: Object.fromEntries(["__proto__", "constructor"].map((name) => [name, pod(environment)])),
+        },
+      ],
+    }));
+    const [united] = finish(uniteRunning(members));
+    expect(Object.entries(united?.pods ?? {})).toEqual([
+      ["__proto__", pod("one")],
+      ["constructor", pod("one")],
+      ["two/__proto__", pod("two")],
+      ["two/constructor", pod("two")],
+    ]);
+  });
+
   it("is nothing without members, and a member itself when there is one", () => {
     expect(finish(uniteRunning([]))).toEqual([]);
     const artifacts = finish(

@@ -12,7 +12,7 @@ import {
 } from "../../../test/support/judged-case.ts";
 import { finish } from "../../lib/steps.ts";
 import { lineageText, snapshotFlows } from "./flows-of.ts";
-import { contentsText, printArtifact } from "./print.ts";
+import { contentsPieces, printArtifact } from "./print.ts";
 import type { SnapshotFlow } from "./provenance.ts";
 import type { NewVersion } from "./versions.ts";
 
@@ -207,7 +207,7 @@ describe("contents of an artifact", () => {
           });
           const printed = finish(printArtifact(judged!, flows));
           const doc = printed.doc + JSON.stringify([flows, each]) + printed.decisions;
-          const contents = contentsText(judged!, flows);
+          const contents = [...contentsPieces(judged!, flows)].join("");
           expect(texts.get(contents) ?? doc).toBe(doc);
           texts.set(contents, doc);
         }

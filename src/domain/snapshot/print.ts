@@ -1,4 +1,5 @@
 import type { Steps } from "../../lib/steps.ts";
+import { itemPieces } from "../../lib/wide-json.ts";
 import type { PolicyDecision, ShownRule } from "../policy/evaluation/model.ts";
 import type { JudgedArtifact } from "./judge.ts";
 import { artifactPage, flowPage } from "../pages.ts";
@@ -75,25 +76,18 @@ function printFirst(flow: SnapshotFlow | undefined, fingerprint: string): string
 export const documentFormat = 1;
 
 /**
- * Writes everything a document is made of, as a text to compare. Much shorter than the document, which repeats the
- * rules of policies: they follow from the versions, and verdicts and reasons from how the rules resolve.
+ * Writes everything a document is made of, as pieces of a text to compare: many where an artifact runs in many places. Much
+ * shorter than the document, which repeats the rules of policies: they follow from the versions, and verdicts and reasons
+ * from how the rules resolve.
  */
-export function contentsText(
+export function contentsPieces(
   { running, verdict, compliant, policies }: JudgedArtifact,
   flows: readonly SnapshotFlow[],
-): string {
+): Generator<string> {
   const resolved = verdict.policy_decisions.map(({ rule_evaluations }) =>
     rule_evaluations.map(({ resolutions }) => resolutions.map(({ type }) => type)),
   );
-  return JSON.stringify([
-    documentFormat,
-    running,
-    compliant,
-    verdict.allow_listed,
-    policies,
-    resolved,
-    flows,
-  ]);
+  return itemPieces([documentFormat, running, compliant, verdict.allow_listed, policies, resolved, flows]);
 }
 
 /** An artifact as it is stored to be shown. */

@@ -1,5 +1,6 @@
+import type { NonEmpty } from "../../lib/group.ts";
 import { grouped, sorted, type Steps } from "../../lib/steps.ts";
-import { artifactKey, byName, type Pod, type Pods, type RunningArtifact } from "./running.ts";
+import { artifactKey, byName, type Pods, type RunningArtifact } from "./running.ts";
 
 /** A member of a logical environment, with what runs there. */
 export interface Member {
@@ -16,29 +17,37 @@ function newest({ artifact }: Part): number {
   return artifact.creationTimestamp.at(-1) ?? -Infinity;
 }
 
+/** Artifacts, and pods of one, that are looked at before somebody else may do something. */
+const inOneGo = 500;
+
 /** Puts pods together. Clusters may have pods of the same name, even in namespaces of the same name. */
-function mergePods(parts: readonly Part[]): Pods | null {
-  const pods = new Map<string, Pod>();
+function* mergePods(parts: readonly Part[]): Steps<Pods | null> {
+  // Without a prototype, in which a name may mean something, so that one after the other can be set.
+  const pods = Object.create(null) as Pods;
+  let count = 0;
   for (const { environment, artifact } of parts)
-    for (const [name, pod] of Object.entries(artifact.pods ?? {}))
-      pods.set(pods.has(name) ? `${environment}/${name}` : name, pod);
-  return pods.size === 0 ? null : Object.fromEntries(pods);
+    for (const [name, pod] of Object.entries(artifact.pods ?? {})) {
+      pods[name in pods ? `${environment}/${name}` : name] = pod;
+      count += 1;
+      if (count % inOneGo === 0) yield;
+    }
+  return count === 0 ? null : pods;
 }
 
 /** Makes one artifact of the same one in several members. Contexts are those of the instance that started last. */
-function merge(parts: readonly Part[]): RunningArtifact {
+function* merge(parts: Readonly<NonEmpty<Part>>): Steps<RunningArtifact> {
+  // Most run in one.
+  if (parts.length === 1) return parts[0].artifact;
   const latest = parts.reduce((best, part) => (newest(part) > newest(best) ? part : best));
   return {
     ...latest.artifact,
-    creationTimestamp: parts
-      .flatMap(({ artifact }) => artifact.creationTimestamp)
-      .sort((left, right) => left - right),
-    pods: mergePods(parts),
+    creationTimestamp: yield* sorted(
+      parts.flatMap(({ artifact }) => artifact.creationTimestamp),
+      (left, right) => left - right,
+    ),
+    pods: yield* mergePods(parts),
   };
 }
-
-/** Artifacts that are looked at before somebody else may do something. */
-const inOneGo = 500;
 
 function* partsOf(members: readonly Member[]): Generator<Part> {
   for (const { environment, artifacts } of members)
@@ -53,7 +62,7 @@ export function* uniteRunning(members: readonly Member[]): Steps<RunningArtifact
   const united: RunningArtifact[] = [];
   const groups = yield* grouped(partsOf(members), ({ artifact }) => artifactKey(artifact));
   for (const parts of groups.values()) {
-    united.push(merge(parts));
+    united.push(yield* merge(parts));
     if (united.length % inOneGo === 0) yield;
   }
   return yield* sorted(united, byName);

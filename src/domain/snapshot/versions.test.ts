@@ -9,8 +9,9 @@ import {
   running,
   stored,
 } from "../../../test/support/judged-case.ts";
+import { finish, type Steps } from "../../lib/steps.ts";
 import { lineageText } from "./flows-of.ts";
-import { unknownLineage } from "./versions.ts";
+import { compareVersions, planSnapshot, unknownLineage } from "./versions.ts";
 
 describe("a plan", () => {
   it("uses versions again of which nothing has changed, and repeats those that have exited", () => {
@@ -27,6 +28,31 @@ describe("a plan", () => {
     const second = plan(stored(first), restarted);
     expect([second.artifacts, second.ended]).toEqual([[2], [1]]);
     expect(second.versions).toMatchObject([{ type: "unchanged", was: 1, now: 2, repeats: null }]);
+  });
+
+  it("compares what runs in many places piece by piece", () => {
+    const pod = { namespace: "n", creationTimestamp: 1, owners: null };
+    const pods = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`pod-${at}`, pod]));
+    const { artifacts } = judge([running("a", { pods })], [fact()]);
+    const seen: string[][] = [];
+    function* digestOf(pieces: Iterable<string>): Steps<string> {
+      seen.push([...pieces]);
+      yield;
+      return "";
+    }
+    const annotated = compareVersions([], artifacts);
+    finish(
+      planSnapshot({
+        annotated,
+        running: new Set(),
+        predecessors: new Map(),
+        artifact_count: 0,
+        digestOf,
+      }),
+    );
+    expect(seen).toHaveLength(1);
+    expect(seen[0]?.length).toBeGreaterThan(5000);
+    expect(JSON.parse(seen[0]?.join("") ?? "")).toContainEqual(running("a", { pods }));
   });
 
   it("asks for what came before only where that is not known yet, and keeps what is", () => {

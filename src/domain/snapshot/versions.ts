@@ -9,7 +9,7 @@ import {
   snapshotFlows,
 } from "./flows-of.ts";
 import type { JudgedArtifact } from "./judge.ts";
-import { contentsText, printArtifact } from "./print.ts";
+import { contentsPieces, printArtifact } from "./print.ts";
 import type { FlowFact, SnapshotFlow } from "./provenance.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
 
@@ -21,7 +21,6 @@ export interface StoredVersion extends ComparedArtifact {
   digest: string;
   /** What flows knew when that was last found to be right. */
   facts: string;
-  running: RunningArtifact;
   flows: readonly SnapshotFlow[];
 }
 
@@ -115,8 +114,8 @@ interface PlanInput {
   predecessors: ReadonlyMap<string, Predecessor>;
   /** The highest id until now. */
   artifact_count: number;
-  /** Of the contents of a version. */
-  digestOf: (contents: string) => string;
+  /** Of the contents of a version, in pieces. */
+  digestOf: (contents: Iterable<string>) => Steps<string>;
 }
 
 const nothingRepeated = { repeats: null };
@@ -212,7 +211,7 @@ export function* planSnapshot(input: PlanInput): Steps<SnapshotPlan> {
       continue;
     }
     const flows = snapshotFlows(judged, { before: flowsBefore(old?.flows ?? []), predecessors, running });
-    const digest = digestOf(contentsText(judged, flows));
+    const digest = yield* digestOf(contentsPieces(judged, flows));
     yield;
     if (annotation.type === "unchanged" && old?.digest === digest) {
       plan.artifacts.push(old.id);

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import type { Tx } from "../../../../db/connect.ts";
 import { requireJudgeable, TooMuchToJudge } from "../../../../domain/judging.ts";
 import { type WantedAttestations, wantedAttestations } from "../../../../domain/policy/evaluation/rules.ts";
@@ -11,8 +13,8 @@ import {
   unknownLineage,
 } from "../../../../domain/snapshot/versions.ts";
 import type { Timestamp } from "../../../../lib/clock.ts";
-import { sha256 } from "../../../../lib/hash.ts";
 import { paced, type Steps } from "../../../../lib/steps.ts";
+import { largerPieces } from "../../../../lib/wide-json.ts";
 import { notify } from "../../../notices/notifications/service.ts";
 import { allowListed } from "../../rules/allowlists/service.ts";
 import { appliedPolicies } from "../../rules/policies/applied-service.ts";
@@ -179,8 +181,15 @@ async function readChunk(
   return { before, facts: known, predecessors };
 }
 
-function digestOf(contents: string): string {
-  return sha256(contents).toString("base64");
+function* digestOf(contents: Iterable<string>): Steps<string> {
+  const hash = createHash("sha256");
+  let written = 0;
+  for (const piece of largerPieces(contents)) {
+    if (written > 0) yield;
+    hash.update(piece);
+    written += 1;
+  }
+  return hash.digest("base64");
 }
 
 /** Judges one artifact, or notes that it has exited, and has the outcome written. */
@@ -197,7 +206,7 @@ function* judgeItem(item: DraftItem, known: Known, writer: RecordWriter): Steps<
     artifact_count: draft.artifact_count,
     digestOf,
   });
-  writer.add(draft, plan);
+  yield* writer.add(draft, plan);
   draft.add(annotated, plan);
 }
 

@@ -2,7 +2,10 @@ import type { Tx } from "../../../../db/connect.ts";
 import {
   countEvaluations,
   judgingLimits,
+  type MembersSize,
+  membersProblem,
   requireJudgeable,
+  sumOfMembers,
   TooMuchToJudge,
 } from "../../../../domain/judging.ts";
 import type { Org } from "../../../../domain/principal.ts";
@@ -21,8 +24,15 @@ import {
   lockRecords,
   type MemberRow,
 } from "./environment-store.ts";
-import { earlierFromVersions, type Target } from "./targets.ts";
-import { listRecordedSizes, listRunning, type RecordedSize, type RunningVersion } from "./version-store.ts";
+import { earlierFromRows, earlierFromVersions, type Target } from "./targets.ts";
+import {
+  listEarlier,
+  listPlacesSizes,
+  listRecordedSizes,
+  listRunning,
+  type RecordedSize,
+  type RunningVersion,
+} from "./version-store.ts";
 
 /** Environments that are judged again, and why. */
 interface Reevaluation extends Pick<Recording, "cause"> {
@@ -37,6 +47,12 @@ interface Reevaluation extends Pick<Recording, "cause"> {
 /** A `Recording` of environments whose records are still to be read. */
 interface Reading extends Omit<Recording, "targets"> {
   ids: readonly string[];
+}
+
+/** Of logical environments. */
+interface GroupReading extends Reading {
+  /** Called for each whose members run more than is put together at once. When it returns, the record stays. */
+  onTooLarge: Recording["onTooMuch"];
 }
 
 /**
@@ -57,12 +73,15 @@ export async function reevaluate(
   const logical = new Set(await listLogicalIds(tx, org.id, environmentIds));
   const physical = environmentIds.filter((id) => !logical.has(id));
   const at = deps.clock.now();
-  const leave = (err: TooMuchToJudge): void =>
-    deps.log.error({ err, org: org.name }, "environment was not judged again");
-  const onTooMuch = isLess ? leave : refuse;
+  const onTooMuch = isLess ? leaving(deps, org) : refuse;
   const appended = await appendPhysical(tx, org, { ids: physical, cause, at, onTooMuch });
-  if (appended.length > 0) await refreshGroups(tx, org, { memberIds: appended, at, onTooMuch });
-  await appendGroups(tx, org, { ids: [...logical], cause, at, onTooMuch });
+  if (appended.length > 0) await refreshGroups(deps, tx, org, { memberIds: appended, at, onTooMuch });
+  await appendGroups(tx, org, { ids: [...logical], cause, at, onTooMuch, onTooLarge: onTooMuch });
+}
+
+/** Leaves the record as it is, and says so in the log. */
+function leaving({ log }: Pick<Deps, "log">, org: Org): Recording["onTooMuch"] {
+  return (err) => log.error({ err, org: org.name }, "environment was not judged again");
 }
 
 /**
@@ -88,31 +107,44 @@ async function appendPhysical(tx: Tx, org: Org, { ids, ...recording }: Reading):
   return snapshots.map(({ environment_id }) => environment_id);
 }
 
-/** Appends a snapshot to every logical environment around these, which have a new one of this moment. */
+/**
+ * Appends a snapshot to every logical environment around these, which have a new one of this moment. One whose members run
+ * too much gives way to them: its record stays as it is.
+ */
 export async function refreshGroups(
+  deps: Pick<Deps, "log">,
   tx: Tx,
   org: Org,
   { memberIds, at, onTooMuch }: Pick<Recording, "at" | "onTooMuch"> & { memberIds: readonly string[] },
 ): Promise<void> {
   const ids = await lockGroups(tx, org.id, memberIds);
-  await appendGroups(tx, org, { ids, cause: "members", at, onTooMuch });
+  const onTooLarge = leaving(deps, org);
+  await appendGroups(tx, org, { ids, cause: "members", at, onTooMuch, onTooLarge });
 }
 
 /**
  * Appends a snapshot to each of these logical environments: the union of what runs in their members. Nothing where no
  * member was ever reported on and there is no snapshot yet. Their rows are locked here, in order of their ids.
  */
-async function appendGroups(tx: Tx, org: Org, { ids, ...recording }: Reading): Promise<void> {
+async function appendGroups(
+  tx: Tx,
+  org: Org,
+  { ids, onTooLarge, ...recording }: GroupReading,
+): Promise<void> {
   if (ids.length === 0) return;
-  const groups = readable(await listGroups(tx, org, ids), recording.onTooMuch);
+  const counted = readable(await listGroups(tx, org, ids), onTooLarge);
+  const groups = readable(await measured(tx, org, counted), onTooLarge);
   if (groups.length === 0) return;
-  const wanted = groups.flatMap(({ environment, members }) => [
-    environment.id,
-    ...members.map(({ id }) => id),
+  const [versions, earlier] = await Promise.all([
+    listRunning(tx, org.id, memberIdsOf(groups)),
+    listEarlier(tx, org.id, idsOf(groups)),
   ]);
-  const versions = await listRunning(tx, org.id, [...new Set(wanted)]);
   const targets: Target[] = [];
-  for (const group of groups) targets.push(await paced(groupTarget(group, versions)));
+  for (const { environment, members } of groups) {
+    const united = await paced(unitedMembers(members, versions));
+    const before = earlierFromRows(earlier.get(environment.id) ?? []);
+    targets.push({ environment, ...united, earlier: before, report: null });
+  }
   await appendSnapshots(tx, org, { ...recording, targets });
 }
 
@@ -120,6 +152,12 @@ async function appendGroups(tx: Tx, org: Org, { ids, ...recording }: Reading): P
 interface Group {
   environment: EnvironmentRecord;
   members: MemberRow[];
+  /** Of what they run, as far as it is known. */
+  size: MembersSize;
+}
+
+function idsOf(groups: readonly Group[]): string[] {
+  return groups.map(({ environment }) => environment.id);
 }
 
 async function listGroups(tx: Tx, org: Org, ids: readonly string[]): Promise<Group[]> {
@@ -129,26 +167,44 @@ async function listGroups(tx: Tx, org: Org, ids: readonly string[]): Promise<Gro
     const members = all.filter(({ logical_id }) => logical_id === environment.id);
     const isKnown =
       environment.snapshot_count > 0 || members.some(({ snapshot_count }) => snapshot_count > 0);
-    return isKnown ? [{ environment, members }] : [];
+    const artifacts = members.reduce((sum, member) => sum + member.artifacts, 0);
+    return isKnown ? [{ environment, members, size: { artifacts, instances: 0, bytes: 0 } }] : [];
+  });
+}
+
+/** Lists the members of logical environments, each once. */
+function memberIdsOf(groups: readonly Group[]): string[] {
+  return [...new Set(groups.flatMap(({ members }) => members.map(({ id }) => id)))];
+}
+
+/** Measures what the members of logical environments run: one statement, which answers with numbers alone. */
+async function measured(tx: Tx, org: Org, groups: readonly Group[]): Promise<Group[]> {
+  if (groups.length === 0) return [];
+  const rows = await listPlacesSizes(tx, org.id, memberIdsOf(groups));
+  const places = new Map(rows.map((row) => [row.environment_id, row]));
+  return groups.map((group) => {
+    const sizes = group.members.map(({ id, artifacts }) => {
+      const { instances = 0, bytes = 0 } = places.get(id) ?? {};
+      return { artifacts, instances, bytes };
+    });
+    return { ...group, size: sumOfMembers(sizes) };
   });
 }
 
 /** Leaves out groups whose members run more than is put together at once. */
-function readable(groups: readonly Group[], onTooMuch: Recording["onTooMuch"]): Group[] {
-  return groups.filter(({ environment, members }) => {
-    const artifacts = members.reduce((sum, member) => sum + member.artifacts, 0);
-    if (artifacts <= judgingLimits.memberArtifacts) return true;
-    const problem = `its members run ${artifacts} artifacts, more than the ${judgingLimits.memberArtifacts} that are possible at once`;
-    onTooMuch(new TooMuchToJudge(environment.name, problem));
-    return false;
+function readable(groups: readonly Group[], onTooLarge: Recording["onTooMuch"]): Group[] {
+  return groups.filter(({ environment, size }) => {
+    const problem = membersProblem(size);
+    if (problem !== undefined) onTooLarge(new TooMuchToJudge(environment.name, problem));
+    return problem === undefined;
   });
 }
 
-/** Puts together what the members of a logical environment run. */
-function* groupTarget(
-  { environment, members }: Group,
+/** Puts together what the members of a logical environment run, and what they say of it. */
+function* unitedMembers(
+  members: readonly MemberRow[],
   versions: ReadonlyMap<string, readonly RunningVersion[]>,
-): Steps<Target> {
+): Steps<Pick<Target, "running" | "members">> {
   const running = yield* uniteRunning(
     members.map(({ id, name }) => ({
       environment: name,
@@ -157,8 +213,7 @@ function* groupTarget(
   );
   const states = members.map(({ state }) => state);
   const verdicts = yield* verdictsOf(members.flatMap(({ id }) => versions.get(id) ?? []));
-  const earlier = earlierFromVersions(versions.get(environment.id) ?? []);
-  return { environment, running, earlier, members: { states, verdicts }, report: null };
+  return { running, members: { states, verdicts } };
 }
 
 /** Artifacts that are looked at before somebody else may do something. */

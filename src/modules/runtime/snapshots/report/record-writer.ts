@@ -2,7 +2,8 @@ import type { Tx } from "../../../../db/connect.ts";
 import { lineageText } from "../../../../domain/snapshot/flows-of.ts";
 import type { LineageEntry, NewVersion, SnapshotPlan } from "../../../../domain/snapshot/versions.ts";
 import { sha256 } from "../../../../lib/hash.ts";
-import { paced } from "../../../../lib/steps.ts";
+import { paced, type Steps } from "../../../../lib/steps.ts";
+import { wideText } from "../../../../lib/wide-json.ts";
 import type { Draft } from "./draft.ts";
 import { insertSnapshots, type VersionEntry } from "./record-store.ts";
 import type { SnapshotCause } from "./targets.ts";
@@ -35,9 +36,9 @@ export class RecordWriter {
   }
 
   /** Puts versions and lineage of a draft among what is written next. */
-  add(draft: Draft, { versions, lineage }: SnapshotPlan): void {
+  *add(draft: Draft, { versions, lineage }: SnapshotPlan): Steps<void> {
     const { id: environment_id } = draft.target.environment;
-    for (const version of versions) this.#addVersion(draft, environment_id, version);
+    for (const version of versions) yield* this.#addVersion(draft, environment_id, version);
     for (const entry of lineage) {
       const key = `${environment_id} ${lineageText(entry)}`;
       const started = entry.started || this.#lineage.get(key)?.started === true;
@@ -45,10 +46,14 @@ export class RecordWriter {
     }
   }
 
-  #addVersion(draft: Draft, environment_id: string, { decisions, findings, ...version }: NewVersion): void {
+  *#addVersion(
+    draft: Draft,
+    environment_id: string,
+    { decisions, findings, ...version }: NewVersion,
+  ): Steps<void> {
     const decisions_digest =
       decisions === null ? null : this.#share(environment_id, { decisions, findings: findings ?? "" });
-    const row = JSON.stringify({ environment_id, ...version, decisions_digest } satisfies VersionEntry);
+    const row = yield* wideText({ environment_id, ...version, decisions_digest } satisfies VersionEntry);
     this.#versions.push(row);
     this.#length += row.length;
     const waiting = this.#waiting.get(draft) ?? { rows: 0, events: 0 };

@@ -123,7 +123,7 @@ export async function reportSnapshot(
       await updateReported(tx, org.id, { environment_id, at, ...remembered, is_stale });
       return false;
     }
-    await refreshGroups(tx, org, { memberIds: [environment_id], at, onTooMuch: refuse });
+    await refreshGroups(deps, tx, org, { memberIds: [environment_id], at, onTooMuch: refuse });
     record("snapshot", `${environment.name}#${index}`);
     return true;
   });

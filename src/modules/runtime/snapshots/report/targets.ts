@@ -38,6 +38,18 @@ export function earlierFromSummaries(summaries: readonly VersionSummary[]): Earl
   }));
 }
 
+/** Takes what was read of versions without where they ran for what ran until now. */
+export function earlierFromRows(
+  rows: readonly { id: number; name: string; fingerprint: string; started: readonly number[] }[],
+): EarlierVersion[] {
+  return rows.map(({ id, name, fingerprint, started }) => ({
+    id,
+    name,
+    fingerprint,
+    started: () => started,
+  }));
+}
+
 /** Takes versions of the latest snapshot for what ran until now. */
 export function earlierFromVersions(
   versions: readonly { id: number; running: RunningArtifact }[],

@@ -49,6 +49,7 @@ export async function listRunning(
   orgId: string,
   environmentIds: readonly string[],
 ): Promise<Map<string, RunningVersion[]>> {
+  if (environmentIds.length === 0) return new Map();
   const org = param(orgId);
   const rows = await db.all(query("running-versions", runningVersion)`
     select v.environment_id, v.id, v.name, v.fingerprint, v.compliant, v.running
@@ -59,6 +60,50 @@ export async function listRunning(
     running: { name, fingerprint, ...running },
   }));
   return groupBy(versions, ({ environment_id }) => environment_id);
+}
+
+const earlierVersion = {
+  environment_id: uuid,
+  id: integer,
+  name: text,
+  fingerprint: text,
+  /** Of the instances, Unix seconds. */
+  started: json<number[]>(),
+};
+
+/** Lists what runs in environments by their latest snapshots, without where it runs, by environment, in no order. */
+export async function listEarlier(
+  db: Executor,
+  orgId: string,
+  environmentIds: readonly string[],
+): Promise<Map<string, RowOf<typeof earlierVersion>[]>> {
+  const org = param(orgId);
+  const rows = await db.all(query("earlier-versions", earlierVersion)`
+    select v.environment_id, v.id, v.name, v.fingerprint, v.running -> 'creationTimestamp' as started
+    from unnest((select ${environmentIds}::uuid[])) as asked (environment_id)
+    cross join lateral ${versionsThatRun(org, sql`asked.environment_id`)} v`);
+  return groupBy(rows, ({ environment_id }) => environment_id);
+}
+
+const placesSize = {
+  environment_id: uuid,
+  instances: float,
+  /** Of the text that says where they run. */
+  bytes: float,
+};
+
+/** Measures what runs in environments by their latest snapshots. Those where nothing runs are left out. */
+export function listPlacesSizes(
+  db: Executor,
+  orgId: string,
+  environmentIds: readonly string[],
+): Promise<RowOf<typeof placesSize>[]> {
+  const org = param(orgId);
+  return db.all(query("places-sizes", placesSize)`
+    select v.environment_id, sum(v.now)::float8 as instances, sum(octet_length(v.running::text))::float8 as bytes
+    from unnest((select ${environmentIds}::uuid[])) as asked (environment_id)
+    cross join lateral ${versionsThatRun(org, sql`asked.environment_id`)} v
+    group by v.environment_id`);
 }
 
 /** A version in an environment. */
@@ -73,7 +118,12 @@ export function versionText({ environment_id, id }: VersionKey): string {
 }
 
 const storedVersion = {
-  ...runningVersion,
+  environment_id: uuid,
+  id: integer,
+  name: text,
+  fingerprint: text,
+  compliant: nullable(boolean),
+  creationTimestamp: json<number[]>(),
   provenance: uuids,
   findings: text,
   digest: text,
@@ -93,19 +143,14 @@ export async function listVersions(
   const org = param(orgId);
   const rows = await db.all(query("some-versions", storedVersion)`
     select a.environment_id, a.id, a.name, a.fingerprint, a.compliant, a.provenance, ${findingsOfVersion(org)} as findings,
-      a.digest, a.facts, a.running, ${flowsOfVersion(org)} as flows
+      a.digest, a.facts, a.running -> 'creationTimestamp' as "creationTimestamp", ${flowsOfVersion(org)} as flows
     from unnest((select ${environmentIds}::uuid[]), (select ${ids}::bigint[])) as asked (environment_id, id)
     cross join lateral (
       select * from snapshot_artifacts
       where org_id = ${org}::uuid and environment_id = asked.environment_id and id = asked.id limit 1
     ) a`);
   return new Map(
-    rows.map(({ environment_id, ...row }) => {
-      const { id, name, fingerprint } = row;
-      const running = { name, fingerprint, ...row.running };
-      const { creationTimestamp } = running;
-      return [versionText({ environment_id, id }), { ...row, running, creationTimestamp }];
-    }),
+    rows.map(({ environment_id, ...version }) => [versionText({ environment_id, id: version.id }), version]),
   );
 }
 

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { judgingLimits } from "../../src/domain/judging.ts";
+import { listPlacesSizes } from "../../src/modules/runtime/snapshots/report/version-store.ts";
+import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { auditedResources, createEnvironment } from "../support/environments.ts";
+import { annotations, getSnapshot, reportServer } from "../support/snapshots.ts";
+import { statementNamesOf } from "../support/statements.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+/** Servers `a` and `b`, which both run `web`. */
+async function withServers(): Promise<TestOrg> {
+  const org = await app.org();
+  for (const name of ["a", "b"]) {
+    await createEnvironment(org, name, { type: "server" });
+    expect((await reportServer(org, name, ["web"])).status).toBe(201);
+  }
+  return org;
+}
+
+/** Has what runs in an environment count for as many instances, or for as many bytes, as if it had been reported so. */
+async function grow(
+  org: TestOrg,
+  environment: string,
+  { instances = 1, bytes = 0 }: { instances?: number; bytes?: number },
+): Promise<void> {
+  const client = await app.deps.db.pool.connect();
+  try {
+    await client.query("begin");
+    await client.query("set local session_replication_role = replica");
+    const { rowCount } = await client.query(
+      `update snapshot_artifacts v
+       set now = $3, running = ('{"creationTimestamp":[5],"pods":null,"more":"' || repeat('x', $4) || '"}')::json
+       from environments e
+       where e.org_id = $1 and e.name = $2 and v.org_id = $1 and v.environment_id = e.id and v.last_index is null
+         and v.name = 'web'`,
+      [org.id, environment, instances, bytes],
+    );
+    expect(rowCount).toBe(1);
+    await client.query("commit");
+  } finally {
+    client.release();
+  }
+}
+
+const group = (org: TestOrg, included: string[], name = "all") =>
+  org.member.put(`/environments/${org.name}`, {
+    name,
+    type: "logical",
+    description: "",
+    included_environments: included,
+  });
+
+const half = { instances: judgingLimits.memberInstances / 2 + 1 };
+
+describe("a logical environment whose members run more than is put together at once", () => {
+  it("is refused before anything is stored", async () => {
+    const org = await withServers();
+    for (const name of ["a", "b"]) await grow(org, name, half);
+    const before = await auditedResources(org, app);
+    const put = await group(org, ["a", "b"]);
+    expect([put.status, put.json.message]).toEqual([
+      400,
+      "Environment 'all' cannot be judged: its members run 250002 instances, more than the 250000 that are possible at once",
+    ]);
+    expect((await org.reader.get(`/environments/${org.name}/all`)).status).toBe(404);
+    expect(await auditedResources(org, app)).toEqual(before);
+    expect((await group(org, ["a"])).status).toBe(201);
+    const join = await org.member.put(`/environments/${org.name}/all/join`, { physical_env_name: "b" });
+    expect([join.status, join.json.message]).toEqual([400, put.json.message]);
+  });
+
+  it("is measured by everything that says where they run", async () => {
+    const org = await withServers();
+    await grow(org, "a", { instances: 7, bytes: 100_000 });
+    const { rows } = await app.deps.db.pool.query<{ id: string }>(
+      "select id from environments where org_id = $1 order by name",
+      [org.id],
+    );
+    const sizes = await listPlacesSizes(
+      app.deps.db,
+      org.id,
+      rows.map(({ id }) => id),
+    );
+    const text = (more: string): string => `{"creationTimestamp":[5],"pods":null,"more":"${more}"}`;
+    expect(sizes).toContainEqual({
+      environment_id: rows[0]!.id,
+      instances: 7,
+      bytes: 100_000 + text("").length,
+    });
+    expect(sizes).toContainEqual({ environment_id: rows[1]!.id, instances: 1, bytes: expect.any(Number) });
+  });
+
+  it("gives way to its members, and may be given fewer without reading what ran in it", async () => {
+    const org = await withServers();
+    expect((await group(org, ["a", "b"])).status).toBe(201);
+    await grow(org, "b", { instances: judgingLimits.memberInstances + 1 });
+    expect((await reportServer(org, "a", ["web", "db"])).status).toBe(201);
+    expect((await getSnapshot(org, "a")).index).toBe(2);
+    expect((await getSnapshot(org, "all")).index).toBe(1);
+    expect(app.logged()).toMatch(/'all' cannot be judged: its members run \d+ instances/);
+    expect((await org.admin.put(`/environments/${org.name}/b/archive`)).status).toBe(200);
+    expect(annotations(await getSnapshot(org, "all"))).toEqual([
+      "db: started-unknown 0>1",
+      "web: unchanged 2>1",
+    ]);
+    const names = await statementNamesOf(app, async () => {
+      const emptied = await org.member.patch(`/environments/${org.name}/all`, { included_environments: [] });
+      expect([emptied.status, emptied.text]).toEqual([200, '"OK"']);
+    });
+    expect(names).toContain("earlier-versions");
+    expect(names).not.toContain("running-versions");
+  });
+});
