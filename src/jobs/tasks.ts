@@ -14,11 +14,8 @@ import {
   type DeliverJob,
   deliverTask,
 } from "../modules/notices/notifications/deliver-service.ts";
-import {
-  type ReevaluationJob,
-  reevaluateTask,
-  runReevaluation,
-} from "../modules/runtime/changes/policies/reevaluate-service.ts";
+import { runReevaluation } from "../modules/runtime/changes/policies/reevaluate-service.ts";
+import { type ReevaluationJob, reevaluateTask } from "../modules/runtime/snapshots/report/judging-jobs.ts";
 import { type DeliveryJob, processDelivery } from "../modules/notices/quality/process-service.ts";
 import { processTask } from "../modules/notices/quality/receive-service.ts";
 import { type MailJob, mailNotice, mailTask, noticeKeys } from "../modules/notices/keys/service.ts";

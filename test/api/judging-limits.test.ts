@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { transaction } from "../../src/db/transaction.ts";
-import { queueReevaluation } from "../../src/modules/runtime/changes/policies/reevaluate-service.ts";
+import { queueReevaluation } from "../../src/modules/runtime/snapshots/report/judging-jobs.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import type { Answer } from "../support/client.ts";
 import { createEnvironment } from "../support/environments.ts";

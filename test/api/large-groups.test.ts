@@ -4,6 +4,7 @@ import { judgingLimits } from "../../src/domain/judging.ts";
 import { listPlacesSizes } from "../../src/modules/runtime/snapshots/report/version-store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { auditedResources, createEnvironment } from "../support/environments.ts";
+import { runPendingJobs } from "../support/jobs.ts";
 import { annotations, getSnapshot, reportServer } from "../support/snapshots.ts";
 import { statementNamesOf } from "../support/statements.ts";
 
@@ -115,5 +116,39 @@ describe("a logical environment whose members run more than is put together at o
     });
     expect(names).toContain("earlier-versions");
     expect(names).not.toContain("running-versions");
+  });
+});
+
+describe("logical environments around one that are too much together", () => {
+  it("are judged by a job each, which sees what runs by then", async () => {
+    const org = await withServers();
+    for (const name of ["one", "two"]) expect((await group(org, ["a", "b"], name)).status).toBe(201);
+    await grow(org, "b", { instances: judgingLimits.memberInstances / 2 });
+    const before = (await auditedResources(org, app)).length;
+    for (const running of [["web", "db"], ["db"]])
+      expect((await reportServer(org, "a", running)).status).toBe(201);
+    expect((await getSnapshot(org, "one")).index).toBe(1);
+    await runPendingJobs(app);
+    for (const name of ["one", "two"]) {
+      const snapshot = await getSnapshot(org, name);
+      expect([snapshot.index, annotations(snapshot)]).toEqual([
+        2,
+        ["db: started-unknown 0>1", "web: unchanged 2>1"],
+      ]);
+    }
+    expect((await auditedResources(org, app)).slice(before)).toEqual([
+      "server_report snapshot a#2",
+      "server_report snapshot a#3",
+      "reevaluate_environment environment one",
+      "reevaluate_environment environment two",
+    ]);
+    const { rows } = await app.deps.db.pool.query(
+      `select distinct s.cause from snapshots s join environments e on e.org_id = s.org_id and e.id = s.environment_id
+       where s.org_id = $1 and e.name in ('one', 'two')`,
+      [org.id],
+    );
+    expect(rows).toEqual([{ cause: "members" }]);
+    // Fewer members are no reason to wait for all of them either.
+    expect((await org.admin.put(`/environments/${org.name}/a/archive`)).status).toBe(200);
   });
 });

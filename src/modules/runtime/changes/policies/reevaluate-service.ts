@@ -1,33 +1,11 @@
-import { enqueueAll } from "../../../../db/jobs.ts";
-import type { Tx } from "../../../../db/connect.ts";
 import { TooMuchToJudge } from "../../../../domain/judging.ts";
-import type { Actor, Org } from "../../../../domain/principal.ts";
+import type { Actor } from "../../../../domain/principal.ts";
 import { wireId } from "../../../../lib/ids.ts";
 import { recorded } from "../../../kernel/audit/service.ts";
 import type { Deps } from "../../../kernel/deps.ts";
 import { lockAll } from "../../environments/service.ts";
 import { reevaluate } from "../../snapshots/report/evaluate-service.ts";
-
-export const reevaluateTask = "reevaluate_environment";
-
-/** What the job was queued with. */
-export interface ReevaluationJob {
-  org_id: string;
-  org_name: string;
-  environment_id: string;
-}
-
-/**
- * Queues a job for each environment that judges it again by its policies, in the caller's transaction: whatever happens
- * to the program then, none is forgotten.
- */
-export function queueReevaluation(tx: Tx, org: Org, environmentIds: readonly string[]): Promise<void> {
-  const jobs = environmentIds.map((environment_id) => ({
-    payload: { org_id: org.id, org_name: org.name, environment_id } satisfies ReevaluationJob,
-    key: `${reevaluateTask} ${environment_id}`,
-  }));
-  return enqueueAll(tx, reevaluateTask, jobs);
-}
+import { type ReevaluationJob, reevaluateTask } from "../../snapshots/report/judging-jobs.ts";
 
 function jobActor(job: ReevaluationJob): Actor {
   return {
@@ -63,7 +41,7 @@ function judgeAgain(deps: Deps, job: ReevaluationJob): Promise<void> {
   return recorded(deps, { org, actor: jobActor(job) }, async (tx, record) => {
     const [environment] = await lockAll(tx, org, [job.environment_id]);
     if (environment === undefined) return;
-    await reevaluate(deps, tx, org, { environmentIds: [environment.id], cause: "policy" });
+    await reevaluate(deps, tx, org, { environmentIds: [environment.id], cause: job.cause ?? "policy" });
     record("environment", environment.name);
   });
 }

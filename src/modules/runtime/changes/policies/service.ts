@@ -15,7 +15,7 @@ import { lockAll } from "../../environments/service.ts";
 import { reevaluate, requireRecordedJudgeable } from "../../snapshots/report/evaluate-service.ts";
 import { listConsumingIds } from "./attachment-store.ts";
 import { policyFileRequired, policyPart, type PolicyFile } from "../../rules/policies/policy-file.ts";
-import { queueReevaluation } from "./reevaluate-service.ts";
+import { queueReevaluation } from "../../snapshots/report/judging-jobs.ts";
 import {
   type Authorship,
   countPolicyBytes,

@@ -24,6 +24,7 @@ import {
   lockRecords,
   type MemberRow,
 } from "./environment-store.ts";
+import { queueReevaluation } from "./judging-jobs.ts";
 import { earlierFromRows, earlierFromVersions, type Target } from "./targets.ts";
 import {
   listEarlier,
@@ -124,7 +125,8 @@ export async function refreshGroups(
 
 /**
  * Appends a snapshot to each of these logical environments: the union of what runs in their members. Nothing where no
- * member was ever reported on and there is no snapshot yet. Their rows are locked here, in order of their ids.
+ * member was ever reported on and there is no snapshot yet. Their rows are locked here, in order of their ids. Where together
+ * they are more than one may be, a job for each does it: who waits for one thing does not wait for all around it.
  */
 async function appendGroups(
   tx: Tx,
@@ -133,7 +135,9 @@ async function appendGroups(
 ): Promise<void> {
   if (ids.length === 0) return;
   const counted = readable(await listGroups(tx, org, ids), onTooLarge);
+  if (isTooMuchTogether(counted)) return queueReevaluation(tx, org, idsOf(counted), recording.cause);
   const groups = readable(await measured(tx, org, counted), onTooLarge);
+  if (isTooMuchTogether(groups)) return queueReevaluation(tx, org, idsOf(groups), recording.cause);
   if (groups.length === 0) return;
   const [versions, earlier] = await Promise.all([
     listRunning(tx, org.id, memberIdsOf(groups)),
@@ -189,6 +193,11 @@ async function measured(tx: Tx, org: Org, groups: readonly Group[]): Promise<Gro
     });
     return { ...group, size: sumOfMembers(sizes) };
   });
+}
+
+/** Says whether several logical environments are more together than one may be. */
+function isTooMuchTogether(groups: readonly Group[]): boolean {
+  return groups.length > 1 && membersProblem(sumOfMembers(groups.map(({ size }) => size))) !== undefined;
 }
 
 /** Leaves out groups whose members run more than is put together at once. */
