@@ -2,7 +2,14 @@ import { collected, sorted, type Steps } from "../../lib/steps.ts";
 import { compareText } from "../../lib/text.ts";
 import { artifactPage } from "../pages.ts";
 import { compareUrl } from "./compare-url.ts";
-import { type DiffableArtifact, type DiffArtifact, type DiffSide, type Group, showGroup } from "./diff.ts";
+import {
+  byFingerprint,
+  type DiffableArtifact,
+  type DiffArtifact,
+  type DiffSide,
+  type Group,
+  showGroup,
+} from "./diff.ts";
 import { type Pairable, pairVersions } from "./pairing.ts";
 
 /** A running artifact, as far as a detailed diff needs it. What its first flow says is null without one. */
@@ -112,10 +119,6 @@ class Shower {
         : { s1_instance_count: was.count, s2_instance_count: group.count };
     return { ...this.detail(group), ...counts, s1_compliant: was.first.compliant };
   }
-}
-
-function byFingerprint(left: DiffArtifact, right: DiffArtifact): number {
-  return compareText(left.fingerprint, right.fingerprint) || compareText(left.name, right.name);
 }
 
 /**

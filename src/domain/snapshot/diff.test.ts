@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { type DiffableArtifact, type DiffArtifact, diffParts, DiffSide, type SnapshotDiff } from "./diff.ts";
+import { finish } from "../../lib/steps.ts";
+import {
+  type DiffableArtifact,
+  type DiffArtifact,
+  DiffSide,
+  type SnapshotDiff,
+  snapshotDiff,
+} from "./diff.ts";
 
 const [a, b, c, d] = ["a", "b", "c", "d"].map((digit) => digit.repeat(64)) as [
   string,
@@ -22,14 +29,29 @@ function running(fingerprint: string, name: string, given: Partial<DiffableArtif
   };
 }
 
-function diff(first: DiffableArtifact[], second: DiffableArtifact[]) {
+function steps(first: DiffableArtifact[], second: DiffableArtifact[]) {
   const [one, two] = [new DiffSide("one#1"), new DiffSide("two#2")];
   for (const artifact of first) one.add(artifact);
   for (const artifact of second) two.add(artifact);
-  return Object.fromEntries(diffParts(one, two)) as unknown as SnapshotDiff;
+  return snapshotDiff(one, two);
+}
+
+function diff(first: DiffableArtifact[], second: DiffableArtifact[]): SnapshotDiff {
+  return finish(steps(first, second));
 }
 
 describe("a diff", () => {
+  it("of many artifacts is made in steps", () => {
+    const many = Array.from({ length: 2000 }, (_, at) => running(String(at).padStart(64, "0"), `web-${at}`));
+    expect(diff(many, []).snappish1.artifacts).toHaveLength(2000);
+    for (const [first, second] of [
+      [many, []],
+      [[], many],
+      [many, many],
+    ] as const)
+      expect([...steps([...first], [...second])].length).toBeGreaterThan(20);
+  });
+
   it("tells what is only in one, what changed and what did not, by fingerprint", () => {
     const built = { flow_name: "ci", commit_url: "https://x.test/commit/1" };
     const first = [

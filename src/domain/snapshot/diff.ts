@@ -1,3 +1,4 @@
+import { collected, sorted, type Steps } from "../../lib/steps.ts";
 import { compareText } from "../../lib/text.ts";
 
 /** A running artifact, as far as a diff needs it. */
@@ -95,41 +96,38 @@ export function showGroup({ first, pods }: Group): DiffArtifact {
   };
 }
 
-function ordered(artifacts: readonly DiffArtifact[]): DiffArtifact[] {
-  return artifacts.toSorted(
-    (left, right) => compareText(left.fingerprint, right.fingerprint) || compareText(left.name, right.name),
+/** Compares artifacts of a diff by fingerprint, then name. */
+export function byFingerprint(left: DiffArtifact, right: DiffArtifact): number {
+  return compareText(left.fingerprint, right.fingerprint) || compareText(left.name, right.name);
+}
+
+function* onlyIn({ groups }: DiffSide, others: DiffSide): Steps<DiffArtifact[]> {
+  const only = yield* collected(groups, ([key, group]) =>
+    others.groups.has(key) ? undefined : { ...showGroup(group), instance_count: group.count },
   );
+  return yield* sorted(only, byFingerprint);
 }
 
-function onlyIn({ groups }: DiffSide, others: DiffSide): DiffArtifact[] {
-  const only = [...groups].filter(([key]) => !others.groups.has(key));
-  return ordered(only.map(([, group]) => ({ ...showGroup(group), instance_count: group.count })));
-}
-
-function inBoth(first: DiffSide, second: DiffSide, isSame: boolean): DiffArtifact[] {
-  const found: DiffArtifact[] = [];
-  for (const [key, group] of second.groups) {
+function* inBoth(first: DiffSide, second: DiffSide, isSame: boolean): Steps<DiffArtifact[]> {
+  const both = yield* collected(second.groups, ([key, group]) => {
     const was = first.groups.get(key)?.count;
     const { count } = group;
-    if (was === undefined || (was === count) !== isSame) continue;
-    found.push({
-      ...showGroup(group),
-      ...(isSame ? { instance_count: count } : { s1_instance_count: was, s2_instance_count: count }),
-    });
-  }
-  return ordered(found);
+    if (was === undefined || (was === count) !== isSame) return undefined;
+    const counts = isSame ? { instance_count: count } : { s1_instance_count: was, s2_instance_count: count };
+    return { ...showGroup(group), ...counts };
+  });
+  return yield* sorted(both, byFingerprint);
 }
 
 /**
- * Compares two snapshots, of one environment or of two, part by part in the order in which they are shown. An artifact
- * is told by its fingerprint, because environments may call it differently; what is in both is shown as in the second.
+ * Compares two snapshots, of one environment or of two, with the parts in the order in which they are shown. An artifact is
+ * told by its fingerprint, because environments may call it differently; what is in both is shown as in the second.
  */
-export function* diffParts(
-  first: DiffSide,
-  second: DiffSide,
-): Generator<{ [Part in keyof SnapshotDiff]: [Part, SnapshotDiff[Part]] }[keyof SnapshotDiff]> {
-  yield ["snappish1", { snapshot_id: first.snapshot_id, artifacts: onlyIn(first, second) }];
-  yield ["snappish2", { snapshot_id: second.snapshot_id, artifacts: onlyIn(second, first) }];
-  yield ["changed", { artifacts: inBoth(first, second, false) }];
-  yield ["not-changed", { artifacts: inBoth(first, second, true) }];
+export function* snapshotDiff(first: DiffSide, second: DiffSide): Steps<SnapshotDiff> {
+  return {
+    snappish1: { snapshot_id: first.snapshot_id, artifacts: yield* onlyIn(first, second) },
+    snappish2: { snapshot_id: second.snapshot_id, artifacts: yield* onlyIn(second, first) },
+    changed: { artifacts: yield* inBoth(first, second, false) },
+    "not-changed": { artifacts: yield* inBoth(first, second, true) },
+  };
 }

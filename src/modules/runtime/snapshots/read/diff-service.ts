@@ -6,7 +6,12 @@ import {
   type DetailedDiff,
   differingPolicies,
 } from "../../../../domain/snapshot/diff-detail.ts";
-import { type DiffableArtifact, diffParts, DiffSide } from "../../../../domain/snapshot/diff.ts";
+import {
+  type DiffableArtifact,
+  DiffSide,
+  type SnapshotDiff,
+  snapshotDiff,
+} from "../../../../domain/snapshot/diff.ts";
 import { paced } from "../../../../lib/steps.ts";
 import { nextTurn } from "../../../../lib/turns.ts";
 import type { Deps } from "../../../kernel/deps.ts";
@@ -46,9 +51,9 @@ function* artifactList(head: object, artifacts: readonly unknown[]): Generator<s
   yield "]}";
 }
 
-async function* diffPieces(before: DiffSide, after: DiffSide): AsyncGenerator<string> {
+async function* diffPieces(diff: SnapshotDiff): AsyncGenerator<string> {
   let opening = "{";
-  for (const [part, { artifacts, ...rest }] of diffParts(before, after)) {
+  for (const [part, { artifacts, ...rest }] of Object.entries({ ...diff })) {
     yield `${opening}${JSON.stringify(part)}:`;
     yield* artifactList(rest, artifacts);
     opening = ",";
@@ -148,5 +153,5 @@ export async function compareSnapshots(
   if (include.includes("detail")) return compareInDetail(deps, org, [first, second]);
   const before = await gather(first, listRunning(deps.db, org.id, keyOf(first)));
   const after = await gather(second, listRunning(deps.db, org.id, keyOf(second)));
-  return new JsonPieces(diffPieces(before, after));
+  return new JsonPieces(diffPieces(await paced(snapshotDiff(before, after))));
 }
