@@ -58,25 +58,27 @@ export interface SlicedList {
   slice: (ids: readonly string[]) => Query<RowOf<typeof slice>>;
 }
 
+/** Reads rows by their ids, which follow each other in one text, as texts of some each, with commas between these. */
+export async function* readInSlices(
+  db: Pick<Database, "one" | "sliced">,
+  ids: string,
+  sliceOf: SlicedList["slice"],
+): AsyncGenerator<string> {
+  const count = ids.length / idLength;
+  const idAt = (at: number): string => ids.slice(at * idLength, (at + 1) * idLength);
+  for (let from = 0; from < count;) {
+    const asked = Array.from({ length: Math.min(listSlice.rows, count - from) }, (_, at) => idAt(from + at));
+    const { items, last } = await db.sliced(() => db.one(sliceOf(asked)));
+    yield items ?? "";
+    from += last ?? asked.length;
+  }
+}
+
 /**
  * Reads a list of any length, as texts of some items each, with commas between these. Which rows there are, and their
  * order, is found out at once; each is then shown as it is when its turn comes, and left out if it is gone by then.
  */
 export async function listInSlices(db: Database, list: SlicedList): Promise<AsyncGenerator<string>> {
   const { ids } = await db.one(list.ids);
-  const count = ids.length / idLength;
-  const idAt = (at: number): string => ids.slice(at * idLength, (at + 1) * idLength);
-
-  async function* slices(): AsyncGenerator<string> {
-    for (let from = 0; from < count;) {
-      const asked = Array.from({ length: Math.min(listSlice.rows, count - from) }, (_, at) =>
-        idAt(from + at),
-      );
-      const { items, last } = await db.sliced(() => db.one(list.slice(asked)));
-      yield items ?? "";
-      from += last ?? asked.length;
-    }
-  }
-
-  return slices();
+  return readInSlices(db, ids, list.slice);
 }

@@ -105,7 +105,9 @@ describe.skipIf(inject("cluster"))("a page of many, of which PostgreSQL has coun
     for (const sort of ["name", "latest_activity"] as const)
       for (const page of [1, 4, 20, 60]) {
         const order = { sort, sort_direction: "asc", ...slice(page) } as const;
-        const read = await rowsRead("flows", (db) => listFlowPage(db, org, asked, order));
+        const read = await rowsRead("flows", ({ one }) =>
+          listFlowPage({ one, sliced: app.deps.db.sliced }, org, asked, order),
+        );
         expect([sort, page, read]).toEqual([sort, page, expect.toSatisfy((n: number) => n <= 4 * many)]);
       }
   });

@@ -1,4 +1,4 @@
-import { JsonPieces, JsonText } from "../../../contract/endpoint.ts";
+import { JsonPieces } from "../../../contract/endpoint.ts";
 import type { flowStatisticsEndpoints } from "../../../contract/flow-statistics.ts";
 import type { flowTemplateCheckEndpoints } from "../../../contract/flow-template-checks.ts";
 import type { flowEndpoints, FlowsQuery } from "../../../contract/flows.ts";
@@ -11,6 +11,7 @@ import { parseWireId } from "../../../lib/ids.ts";
 import { arrayPieces } from "../../../lib/json-array.ts";
 import { pageSlice } from "../../../lib/paging.ts";
 import type { Handlers } from "../../kernel/call.ts";
+import { listAnswer } from "../../kernel/list-answer.ts";
 import type { FlowFilter } from "./list-filters-sql.ts";
 import { listFlowPage, listFlows } from "./list-store.ts";
 import { archiveFlow, getFlow, moveFlow, putFlow, renameFlow, unarchiveFlow } from "./service.ts";
@@ -46,7 +47,7 @@ export const flowHandlers: Handlers<
     const wanted = { sort, sort_direction, trail_pages, ...pageSlice({ page, per_page }) };
     const { flows, total } = await listFlowPage(deps.db, org, filter, wanted);
     const pagination = JSON.stringify(paginationOf({ page, per_page }, total));
-    return { status: 200, body: new JsonText(`{"data":`, flows, `,"pagination":${pagination}}`) };
+    return { status: 200, body: listAnswer('{"data":', flows, `,"pagination":${pagination}}`) };
   },
   create_flow: async (deps, call) => {
     const { template, visibility, ...rest } = call.body;

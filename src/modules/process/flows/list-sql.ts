@@ -1,3 +1,4 @@
+import { mostBytes } from "../../../db/heavy-page.ts";
 import { rowById } from "../../../db/row-by-id.ts";
 import type { SliceSql } from "../../../db/slice-sql.ts";
 import { constant, empty, raw, type Sql, sql } from "../../../db/sql.ts";
@@ -14,22 +15,30 @@ export interface FlowOrder {
  */
 const largestPage = constant(100);
 
+/** Bytes of the JSON of the flow `f` with its activity `a`, but for what is never large. */
+const flowBytes = sql`octet_length(f.json_head) + octet_length(f.json_template) + octet_length(f.json_tail)
+  + coalesce(octet_length(a.repo_url), 0)`;
+
+/** The columns of a flow `f` and its activity `a` that `flowJson` needs, with their bytes. */
+export const flowColumns = sql`f.id, f.name, f.json_head, f.json_template, f.json_tail, f.repo_url, f.archived_at,
+  f.original_name, a.json as activity, a.repo_url as reported_url, a.repo_id as reported_repo, ${flowBytes} as own_bytes`;
+
 /**
- * Writes the JSON of the flow `f` with its activity `a`, keys in the published order. All but the URL of a repo stands
+ * Writes the JSON of a flow, of its columns as `f`, keys in the published order. All but the URL of a repo stands
  * ready in the rows. Short texts are put together first: each time a long one is added to, it is copied.
  */
 export function flowJson(org: OrgValues): Sql {
   return sql`(f.json_head || ${org.name}) || (f.json_template || (case
     when f.repo_url is not null then to_json(f.repo_url)::text
-    when a.repo_url is not null then to_json(a.repo_url)::text
-    when a.repo_id is not null then coalesce((
-      select to_json(r.url)::text from repos r where r.org_id = ${org.id} and r.id = a.repo_id), '""')
+    when f.reported_url is not null then to_json(f.reported_url)::text
+    when f.reported_repo is not null then coalesce((
+      select to_json(r.url)::text from repos r where r.org_id = ${org.id} and r.id = f.reported_repo), '""')
     else '""' end || (f.json_tail || ${tail(org)})))`;
 }
 
-/** Writes the end of the JSON of the flow `f`: its activity `a`, and what is added. */
+/** Writes the end of the JSON of the flow `f`: its activity, and what is added. */
 function tail({ more }: OrgValues): Sql {
-  const activity = sql`coalesce(a.json, 'null,"latest_state":null}')`;
+  const activity = sql`coalesce(f.activity, 'null,"latest_state":null}')`;
   return more === undefined ? activity : sql`(left(${activity}, -1) || ${more} || '}')`;
 }
 
@@ -56,12 +65,21 @@ export function latestTrails(org: OrgValues, pages: Sql): Sql {
 export const archiving = sql`',"archived_at":' || epoch(f.archived_at)::text
   || ',"original_name":' || json_text(f.original_name)`;
 
+/** Bytes of a flow from which on it is read by itself: 100 that have less are read at once. */
+const largeFlow = constant(mostBytes / 100);
+
+/** What stands before the id of a large flow, and in no JSON. */
+export const beforeId = "\u0001";
+
 /**
  * Writes the texts of some flows, each after a comma but the first; null when there are none. The brackets are left to the
- * reader: adding them would copy it all.
+ * reader: adding them would copy it all. In the place of a large flow stands its id.
+ * @param from flows `f` with their activities `a`, in their order.
  */
 function joinedJson(org: OrgValues, from: Sql): Sql {
-  return sql`(select string_agg(shown.json, ',') from (select ${flowJson(org)} as json from ${from}) as shown)`;
+  return sql`(
+    select string_agg(case when f.own_bytes <= ${largeFlow} then ${flowJson(org)} else chr(1) || f.id::text end, ',')
+    from (select ${flowColumns} from ${from}) f)`;
 }
 
 /** Joins the activity `a` of the flow `f`. It is looked up flow by flow, however little is known of the table. */
@@ -90,7 +108,7 @@ export interface PagePlan {
   with?: Sql;
   /** The number of all matches. */
   total: Sql;
-  /** The page's texts with commas between them, or null. */
+  /** The page's texts, as `joinedJson` writes them. */
   flows: Sql;
   /** More of them, which follow; where there can be more. */
   rest?: Sql;

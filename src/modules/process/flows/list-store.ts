@@ -1,14 +1,15 @@
 import type { Database, Executor } from "../../../db/connect.ts";
 import {
-  askedRows,
   idList,
   idText,
   lightEnough,
   listInSlices,
+  readInSlices,
   slice,
   type SlicedList,
 } from "../../../db/id-list.ts";
 import { integer, json, nullable, oneOf, type RowOf, text, timestamp } from "../../../db/row.ts";
+import { rowById } from "../../../db/row-by-id.ts";
 import { sliceSql } from "../../../db/slice-sql.ts";
 import { empty, join, param, type Query, query, type Sql, sql } from "../../../db/sql.ts";
 import type { Org } from "../../../domain/principal.ts";
@@ -17,6 +18,8 @@ import type { PageSlice } from "../../../lib/paging.ts";
 import { type FlowFilter, type Filters, filtersOf, type OrgValues, orgValues } from "./list-filters-sql.ts";
 import {
   archiving,
+  beforeId,
+  flowColumns,
   flowJson,
   type FlowOrder,
   latestTrails,
@@ -61,17 +64,20 @@ export function getShownFlow(db: Executor, orgId: string, id: string): Promise<S
     from flows f where f.org_id = ${orgId} and f.id = ${id}`);
 }
 
+/** What reads pages, and large flows. */
+type Reading = Pick<Database, "one" | "sliced">;
+
 /** Flows as JSON text. */
 export interface FlowPage {
-  /** An array. */
-  flows: string;
+  /** An array or, where some are large, arrays that follow each other. */
+  flows: string | AsyncIterable<string>;
   /** How many there are in all. */
   total: number;
 }
 
 const flowPage = {
   total: integer,
-  /** Texts of flows with commas between them. */
+  /** Texts of flows with commas between them, large ones as their ids. */
   flows: nullable(text),
   /** More of them, which follow. */
   rest: nullable(text),
@@ -95,16 +101,34 @@ function listValues(org: Org, { archived }: FlowFilter, { trail_pages }: FlowExt
 
 /**
  * Reads one page, of at most 100, of the flows that match every filter: of those that are not archived, unless archived
- * ones are asked for. One statement.
+ * ones are asked for. One statement, and more while it is sent where flows are large.
  */
 export async function listFlowPage(
-  db: Executor,
+  db: Reading,
   org: Org,
   filter: FlowFilter,
   page: FlowOrder & PageSlice & FlowExtras,
 ): Promise<FlowPage> {
-  const { flows, rest, total } = await db.one(pageOfFlows(org, filter, page));
-  return { flows: flows && rest ? `[${flows},${rest}]` : `[${flows ?? rest ?? ""}]`, total };
+  const { total, flows, rest } = await db.one(pageOfFlows(org, filter, page));
+  const texts = flows && rest ? `${flows},${rest}` : (flows ?? rest ?? "");
+  if (!texts.includes(beforeId)) return { flows: `[${texts}]`, total };
+  return { flows: withLargeFlows(db, texts, sliceOf(listValues(org, filter, page), filter, page)), total };
+}
+
+/** Ids that follow each other, with the commas around them. */
+const idsBetween = new RegExp(`,?((?:${beforeId}[0-9a-f-]{36},?)+)`);
+
+/** Reads the large flows of a page, each when its turn comes. */
+async function* withLargeFlows(
+  db: Reading,
+  texts: string,
+  slices: SlicedList["slice"],
+): AsyncGenerator<string> {
+  for (const [at, part] of texts.split(idsBetween).entries())
+    if (at % 2 === 0) yield `[${part}]`;
+    else
+      for await (const items of readInSlices(db, part.replaceAll(/[^0-9a-f-]/g, ""), slices))
+        yield `[${items}]`;
 }
 
 /** Selects one page. There is one text for each order and combination of filters. */
@@ -149,10 +173,24 @@ function allFlows(org: Org, filter: FlowFilter, order: FlowOrder): SlicedList {
       with recursive ${filters.with} always as (select true)
       select ${idText("f.id", ordering)} as ids
       from flows f left join flow_activity a on a.org_id = ${values.id} and a.flow_id = f.id where ${filters.where}`,
-    slice: (ids) => query(filter.archived ? "flows-slice-archived" : "flows-slice", slice)`
-      select string_agg(${flowJson(values)}, ',' order by f.place) as items, max(f.place) as last
-      from ${askedRows("flows", { org: values.id, ids, weight: sql`octet_length(r.json_template)` })} f
-      ${withActivity(values)}
-      where ${filter.archived ? sql`f.archived_at is not null` : sql`f.archived_at is null`} and ${lightEnough("f")}`,
+    slice: sliceOf(values, filter, {}),
   };
+}
+
+/** Reads some flows by their ids, as many as are not too much at once. */
+function sliceOf(
+  values: OrgValues,
+  { archived }: FlowFilter,
+  { trail_pages }: FlowExtras,
+): SlicedList["slice"] {
+  const name = `flows-slice${archived ? "-archived" : ""}${trail_pages === undefined ? "" : "-trails"}`;
+  return (ids) => query(name, slice)`
+    select string_agg(${flowJson(values)}, ',' order by f.place) as items, max(f.place) as last
+    from (
+      select asked.*, sum(asked.own_bytes) over (order by asked.place) as bytes from (
+        select ${flowColumns}, asked.place
+        from unnest(${ids}::uuid[]) with ordinality as asked (id, place)
+        ${rowById("flows", "f", values.id, "asked.id")}
+        ${withActivity(values)}) asked) f
+    where ${archived ? sql`f.archived_at is not null` : sql`f.archived_at is null`} and ${lightEnough("f")}`;
 }
