@@ -141,6 +141,37 @@ describe("owners and administrators are told", () => {
     await root.client.put("/instance/security", {});
   });
 
+  it("each once, where the mail server refuses one of them for good and another for now", async () => {
+    const people: Record<string, TestUser> = {};
+    for (const name of ["a-first", "b-gone", "c-full", "d-last"]) {
+      people[name] = await app.user({ instance_admin: true });
+      await app.deps.db.run(
+        sql`update users set email = ${`${name}@example.org`} where id = ${people[name].id}`,
+      );
+    }
+    mail.refused.add("b-gone@example.org");
+    mail.deferred.add("c-full@example.org");
+    const expires_at = Math.floor(app.clock.now()) + 30 * day;
+    await owner.client.post("/user/api-keys", { description: "told", expires_at });
+    app.clock.advance(20 * day);
+    const told = async (): Promise<string[]> => (await noticed()).map(([to]) => to!.split("@")[0]!);
+    expect(await told()).toEqual(["a-first", "d-last", "owner", "root"]);
+    const left = async (): Promise<number[]> => {
+      const { rows } = await app.deps.db.pool.query<{ attempts: number }>(
+        "update graphile_worker._private_jobs set run_at = now() returning attempts",
+      );
+      return rows.map(({ attempts }) => attempts);
+    };
+    expect(await left()).toEqual([1]);
+    expect(await told()).toEqual([]);
+    mail.deferred.delete("c-full@example.org");
+    expect(await left()).toEqual([2]);
+    expect(await told()).toEqual(["c-full"]);
+    expect(await left()).toEqual([]);
+    for (const { id } of Object.values(people))
+      await app.deps.db.run(sql`update users set email = null where id = ${id}`);
+  });
+
   it("of a service account's key: who made it, and the organization's administrators", async () => {
     await org.admin.post(`/service-accounts/${org.name}`, { name: "bot", privilege: "member" });
     const me = (await org.admin.get("/user")).json.name as string;

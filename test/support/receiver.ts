@@ -109,6 +109,8 @@ export interface MailServer {
   logins: string[];
   /** Addresses it takes no mail for. */
   refused: Set<string>;
+  /** The same, but it says that they may be tried again later. */
+  deferred: Set<string>;
   stop(): Promise<void>;
 }
 
@@ -123,6 +125,7 @@ export interface MailServerOptions {
 export async function startMailServer({ login, tls }: MailServerOptions = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
   const refused = new Set<string>();
+  const deferred = new Set<string>();
   const logins: string[] = [];
   const server = new SMTPServer({
     authOptional: login === undefined,
@@ -137,6 +140,7 @@ export async function startMailServer({ login, tls }: MailServerOptions = {}): P
     },
     onRcptTo: ({ address }, _session, done) => {
       if (refused.has(address)) done(new Error("No such mailbox"));
+      else if (deferred.has(address)) done(Object.assign(new Error("Mailbox full"), { responseCode: 452 }));
       else done();
     },
     onData: (stream, session, done) => {
@@ -164,6 +168,7 @@ export async function startMailServer({ login, tls }: MailServerOptions = {}): P
     received,
     logins,
     refused,
+    deferred,
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

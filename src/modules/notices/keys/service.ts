@@ -1,3 +1,4 @@
+import type { SmtpSettings } from "../../../config-mail.ts";
 import type { Tx } from "../../../db/connect.ts";
 import { enqueueAll } from "../../../db/jobs.ts";
 import { transaction } from "../../../db/transaction.ts";
@@ -6,9 +7,10 @@ import type { Actor } from "../../../domain/principal.ts";
 import { wireId } from "../../../lib/ids.ts";
 import { endUnused, recordExpired, warnOfUnused } from "../../kernel/access/unused-service.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { sendMail } from "../notifications/mail.ts";
+import { isRefusal, sendMail } from "../notifications/mail.ts";
 import { putBack, type Sender, takePlace } from "../notifications/places.ts";
 import {
+  type AddressedKeyRow,
   findAddressed,
   insertEnding,
   insertNewNetworks,
@@ -41,14 +43,21 @@ function actorOf({ ids }: Pick<Deps, "ids">): Actor {
 }
 
 /** Says under which key a job is queued, and with what. */
-function jobOf({ key_id, kind, about }: Pick<MailJob, "key_id" | "kind" | "about">) {
-  return { payload: { key_id, kind, about }, key: `${mailTask} ${key_id} ${kind} ${about}` };
+function jobOf({ key_id, kind, about, to }: Omit<MailJob, "postponed">) {
+  const key = `${mailTask} ${key_id} ${kind} ${about}`;
+  return to === undefined
+    ? { payload: { key_id, kind, about }, key }
+    : { payload: { key_id, kind, about, to }, key: `${key} ${to}` };
 }
 
 /** Queues a mail for each notice, where there is somebody to send it. */
 async function queueMails(deps: NoticeDeps, tx: Tx, notices: readonly NoticeRow[]): Promise<void> {
   if (deps.config.smtp === undefined) return;
-  await enqueueAll(tx, mailTask, notices.map(jobOf));
+  await enqueueAll(
+    tx,
+    mailTask,
+    notices.map(({ key_id, kind, about }) => jobOf({ key_id, kind, about })),
+  );
 }
 
 type Step = (deps: NoticeDeps, tx: Tx) => Promise<NoticeRow[]>;
@@ -102,38 +111,53 @@ export interface MailJob {
   key_id: string;
   kind: KeyNoticeKind;
   about: string;
+  /** The user it is mailed to; left out where that is still to be found out. */
+  to?: string;
   postponed?: Sender["postponed"];
 }
 
 const goneKinds: ReadonlySet<KeyNoticeKind> = new Set(["ended", "ended_unused"]);
 
-/** Mails a notice to the owner of a key and to administrators, or puts it off while other mails are under way. What has become untrue meanwhile is not told. */
+/**
+ * Tells a notice to the owner of a key and to administrators: finds them, each with a job of their own, so that one whose mail fails keeps nobody else waiting and
+ * has nobody told twice; and mails it to one of them, or puts that off while other mails are under way. What has become untrue meanwhile is not told.
+ */
 export async function mailNotice(deps: Deps, job: MailJob): Promise<void> {
-  const { postponed } = job;
+  const key = await findAddressed(deps.db, job.key_id);
+  const { smtp } = deps.config;
+  if (key === undefined || smtp === undefined) return;
+  if (key.revoked_at !== null && !goneKinds.has(job.kind)) return;
+  const { to, postponed } = job;
+  if (to === undefined) {
+    const jobs = key.recipients.map(({ id }) => jobOf({ ...job, to: id }));
+    return transaction(deps.db, (tx) => enqueueAll(tx, mailTask, jobs));
+  }
+  const recipient = key.recipients.find(({ id }) => id === to);
+  if (recipient === undefined) return;
   const place = await takePlace(deps, { kind: "keyMails", owner: mailTask, postponed });
   if ("comeAgain" in place) return putBack(deps, mailTask, jobOf(job), { postponed, delay: place.comeAgain });
   try {
-    await mailAddressed(deps, job);
+    await mailTo(deps, smtp, { job, key, email: recipient.email });
   } finally {
     place.leave();
   }
 }
 
-async function mailAddressed(
-  deps: Pick<Deps, "db" | "config" | "links" | "log">,
-  job: MailJob,
+/** Mails a notice to one address. One that the mail server has no mailbox for is logged, and not tried again. */
+async function mailTo(
+  { links, log }: Pick<Deps, "links" | "log">,
+  smtp: SmtpSettings,
+  { job, key, email }: { job: MailJob; key: AddressedKeyRow; email: string },
 ): Promise<void> {
-  const key = await findAddressed(deps.db, job.key_id);
-  const { smtp } = deps.config;
-  if (key === undefined || smtp === undefined || key.emails.length === 0) return;
-  if (key.revoked_at !== null && !goneKinds.has(job.kind)) return;
-  const url = deps.links.web(key.org_name === null ? "/-/profile" : `/${key.org_name}/settings/security`);
-  const { description, owner, emails } = key;
+  const { description, owner, org_name } = key;
+  const url = links.web(org_name === null ? "/-/profile" : `/${org_name}/settings/security`);
   const body = keyNoticeMail({ kind: job.kind, about: job.about, description, owner, url });
   const id = `${wireId(job.key_id)}.${job.kind}.${Buffer.from(job.about).toString("hex")}`;
-  // Everybody for themselves: they need not know of each other.
-  for (const to of emails) {
-    const rejected = await sendMail(smtp, { ...body, to: [to], id }, mailTimeoutMs);
-    if (rejected.length > 0) deps.log.warn({ key: wireId(job.key_id) }, "the mail server refused an address");
+  try {
+    // Everybody for themselves: they need not know of each other.
+    await sendMail(smtp, { ...body, to: [email], id }, mailTimeoutMs);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    log.warn({ key: wireId(job.key_id) }, "the mail server refused an address");
   }
 }

@@ -1,5 +1,5 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { nullable, oneOf, type RowOf, text, texts, timestamp, uuid } from "../../../db/row.ts";
+import { json, nullable, oneOf, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
 import { moment, query, sql } from "../../../db/sql.ts";
 import { type KeyNoticeKind, keyNoticeKinds } from "../../../domain/key-notices.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
@@ -95,8 +95,8 @@ const addressed = {
   owner: text,
   org_name: nullable(text),
   revoked_at: nullable(timestamp),
-  /** Mail addresses of the owner, of who made a service account, and of administrators. */
-  emails: texts,
+  /** The owner, who made a service account, and administrators; of several with the same address one. */
+  recipients: json<{ id: string; email: string }[]>(),
 };
 
 /** A key, and who is told of it. */
@@ -109,13 +109,13 @@ export type AddressedKeyRow = RowOf<typeof addressed>;
 export function findAddressed(db: Executor, keyId: string): Promise<AddressedKeyRow | undefined> {
   return db.first(query(addressed)`
     select k.description, coalesce(u.name, o.name || '/' || s.name) as owner, o.name as org_name, k.revoked_at,
-      array(
-        select distinct told.email from users told
+      (select coalesce(json_agg(r), '[]') from (
+        select distinct on (told.email) told.id, told.email from users told
         where told.email is not null and told.disabled_at is null and told.deleted_at is null and (
           told.id = k.user_id or told.id = s.creating_user_id
           or (k.org_id is null and told.instance_admin)
           or exists (select from memberships m where m.org_id = k.org_id and m.user_id = told.id and m.role = 'admin'))
-        order by told.email limit 50) as emails
+        order by told.email, told.id limit 50) r) as recipients
     from api_keys k
     left join users u on u.id = k.user_id
     left join organizations o on o.id = k.org_id

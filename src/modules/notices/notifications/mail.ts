@@ -11,6 +11,16 @@ export interface Mail extends MailBody {
 
 const secondMs = 1000;
 
+/** Says whether a mail server took a message for none of its recipients and never will: it has no such mailbox. */
+export function isRefusal(error: unknown): boolean {
+  const { code, command, permanent } = Object(error) as {
+    code?: unknown;
+    command?: unknown;
+    permanent?: unknown;
+  };
+  return code === "EENVELOPE" && command === "RCPT TO" && permanent === true;
+}
+
 /**
  * Hands a message over to the operator's mail server, on a connection of its own.
  * @returns addresses the server refused; the others have it.
