@@ -62,7 +62,7 @@ export function ChangeAction({ action }: { action: Action }) {
         draft={draft}
         onChange={write}
         // Only actions on environments can be replaced in place, which keeps addresses.
-        keeps={action.type === "env" && action.addresses_forgotten !== true}
+        keeps={action.type === "env" && !action.addresses_forgotten}
         submit="Save"
         action={change}
         refused={refused ?? (overtaken === undefined ? undefined : undecided)}
