@@ -10,3 +10,8 @@ declare module "*.svg" {
   const address: string;
   export default address;
 }
+
+/** Says that a part of the app did not arrive, and what that failed with. */
+interface WindowEventMap {
+  "vite:preloadError": Event & { payload: Error };
+}

@@ -23,11 +23,16 @@ addEventListener("load", () => {
   }, earlyMs);
 });
 
-/** The search, which is not part of what each page begins with. React's own way to wait for it would hold it back for 300 ms. */
+/**
+ * The search, which is not part of what each page begins with. React's own way to wait for it would hold it back for 300 ms.
+ * @throws where it does not arrive, to the `LatePart` around it.
+ */
 export function EarlySearch(props: ComponentProps<typeof SearchPalette>) {
   const [loaded, setLoaded] = useState(search);
+  const [failure, setFailure] = useState<{ error: unknown }>();
   useEffect(() => {
-    if (loaded === undefined) void fetchSearch().then(setLoaded);
+    if (loaded === undefined) fetchSearch().then(setLoaded, (error: unknown) => setFailure({ error }));
   }, [loaded]);
+  if (failure !== undefined) throw failure.error;
   return loaded === undefined ? null : <loaded.SearchPalette {...props} />;
 }

@@ -1,5 +1,5 @@
 import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { lazy, useCallback, useMemo, useState } from "react";
 
 import icon from "../icon.svg";
 import { SearchProvider } from "../parts/search.ts";
@@ -8,6 +8,7 @@ import { Icon } from "../ui/Icon.tsx";
 import { AccountMenu } from "./AccountMenu.tsx";
 import styles from "./Frame.module.css";
 import { type KeyActions, useKeys } from "./keys.ts";
+import { LatePart } from "./LatePart.tsx";
 import { LiveMark } from "./LiveMark.tsx";
 import { Navigation } from "./Navigation.tsx";
 import { OrganizationSwitch } from "./OrganizationSwitch.tsx";
@@ -68,20 +69,21 @@ interface OverProps {
 
 /** What stands over the page: search, what can be done, or the list of keys. */
 function Over({ org, over, given, keys, onClose }: OverProps) {
+  if (over === undefined) return null;
   return (
-    <>
-      {over === "search" || over === "actions" ? (
+    <LatePart key={over} onClose={onClose}>
+      {over === "keys" ? (
+        <KeysHelp onClose={onClose} />
+      ) : (
         <EarlySearch
-          key={over}
           org={org}
           given={given}
           isForActions={over === "actions"}
           keys={keys}
           onClose={onClose}
         />
-      ) : null}
-      <Suspense>{over === "keys" ? <KeysHelp onClose={onClose} /> : null}</Suspense>
-    </>
+      )}
+    </LatePart>
   );
 }
 
@@ -135,9 +137,9 @@ export function OrganizationFrame() {
       ) : null}
       <Side org={org} isOpen={isOpen} onGo={close} onSearch={openSearch} />
       <main id="content" className={styles["main"]} tabIndex={-1}>
-        <Suspense>
+        <LatePart>
           <PrintHead org={org} />
-        </Suspense>
+        </LatePart>
         <SearchProvider value={searchFor}>
           {/* The same page of another organization begins anew: what was done or asked in one is not to be undone or answered in the other. */}
           <Outlet key={org} />

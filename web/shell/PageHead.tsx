@@ -1,9 +1,10 @@
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { lazy, type ReactNode, useEffect, useState } from "react";
 
 import { Button } from "../ui/Button.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { Time } from "../ui/Time.tsx";
+import { LatePart } from "./LatePart.tsx";
 import styles from "./PageHead.module.css";
 
 const Answers = lazy(async () => ({ default: (await import("../parts/Answers.tsx")).Answers }));
@@ -45,12 +46,17 @@ export function Crumb({ children }: { children: ReactNode }) {
 function AnswersButton() {
   const { org = "" } = useParams({ strict: false });
   const [isOpen, setOpen] = useState(false);
+  const close = (): void => setOpen(false);
   return (
     <>
       <Button look="quiet" icon="json" title="The answers behind this page" onClick={() => setOpen(true)}>
         JSON
       </Button>
-      <Suspense>{isOpen ? <Answers org={org} onClose={() => setOpen(false)} /> : null}</Suspense>
+      {isOpen ? (
+        <LatePart onClose={close}>
+          <Answers org={org} onClose={close} />
+        </LatePart>
+      ) : null}
     </>
   );
 }

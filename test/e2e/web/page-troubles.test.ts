@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { pagePaths } from "../../../web/paths.ts";
@@ -249,6 +250,30 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
     await context.setOffline(false);
     const heading = page.getByRole("heading", { level: 1, name: "Spaces" });
     await expect.poll(() => heading.count(), { timeout: 30_000 }).toBe(1);
+  });
+
+  it.each([
+    ["Answers", (page: Page) => page.getByRole("button", { name: "JSON" }).click()],
+    ["KeysHelp", (page: Page) => page.keyboard.press("?")],
+    ["SearchPalette", (page: Page) => page.keyboard.press("/")],
+  ])("keep what is written when %s is gone since an upgrade", async (part, open) => {
+    const { page } = await site.open();
+    const gone = new RegExp(String.raw`/-/assets/${part}-.*\.js$`);
+    await page.route(gone, (route) => route.fulfill({ status: 404, body: "" }));
+    await page.goto(`/${site.org}/policies/-/new`);
+    const editor = page.getByRole("textbox", { name: "Text of the policy, YAML" });
+    await page.locator(".cm-editor").waitFor();
+    await editor.press("Control+Home");
+    await page.keyboard.type("# Mine\n");
+    await page.getByRole("heading", { level: 1 }).click();
+    await open(page);
+    const dialog = page.getByRole("dialog", { name: "This could not be shown" });
+    await dialog.getByText("the server was upgraded since this page was opened").waitFor();
+    await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await editor.innerText()).toContain("# Mine");
+    await page.getByRole("link", { name: "Spaces", exact: true }).click();
+    await page.getByRole("dialog", { name: "Leave without saving?" }).waitFor();
   });
 
   it("ask those who are not signed in to do that, and return to the address", async () => {
