@@ -1,5 +1,5 @@
 import { type Columns, integer, type RowOf, text, uuid } from "./row.ts";
-import { constant, join, type Parameter, query, raw, type Sql, sql } from "./sql.ts";
+import { constant, empty, join, type Parameter, query, raw, type Sql, sql } from "./sql.ts";
 import type { Executor } from "./executor.ts";
 
 /** What the rows of a listing are and how they are shown. */
@@ -18,6 +18,8 @@ interface WeighedListing<Shown extends Columns> {
   /** How these are made, from `a` and `joins`. */
   shown: Sql;
   joins: Sql;
+  /** An expression that `joins` use, of the rows of a page whose ids are in `light`: its name and a selection, which is done once a page. */
+  once?: { name: string; rows: Sql };
 }
 
 /** Columns that each row has: where it stands, and what it and those before it on the page weigh. */
@@ -41,7 +43,7 @@ function upTo(limit: number, weight: Sql, rows: Sql): Sql {
 /** Selects the rows after this one that make a page. */
 function selectPage<Shown extends Columns>(
   org: Parameter,
-  { table, where, order, large, shown, joins }: WeighedListing<Shown>,
+  { table, where, order, large, shown, joins, once }: WeighedListing<Shown>,
   after: { place: string; id: string },
 ): Sql {
   const [from, place] = [raw(table), raw(`a.${order}`)];
@@ -54,6 +56,7 @@ function selectPage<Shown extends Columns>(
     select a.id, ${place} as place, ${shown} from light join ${from} a on a.org_id = ${org} and a.id = light.id ${joins}`;
   return sql`
     with light as materialized (${upTo(maxStoredBytes, raw("stored_bytes"), rows)})
+    ${once === undefined ? empty : sql`, ${raw(once.name)} as materialized (${once.rows})`}
     select * from (${upTo(maxTextBytes, raw("octet_length(json)"), whole)}) shown order by place, id`;
 }
 

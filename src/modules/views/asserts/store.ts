@@ -95,9 +95,7 @@ const factsOf = ({ org, fingerprint, flow }: Subject, attestationsOfIt: Sql): Sq
       'filename', known.filename, 'flow_name', f.name, 'trail_name', t.name, 'tags', f.tags,
       'template_reference_name', known.template_reference_name,
       'trail_rows', c.status -> 'attestations_statuses', 'trail_state', c.own_state,
-      'evaluated_at', coalesce(c.status -> 'artifacts_statuses' -> known.template_reference_name -> 'evaluated_at',
-        c.status -> 'evaluated_at'),
-      'artifact_row', c.status -> 'artifacts_statuses' -> known.template_reference_name,
+      'evaluated_at', coalesce(c.artifact_row -> 'evaluated_at', c.status -> 'evaluated_at'), 'artifact_row', c.artifact_row,
       'attestations', ${attestationsOfIt}) order by known.first_id), '[]')
     from (
       select distinct on (a.flow_id) a.id, a.filename, a.flow_id, a.trail_id, a.fingerprint, a.template_reference_name,
@@ -108,7 +106,8 @@ const factsOf = ({ org, fingerprint, flow }: Subject, attestationsOfIt: Sql): Sq
     ${rowById("flows", "f", sql`${org}::uuid`, "known.flow_id")}
     ${rowById("trails", "t", sql`${org}::uuid`, "known.trail_id")}
     left join lateral (
-      select status, own_state from trail_compliance where org_id = ${org}::uuid and trail_id = known.trail_id limit 1) c on true
+      select status, own_state, status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row
+      from trail_compliance where org_id = ${org}::uuid and trail_id = known.trail_id limit 1) c on true
     where ${flow}::text is null or known.flow_id = ${flowIdNamed(org, flow)}
   )`;
 

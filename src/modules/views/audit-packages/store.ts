@@ -11,6 +11,7 @@ import {
   readParameters,
   type Showing,
 } from "../../process/attestations/attestation-sql.ts";
+import { saidOfNames } from "../../process/compliance/verdict-sql.ts";
 
 /** Which reports of artifacts: all of a trail, or those of one artifact of a flow. */
 export type ArtifactScope =
@@ -56,7 +57,7 @@ const artifactObject = ({ org_name, web }: Shared): Sql => sql`json_build_object
   'reported_by', a.created_by_name,
   'html_url', ${web}::text || '/' || ${org_name}::text || '/flows/' || f.name || '/artifacts/' || a.fingerprint
     || '?artifact_id=' || wire_id(a.id),
-  'compliance_status', case when c.row ->> 'artifact_fingerprint' = a.fingerprint then c.row end)`;
+  'compliance_status', case when c.said ->> 'artifact_fingerprint' = a.fingerprint then c.said end)`;
 
 /** Reads reports of artifacts in pages, by template name, those of a name oldest first. */
 export function listPackagedArtifacts(db: Executor, org: Org, how: Showing, scope: ArtifactScope) {
@@ -75,9 +76,15 @@ export function listPackagedArtifacts(db: Executor, org: Org, how: Showing, scop
     joins: sql`
       join trails t on t.org_id = ${shared.org_id} and t.id = a.trail_id
       join flows f on f.org_id = ${shared.org_id} and f.id = a.flow_id
-      left join lateral (
-        select v.status -> 'artifacts_statuses' -> a.template_reference_name as row
-        from trail_compliance v where v.org_id = ${shared.org_id} and v.trail_id = a.trail_id) c on true`,
+      left join verdicts c on c.trail_id = a.trail_id and c.name = a.template_reference_name`,
+    once: {
+      name: "verdicts",
+      rows: saidOfNames(
+        sql`${shared.org_id}`,
+        sql`select a.trail_id, a.template_reference_name from light
+          join artifacts a on a.org_id = ${shared.org_id} and a.id = light.id`,
+      ),
+    },
   });
 }
 

@@ -16,6 +16,7 @@ import { rowById } from "../../../db/row-by-id.ts";
 import { type Parameter, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { hasValue } from "../../../db/value-number.ts";
 import type { Executor } from "../../../db/connect.ts";
+import { saidOfNames } from "../../process/compliance/verdict-sql.ts";
 import { complianceStates, type KeptVerdict } from "../../../domain/compliance/model.ts";
 
 /** What begins with a text. */
@@ -111,14 +112,9 @@ export function listFound(
 ): Promise<FoundRow[]> {
   const org = param(orgId);
   const texts = sql`json_build_object('filename', a.filename, 'commit_url', a.commit_url, 'build_url', a.build_url)`;
-  return db.all(query("search-artifacts", found)`
-    select a.fingerprint, a.id as artifact_id, a.template_reference_name, a.git_commit,
-      (a.git_commit_info ->> 'timestamp')::float8 as committed_at, a.first_at as created_at,
-      f.name as flow_name, t.name as trail_name, c.own_state as trail_state,
-      c.status -> 'artifacts_statuses' -> a.template_reference_name as artifact_row,
-      a.bytes, case when not ${isHeavy(raw("a.all_bytes"))} then ${texts} end as texts
-    from (
-      select a.*, known.first_at, w.bytes, sum(w.bytes) over () as all_bytes
+  const page = sql`
+      select a.id, a.flow_id, a.trail_id, a.fingerprint, a.filename, a.template_reference_name, a.git_commit,
+        a.git_commit_info, a.commit_url, a.build_url, known.first_at, w.bytes, sum(w.bytes) over () as all_bytes
       from (
         select latest.* from unnest((select ${fingerprints}::text[])) as asked (fingerprint)
         cross join lateral (
@@ -140,12 +136,22 @@ export function listFound(
       ) as known
       ${rowById("artifacts", "a", sql`${org}::uuid`, "known.id")}
       cross join lateral (
-        select octet_length(a.filename) + octet_length(a.commit_url) + octet_length(a.build_url) as bytes) w
-    ) as a
+        select octet_length(a.filename) + octet_length(a.commit_url) + octet_length(a.build_url) as bytes) w`;
+  return db.all(query("search-artifacts", found)`
+    with page as materialized (${page}),
+      verdicts as materialized (${saidOfNames(sql`${org}::uuid`, sql`select trail_id, template_reference_name from page`)})
+    select a.fingerprint, a.id as artifact_id, a.template_reference_name, a.git_commit,
+      (a.git_commit_info ->> 'timestamp')::float8 as committed_at, a.first_at as created_at,
+      f.name as flow_name, t.name as trail_name, c.own_state as trail_state,
+      case when v.said is not null then json_build_object('artifact_fingerprint', v.said -> 'artifact_fingerprint',
+        'status', v.said -> 'status') end as artifact_row,
+      a.bytes, case when not ${isHeavy(raw("a.all_bytes"))} then ${texts} end as texts
+    from page a
     ${rowById("flows", "f", sql`${org}::uuid`, "a.flow_id")}
     ${rowById("trails", "t", sql`${org}::uuid`, "a.trail_id")}
     left join lateral (
-      select status, own_state from trail_compliance where org_id = ${org}::uuid and trail_id = a.trail_id limit 1) c on true
+      select own_state from trail_compliance where org_id = ${org}::uuid and trail_id = a.trail_id limit 1) c on true
+    left join verdicts v on v.trail_id = a.trail_id and v.name = a.template_reference_name
     order by a.first_at, a.id`);
 }
 
