@@ -16,6 +16,7 @@ export const templates = [
   "version: 1\n",
   "version: 1\ntrail:\n  attestations:\n    - name: a\n      type: generic\n",
   "version: 1\ntrail:\n  attestations:\n    - {name: a, type: junit}\n  artifacts:\n    - name: '2'\n      attestations: [{name: a, type: '*'}]\n    - name: '1'\n",
+  "version: 1\ntrail:\n  attestations:\n    - {name: a, type: decision}\n  artifacts:\n    - name: web\n      attestations: [{name: a, type: generic}, {name: b, type: decision}]\n",
 ];
 
 const trailName = fc.constantFrom("t1", "t2");
@@ -45,7 +46,8 @@ const step = fc.oneof(
       fc.record({
         trail: trailName,
         name: fc.constantFrom("a", "b"),
-        type: fc.constantFrom("generic", "junit"),
+        type: fc.constantFrom("generic", "junit", "system:decision"),
+        control: fc.constantFrom("C-1", "C-2"),
         is_compliant: fc.boolean(),
         is_override: fc.boolean(),
         print: fc.option(word),
@@ -73,6 +75,8 @@ export interface Attest extends Omit<Reported, "print"> {
   is_override: boolean;
   print: string | null;
   targets: string[] | null;
+  /** Of a decision. */
+  control?: string;
 }
 
 const actor = { id: null, name: "Ann" };
@@ -136,6 +140,8 @@ export function attestAll({ deps }: TestApp, org: TestOrg, reports: readonly Att
           target_artifacts: report.targets,
           git_commit_info: report.commit === null ? null : { sha1: commitOf(report.commit) },
           type_data: {},
+          control_identifier:
+            report.type === "system:decision" && !report.is_override ? report.control : null,
           reported_by: "Ann",
         },
       };

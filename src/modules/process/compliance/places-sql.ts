@@ -23,7 +23,7 @@ export function isMadeFor(attestation: string, artifact: string): Sql {
 }
 
 /** Whether the attestation is about the trail itself, and so counts for all artifacts on it. */
-function isOnTrail(attestation: string): Sql {
+export function isOnTrail(attestation: string): Sql {
   const a = raw(attestation);
   return sql`${a}.artifact_fingerprint is null and coalesce(cardinality(${a}.target_artifacts), 0) = 0`;
 }

@@ -5,7 +5,7 @@ import type { Executor } from "../../../db/connect.ts";
 import type { JudgedFact } from "../../../domain/snapshot/asserted.ts";
 import type { FlowFact } from "../../../domain/snapshot/provenance.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
-import { countsForArtifact } from "../../process/compliance/places-sql.ts";
+import { withControls } from "../../process/compliance/control-sql.ts";
 import { flowIdNamed } from "../../process/flows/flow-name-sql.ts";
 import { meantEnvironment } from "../../runtime/environments/names-sql.ts";
 
@@ -79,12 +79,14 @@ function subjectOf(orgId: string, { fingerprint, flow_name }: AssertSubject): Su
  */
 const attestations = (org: Parameter): Sql => sql`(
     select coalesce(json_agg(json_build_object('name', last.name, 'type', last.type, 'is_compliant', last.is_compliant,
-      'control', last.control_identifier) order by last.id), '[]')
+      'control', last.control) order by last.id), '[]')
     from (
-      select distinct on (a.name, a.type, a.control_identifier) a.id, a.name, a.type, a.is_compliant, a.control_identifier
-      from (select * from attestations where org_id = ${org}::uuid and trail_id = known.trail_id offset 0) a
-      where ${countsForArtifact("a", "known")}
-      order by a.name, a.type, a.control_identifier, a.id desc) last)`;
+      select distinct on (a.name, a.type, a.control) a.id, a.name, a.type, a.is_compliant, a.control
+      from ${withControls(
+        sql`(select * from attestations where org_id = ${org}::uuid and trail_id = known.trail_id offset 0)`,
+        "known",
+      )} a
+      order by a.name, a.type, a.control, a.id desc) last)`;
 
 /**
  * Writes what flows know of the artifact, as a JSON array of `AssertFactRow`, the flow that knew it first at first.

@@ -10,12 +10,13 @@ import {
   timestamp,
   uuid,
 } from "../../../db/row.ts";
-import { constant, moment, param, query } from "../../../db/sql.ts";
+import { constant, moment, param, query, sql } from "../../../db/sql.ts";
 import { environmentTypes } from "../../../domain/environments.ts";
 import type { Evidence } from "../../../domain/snapshot/explain.ts";
 import type { SnapshotFlow } from "../../../domain/snapshot/provenance.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { groupBy } from "../../../lib/group.ts";
+import { withControls } from "../../process/compliance/control-sql.ts";
 import { countsInPlace, placesOfArtifact } from "../../process/compliance/places-sql.ts";
 import { documentOfVersion, flowsOfVersion } from "../../runtime/snapshots/document-sql.ts";
 import type { SnapshotKey } from "../../runtime/snapshots/read/store.ts";
@@ -154,7 +155,7 @@ export async function listEvidence(
   const org = param(orgId);
   const statement = query("explained-evidence", evidence)`
     select p.place, a.id as attestation_id, a.name, a.type, a.is_compliant, a.is_override,
-      a.control_identifier as control, a.created_at as reported_at
+      a.control, a.created_at as reported_at
     from json_to_recordset(${asked}::json) as p (place integer, trail_id uuid, fingerprint text,
       template_reference_name text, git_commit text, git_commit_info json)
     cross join (select ${moment(at)} as at) until
@@ -166,15 +167,22 @@ export async function listEvidence(
     cross join lateral (
       select * from attestations where org_id = ${org}::uuid and id = h.latest_id limit 1) latest
     cross join lateral (
-      select latest.* where latest.created_at <= until.at and latest.control_identifier is null
+      select latest.id, latest.name, latest.type, latest.is_compliant, latest.is_override, null as control, latest.created_at
+      where latest.created_at <= until.at and latest.control_identifier is null
         and latest.type not in ('decision', 'system:decision')
       union all (
-        select distinct on (control_identifier, created_at <= until.at) * from attestations
-        where (latest.created_at > until.at or latest.control_identifier is not null
-            or latest.type in ('decision', 'system:decision'))
-          and org_id = ${org}::uuid and trail_id = p.trail_id and name = h.name and type = h.type
-          and ${countsInPlace("h.kind", "attestations", "p")}
-        order by control_identifier, created_at <= until.at, id desc)
+        select distinct on (told.control, told.created_at <= until.at) told.id, told.name, told.type, told.is_compliant,
+          told.is_override, told.control, told.created_at
+        from ${withControls(
+          sql`(
+          select * from attestations
+          where (latest.created_at > until.at or latest.control_identifier is not null
+              or latest.type in ('decision', 'system:decision'))
+            and org_id = ${org}::uuid and trail_id = p.trail_id and name = h.name and type = h.type)`,
+          "p",
+        )} told
+        where ${countsInPlace("h.kind", "told", "p")}
+        order by told.control, told.created_at <= until.at, told.id desc)
     ) a
     order by p.place, a.id`;
   return groupBy(await db.sliced(() => db.all(statement)), ({ place }) => place);

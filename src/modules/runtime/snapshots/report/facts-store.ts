@@ -6,6 +6,7 @@ import { complianceStates, type KeptVerdict } from "../../../../domain/complianc
 import type { ReportedAttestation } from "../../../../domain/policy/evaluation/model.ts";
 import type { WantedAttestations } from "../../../../domain/policy/evaluation/rules.ts";
 import type { FlowFact, ReportedCommit } from "../../../../domain/snapshot/provenance.ts";
+import { withControls } from "../../../process/compliance/control-sql.ts";
 import { countsForArtifact } from "../../../process/compliance/places-sql.ts";
 import { factVersion, knownArtifacts } from "./facts-sql.ts";
 
@@ -44,16 +45,21 @@ function attestationsOf(
   orgId: string,
   { names, types, told_by: { types: allTypes, controls } }: WantedAttestations,
 ): Sql {
+  const named = sql`(select * from attestations where org_id = ${orgId}::uuid and trail_id = known.trail_id
+      and (name = any(${names}::text[]) or type = any(${types}::text[])) offset 0)`;
+  // Where no rule asks for a control nobody has to find out whose decisions were overridden.
+  const counting =
+    controls.length === 0
+      ? sql`(
+      select a.*, null::text as control from ${named} a where ${countsForArtifact("a", "known")})`
+      : withControls(named, "known");
   return sql`(
     select coalesce(json_agg(json_build_object('name', last.name, 'type', last.type, 'is_compliant', last.is_compliant,
-      'control', last.control_identifier) order by last.id), '[]')
+      'control', last.control) order by last.id), '[]')
     from (
     select distinct on (1, 2, 3) ${among(sql`a.name`, names)} as told_name, ${among(sql`a.type`, allTypes)} as told_type,
-      ${among(sql`a.control_identifier`, controls)} as told_control, a.id, a.name, a.type, a.is_compliant,
-      a.control_identifier
-    from (select * from attestations where org_id = ${orgId}::uuid and trail_id = known.trail_id
-      and (name = any(${names}::text[]) or type = any(${types}::text[])) offset 0) a
-    where ${countsForArtifact("a", "known")}
+      ${among(sql`a.control`, controls)} as told_control, a.id, a.name, a.type, a.is_compliant, a.control
+    from ${counting} a
     order by 1, 2, 3, a.id desc) last)`;
 }
 
@@ -70,8 +76,13 @@ export function listFacts(
   wanted: WantedAttestations | "none",
   limit: number | null = null,
 ): Promise<FlowFactRow[]> {
-  // Two statements, so two names.
-  const name = wanted === "none" ? "runtime-facts" : "runtime-facts-wanted";
+  // Three statements, so three names.
+  const name =
+    wanted === "none"
+      ? "runtime-facts"
+      : wanted.told_by.controls.length === 0
+        ? "runtime-facts-wanted"
+        : "runtime-facts-controls";
   const attestations = wanted === "none" ? sql`'[]'::json` : attestationsOf(orgId, wanted);
   return db.all(query(name, flowFact)`
     select known.fingerprint, known.id as artifact_id, known.flow_id, f.name as flow_name, known.trail_id,
