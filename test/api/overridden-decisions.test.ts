@@ -105,7 +105,13 @@ async function foundOf(
 ): Promise<{ known: unknown[]; anew: unknown[] }> {
   const { db } = app.deps;
   const { fingerprint, template_reference_name, git_commit } = artifact;
-  const place = { trail_id, fingerprint, template_reference_name, git_commit };
+  const place = {
+    trail_id,
+    fingerprint,
+    template_reference_name,
+    git_commit,
+    git_commit_info: null,
+  };
   const [fact] = await listFacts(db, org.id, [fingerprint], wantedAttestations([policy]));
   const { facts } = await findPolicyCase(db, org.id, { fingerprint, flow_name: null }, []);
   const at = counting[Math.floor(counting.length / 2)]?.reported_at ?? 0;
