@@ -54,9 +54,17 @@ it("shows everything that happened on a long trail in its order, as on a short o
     const statuses = await Promise.all(Array.from({ length: 20 }, (_, more) => attest(at + more)));
     expect(new Set(statuses)).toEqual(new Set([201]));
   }
+  // Each attestation tells what its artifact was called when it was made.
+  await org.member.post(`/artifacts/${org.name}/ci`, { ...artifact, filename: "web:2" });
+  expect(await attest(1)).toBe(201);
   expect(await readParts("run")).toBeGreaterThan(1);
   const shown = (await org.reader.get(`/trails/${org.name}/ci/run`)).json;
-  expect(shown.events).toHaveLength(reports + 2 + Math.ceil(reports / 3));
+  expect(shown.events).toHaveLength(reports + 4 + Math.ceil(reports / 3));
+  const names = shown.events.flatMap(({ type, artifact_name }: { type: string; artifact_name: string }) =>
+    type === "artifact_attestation_reported" ? [artifact_name] : [],
+  );
+  expect(names.at(-1)).toBe("web:2");
+  expect(new Set(names.slice(0, -1))).toEqual(new Set([artifact["filename"]]));
   const kinds = new Set(
     shown.events.map(
       ({ type, is_reattestation }: { type: string; is_reattestation?: boolean }) =>

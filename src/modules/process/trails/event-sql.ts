@@ -91,11 +91,11 @@ const runningData = sql`(jsonb_build_object('artifact_fingerprint', encode(e.art
   || case e.type when 'artifact_stopped_running' then '{}' else jsonb_build_object('replica_number', e.replica_number) end)::json`;
 
 /** Builds the data of the event `e` of the trail `t`. */
-export const trailEventData = sql`case when e.data is not null then e.data when e.type = 'trail_reported' then ${beganData}
+const trailEventData = sql`case when e.data is not null then e.data when e.type = 'trail_reported' then ${beganData}
   when e.type = 'trail_updated' then ${changedData} else ${runningData} end`;
 
 /** The repo that the event `e` came from, as it was known then. */
-export function repoOfEvent(orgId: string): Sql {
+function repoOfEvent(orgId: string): Sql {
   const org = param(orgId);
   return sql`case when e.data is not null then e.data -> 'repo_info' when e.repo_version is not null then (
     select ${repoInEvent} from (
@@ -106,31 +106,28 @@ export function repoOfEvent(orgId: string): Sql {
 }
 
 /** Data of the event of an artifact `a`. */
-export const artifactData = sql`json_build_object('git_commit_info', a.git_commit_info, 'artifact_fingerprint', a.fingerprint,
+const artifactData = sql`json_build_object('git_commit_info', a.git_commit_info, 'artifact_fingerprint', a.fingerprint,
   'artifact_name', a.filename, 'artifact_id', wire_id(a.id), 'template_reference_name', a.template_reference_name,
   'git_commit', a.git_commit)`;
 
 /** Type of the event of an attestation `a` with its `target`. */
-export const attestationEventType = sql`case when a.artifact_fingerprint is not null then 'artifact_attestation_reported'
+const attestationEventType = sql`case when a.artifact_fingerprint is not null then 'artifact_attestation_reported'
   when a.target is not null then 'trail_attestation_for_artifact_reported' else 'trail_attestation_reported' end`;
 
 /**
- * Builds the data of the event of an attestation `a` with its `target`. Artifacts are found by their fingerprint, of which
- * there are few.
+ * Builds the data of the event of an attestation `a` with its `target`.
+ * @param artifactName of the artifact that it is bound to.
  */
-export function attestationData(orgId: string, isAgain: Sql): Sql {
+function attestationData(isAgain: Sql, artifactName: Sql): Sql {
   return sql`(jsonb_build_object('git_commit_info', a.git_commit_info, 'attestation_type', a.type,
       'is_compliant', a.is_compliant, 'attestation_id', wire_id(a.id), 'template_reference_name', a.name,
       'is_reattestation', ${isAgain})
-    || jsonb_strip_nulls(jsonb_build_object('artifact_fingerprint', a.artifact_fingerprint, 'artifact_name', (
-        select r.filename from (
-          select * from artifacts where org_id = ${orgId} and fingerprint = a.artifact_fingerprint offset 0) r
-        where r.trail_id = a.trail_id order by r.id < a.id desc, r.id desc limit 1),
+    || jsonb_strip_nulls(jsonb_build_object('artifact_fingerprint', a.artifact_fingerprint, 'artifact_name', ${artifactName},
       'target_artifact', a.target)))::json`;
 }
 
 /** Selects the repo that the report `a`, of an artifact or an attestation, came from. */
-export function repoOfReport(orgId: string): Sql {
+function repoOfReport(orgId: string): Sql {
   return sql`(select ${repoInEvent} from repos r where r.org_id = ${orgId} and r.id = a.repo_id)`;
 }
 
@@ -138,7 +135,7 @@ export function repoOfReport(orgId: string): Sql {
  * Selects the attestations of a trail, each as often as it makes events: once, or once for each artifact that one without
  * a fingerprint was made for. `target` is that artifact's name in the template, `position` counts them.
  */
-export function attestationsWithTargets(orgId: string, trailId: string): Sql {
+function attestationsWithTargets(orgId: string, trailId: string): Sql {
   return sql`
       select a.*, target.name as target, target.position from attestations a
       left join unnest(case when a.artifact_fingerprint is null then a.target_artifacts
@@ -147,14 +144,22 @@ export function attestationsWithTargets(orgId: string, trailId: string): Sql {
 }
 
 /** Whether the name of an attestation `a` of `attestationsWithTargets` was attested in the same place before. */
-export const isReattestation = sql`row_number() over (
+const isReattestation = sql`row_number() over (
           partition by a.name, a.artifact_fingerprint,
             case when a.artifact_fingerprint is null then a.target end
           order by a.id) > 1`;
 
-/** Selects everything that happened to a trail and was reported on it; to be ordered by `occurred_at, id, part`. */
+/**
+ * Selects everything that happened to a short trail and was reported on it; to be ordered by `occurred_at, id, part`. What artifacts are
+ * called is looked up among those of the trail, which are few: a fingerprint may have been reported on thousands of others.
+ */
 export function everyTrailEvent(orgId: string, trailId: string): Sql {
+  const artifactName = sql`(
+        select n.filename from named n where n.fingerprint = a.artifact_fingerprint
+        order by n.id < a.id desc, n.id desc limit 1)`;
   return sql`
+    with named as materialized (
+      select id, fingerprint, filename from artifacts where org_id = ${orgId} and trail_id = ${trailId})
     select e.occurred_at, e.id, 1::bigint as part, e.type, ${trailEventData} as data, ${repoOfEvent(orgId)} as repo_info
     from trail_events e join trails t on t.org_id = ${orgId} and t.id = ${trailId}
     where e.org_id = ${orgId} and e.trail_id = ${trailId}
@@ -164,6 +169,46 @@ export function everyTrailEvent(orgId: string, trailId: string): Sql {
     from artifacts a where a.org_id = ${orgId} and a.trail_id = ${trailId}
     union all
     select a.created_at, a.id, coalesce(a.position, 1) as part,
-      ${attestationEventType} as type, ${attestationData(orgId, isReattestation)} as data, ${repoOfReport(orgId)} as repo_info
+      ${attestationEventType} as type, ${attestationData(isReattestation, artifactName)} as data, ${repoOfReport(orgId)} as repo_info
     from (${attestationsWithTargets(orgId, trailId)}) a`;
+}
+
+/**
+ * Selects which events a trail has: `kind`, `id`, `part` and `again`, by which `eventOfKey` finds them, and `occurred_at`. The artifact that an
+ * attestation is bound to is its last report on the trail before the attestation, else its latest one: `artifact_id`.
+ */
+export function eventKeys(orgId: string, trailId: string): Sql {
+  const noText = raw(`null::text collate "C"`);
+  return sql`
+    select occurred_at, id, part, kind, again, case kind when 's' then coalesce(reported_before, reported_last)::uuid end as artifact_id
+    from (
+      select e.*, max(artifact) over (partition by fingerprint order by id) as reported_before,
+        max(artifact) over (partition by fingerprint) as reported_last
+      from (
+        select occurred_at, id, 1::bigint as part, 'e' as kind, false as again, ${noText} as fingerprint, ${noText} as artifact
+        from trail_events where org_id = ${orgId} and trail_id = ${trailId}
+        union all
+        select created_at, id, 1, 'a', false, fingerprint collate "C", id::text collate "C"
+        from artifacts where org_id = ${orgId} and trail_id = ${trailId}
+        union all
+        select a.created_at, a.id, coalesce(a.position, 1), 's', ${isReattestation}, a.artifact_fingerprint collate "C", ${noText}
+        from (${attestationsWithTargets(orgId, trailId)}) a) e) e`;
+}
+
+/** Selects the event that `asked` names: a row of `eventKeys`. */
+export function eventOfKey(orgId: string, trailId: string): Sql {
+  const artifactName = sql`(
+        select r.filename from artifacts r where r.org_id = ${orgId} and r.id = asked.artifact_id)`;
+  return sql`
+    select e.occurred_at, e.type, ${trailEventData} as data, ${repoOfEvent(orgId)} as repo_info
+    from trail_events e join trails t on t.org_id = ${orgId} and t.id = ${trailId}
+    where asked.kind = 'e' and e.org_id = ${orgId} and e.trail_id = ${trailId} and e.id = asked.id
+    union all
+    select a.created_at, 'artifact_creation_reported', ${artifactData}, ${repoOfReport(orgId)} from artifacts a
+    where asked.kind = 'a' and a.org_id = ${orgId} and a.id = asked.id
+    union all
+    select a.created_at, ${attestationEventType}, ${attestationData(sql`asked.again`, artifactName)}, ${repoOfReport(orgId)}
+    from (
+      select a.*, a.target_artifacts[asked.part] as target from attestations a
+      where asked.kind = 's' and a.org_id = ${orgId} and a.id = asked.id) a`;
 }

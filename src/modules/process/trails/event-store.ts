@@ -1,17 +1,7 @@
 import type { Database, Executor } from "../../../db/connect.ts";
 import { integer, json, nullable, type RowOf, text, timestamp } from "../../../db/row.ts";
-import { constant, query, type Sql, sql } from "../../../db/sql.ts";
-import {
-  artifactData,
-  attestationData,
-  attestationEventType,
-  attestationsWithTargets,
-  everyTrailEvent,
-  isReattestation,
-  repoOfEvent,
-  repoOfReport,
-  trailEventData,
-} from "./event-sql.ts";
+import { constant, query, raw } from "../../../db/sql.ts";
+import { eventKeys, eventOfKey, everyTrailEvent } from "./event-sql.ts";
 
 const trailEvent = {
   type: text,
@@ -32,22 +22,17 @@ export function listTrailEvents(db: Executor, orgId: string, trailId: string): P
     order by occurred_at, id, part`);
 }
 
-/** Characters of a key: what kind of row, its id, whether it is a reattestation, and its part. */
-const keyLength = 1 + 36 + 1 + 6;
+/** Characters of a key: what kind of row, its id, whether it is a reattestation, its part, and the id of its artifact. */
+const keyLength = 1 + 36 + 1 + 6 + 36;
+
+const noId = raw("'00000000-0000-0000-0000-000000000000'");
 
 /** Lists the events of a trail by their keys, as one text in their order: few bytes for each, however large it is. */
 export async function listEventKeys(db: Executor, orgId: string, trailId: string): Promise<string> {
   const { keys } = await db.one(query({ keys: text })`
-    select coalesce(string_agg(kind || id::text || flag || lpad(part::text, 6, '0'), ''
-      order by occurred_at, id, part), '') as keys
-    from (
-      select occurred_at, id, 1::bigint as part, 'e' as kind, '0' as flag
-      from trail_events where org_id = ${orgId} and trail_id = ${trailId}
-      union all
-      select created_at, id, 1, 'a', '0' from artifacts where org_id = ${orgId} and trail_id = ${trailId}
-      union all
-      select a.created_at, a.id, coalesce(a.position, 1), 's', case when ${isReattestation} then '1' else '0' end
-      from (${attestationsWithTargets(orgId, trailId)}) a) e`);
+    select coalesce(string_agg(kind || id::text || again::integer::text || lpad(part::text, 6, '0')
+      || coalesce(artifact_id, ${noId})::text, '' order by occurred_at, id, part), '') as keys
+    from (${eventKeys(orgId, trailId)}) e`);
   return keys;
 }
 
@@ -82,7 +67,7 @@ export async function* listKeyedEvents(
         cross join lateral (select substr(keys, n * ${length} + 1, ${length}) as key) each
         cross join lateral (
           select n, left(key, 1) as kind, substr(key, 2, 36)::uuid as id, substr(key, 38, 1) = '1' as again,
-            substr(key, 39)::integer as part offset 0) asked
+            substr(key, 39, 6)::integer as part, substr(key, 45)::uuid as artifact_id offset 0) asked
         cross join lateral (${eventOfKey(orgId, trailId)}) e
       ) shown
       where bytes <= ${constant(slice.bytes)} or bytes = own_bytes
@@ -92,20 +77,4 @@ export async function* listKeyedEvents(
     const last = rows.at(-1);
     from += last === undefined ? asked.length : (last.place + 1) * keyLength;
   }
-}
-
-/** Selects the event that `asked` names. */
-function eventOfKey(orgId: string, trailId: string): Sql {
-  return sql`
-    select e.occurred_at, e.type, ${trailEventData} as data, ${repoOfEvent(orgId)} as repo_info
-    from trail_events e join trails t on t.org_id = ${orgId} and t.id = ${trailId}
-    where asked.kind = 'e' and e.org_id = ${orgId} and e.trail_id = ${trailId} and e.id = asked.id
-    union all
-    select a.created_at, 'artifact_creation_reported', ${artifactData}, ${repoOfReport(orgId)} from artifacts a
-    where asked.kind = 'a' and a.org_id = ${orgId} and a.id = asked.id
-    union all
-    select a.created_at, ${attestationEventType}, ${attestationData(orgId, sql`asked.again`)}, ${repoOfReport(orgId)}
-    from (
-      select a.*, a.target_artifacts[asked.part] as target from attestations a
-      where asked.kind = 's' and a.org_id = ${orgId} and a.id = asked.id) a`;
 }

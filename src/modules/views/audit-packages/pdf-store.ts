@@ -1,7 +1,7 @@
 import { boolean, integer, json, nullable, type RowOf, text, timestamp } from "../../../db/row.ts";
 import { query } from "../../../db/sql.ts";
 import type { Executor } from "../../../db/connect.ts";
-import { everyTrailEvent } from "../../process/trails/event-sql.ts";
+import { eventKeys, eventOfKey } from "../../process/trails/event-sql.ts";
 
 /** Columns that say who reported something, and when. */
 const report = { wire_id: text, created_at: timestamp, created_by_name: text };
@@ -90,7 +90,8 @@ const shownEvent = {
 export type ShownEvent = RowOf<typeof shownEvent>;
 
 /**
- * Lists the latest events of a trail, oldest of them first, and counts all. Nothing in them is large, whatever was reported.
+ * Lists the latest events of a trail, oldest of them first, and counts all. Nothing in them is large, whatever was reported, and nothing is
+ * made of others.
  */
 export async function listLatestTrailEvents(
   db: Executor,
@@ -107,8 +108,11 @@ export async function listLatestTrailEvents(
       l.data ->> 'target_artifact' as target_artifact, l.data -> 'changes' as changes,
       file.filename as file_name, file.sha256 as file_sha256
     from (
-      select e.*, count(*) over () as total from (${everyTrailEvent(orgId, trailId)}) e
-      order by occurred_at desc, id desc, part desc limit ${limit}::bigint
+      select asked.id, asked.part, asked.total, e.*
+      from (
+        select k.*, count(*) over () as total from (${eventKeys(orgId, trailId)}) k
+        order by occurred_at desc, id desc, part desc limit ${limit}::bigint) asked
+      cross join lateral (select * from (${eventOfKey(orgId, trailId)}) e offset 0) e
     ) l
     left join attestations a on a.org_id = ${orgId} and a.id = l.id
     left join artifacts r on r.org_id = ${orgId} and r.id = l.id
