@@ -17,6 +17,7 @@ import {
   listTrailCases,
 } from "../../src/modules/process/compliance/case-store.ts";
 import { listDecisions } from "../../src/modules/runtime/snapshots/read/store.ts";
+import { getReportedRecord } from "../../src/modules/runtime/snapshots/report/environment-store.ts";
 import { countFlows, listFacts } from "../../src/modules/runtime/snapshots/report/facts-store.ts";
 import { listRunning, listVersions } from "../../src/modules/runtime/snapshots/report/version-store.ts";
 import { sha256 } from "../../src/lib/hash.ts";
@@ -46,6 +47,19 @@ async function runsByKeptPlans(): Promise<Map<string, number>> {
 }
 
 describe("what is run in a database that nothing is known of yet", () => {
+  // Citus keeps its own plans, on workers those of shards.
+  it.skipIf(inject("cluster"))("finds news of what runs in the environment's own list, once", async () => {
+    const org = await app.org();
+    const plans = await keptPlans(db, () =>
+      transaction(db, (tx) => getReportedRecord(tx, org.id, randomUUID())).catch(() => undefined),
+    );
+    const plan = plans.get("reported-record") ?? "";
+    // Not all versions that ever ran anywhere, nor what runs anew for each name.
+    expect(plan).not.toContain("snapshot_artifacts");
+    expect(plan).toMatch(/Index Scan using running_artifacts_pkey on running_artifacts/);
+    expect(plan).toMatch(/Hash .*Join|hashed SubPlan/);
+  });
+
   // Citus keeps its own plans, on workers those of shards; a month's indexes have names of their own.
   it.skipIf(inject("cluster") || inject("divided"))(
     "finds each trail by its name, and what was reported on it by the trail",

@@ -1,5 +1,4 @@
-import { constant, param, type Sql, sql } from "../../../../db/sql.ts";
-import { hasValue } from "../../../../db/value-number.ts";
+import { constant, type Sql, sql } from "../../../../db/sql.ts";
 
 /** Entries of the audit log, and what they lead to, up to which following them costs less than looking at all that runs. */
 const few = { entries: 100, trails: 250, artifacts: 500 };
@@ -69,9 +68,9 @@ export function hasNews(orgId: string): Sql {
       or (select coalesce(bool_or(trail_id is null), false) or count(*) > ${constant(few.trails)} from touched)
       or (select count(*) > ${constant(few.artifacts)} from named)
       or exists (
-        select from named n cross join lateral (
-          select from (
-            select environment_id, last_index from snapshot_artifacts a
-            where a.org_id = ${orgId}::uuid and ${hasValue(param(orgId), "a", "fingerprint", sql`n.fingerprint`)} offset 0) ran
-          where ran.environment_id = e.id and ran.last_index is null limit 1) v))`;
+        -- All that runs here, once: other environments may run the same, and it may have run here often.
+        select from (
+          select fingerprint from running_artifacts
+          where org_id = ${orgId}::uuid and environment_id = e.id offset 0) running
+        where running.fingerprint in (select fingerprint collate "C" from named)))`;
 }
