@@ -36,6 +36,7 @@ describe("drafts of actions", () => {
     expect(missingIn("env", { ...actionDraft(stored), triggers: [] })).toBe("Choose when it happens first");
     expect(missingIn("env", { ...actionDraft(stored), targets: [] })).toBe("Choose who is told first");
     expect(missingIn("env", actionDraft(stored))).toBeUndefined();
+    expect(missingIn("env", { ...actionDraft(stored), typed: " shop-x " })).toBe("Add shop-x or remove it");
   });
 
   it("keep no address of a place where somebody else has put another target", () => {

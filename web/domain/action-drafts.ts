@@ -64,6 +64,8 @@ export function writtenAction(type: ActionType, draft: ActionDraft): WrittenActi
 
 /** Says what is still missing, which the browser cannot tell by itself. */
 export function missingIn(type: ActionType, draft: ActionDraft): string | undefined {
+  const typed = draft.typed.trim();
+  if (typed !== "") return `Add ${typed} or remove it`;
   if (draft.subjects.length === 0)
     return type === "env" ? "Choose an environment first" : "Choose a flow first";
   if (writtenAction(type, draft).triggers.length === 0) return "Choose when it happens first";

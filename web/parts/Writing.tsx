@@ -119,11 +119,19 @@ export function WritingSides({ children }: { children: ReactNode }) {
   return <div className={styles["sides"]}>{children}</div>;
 }
 
+interface LeaveGuardProps {
+  isChanged: () => boolean;
+  /** Name in the search of the address without which the same page shows something else. */
+  without?: string;
+}
+
 /** Asks before what was written is left behind. */
-export function LeaveGuard({ isChanged }: { isChanged: () => boolean }) {
+export function LeaveGuard({ isChanged, without }: LeaveGuardProps) {
   useEffect(() => guardWriting(isChanged), [isChanged]);
   const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: ({ current, next }) => isChanged() && current.pathname !== next.pathname,
+    shouldBlockFn: ({ current, next }) =>
+      isChanged() &&
+      (current.pathname !== next.pathname || (without !== undefined && !(without in next.search))),
     enableBeforeUnload: isChanged,
     withResolver: true,
   });

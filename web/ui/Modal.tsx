@@ -6,11 +6,15 @@ interface ModalProps {
   /** Id of what names it, or its name. */
   labelledBy?: string;
   label?: string;
+  /** Says whether only what closes it on purpose does: a click beside it would lose something. */
+  isHeld?: () => boolean;
+  /** Called when something is written or chosen in it. */
+  onInput?: () => void;
   children: ReactNode;
 }
 
-/** What stands over the page until it is closed; what mounts it opens it. Esc and a click beside it close it. */
-export function Modal({ className, onClose, labelledBy, label, children }: ModalProps) {
+/** What stands over the page until it is closed; what mounts it opens it. Esc closes it, and a click beside it unless it is held. */
+export function Modal({ className, onClose, labelledBy, label, isHeld, onInput, children }: ModalProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const isPressedBeside = useRef(false);
   // Closed while it is still there, it gives the focus back to what opened it.
@@ -31,12 +35,14 @@ export function Modal({ className, onClose, labelledBy, label, children }: Modal
         event.preventDefault();
         onClose();
       }}
+      onInput={onInput}
       onPointerDown={(event) => {
         isPressedBeside.current = event.target === ref.current;
       }}
       onClick={(event) => {
         // Who selects text may let go beside it.
-        if (event.target === ref.current && isPressedBeside.current) onClose();
+        const isBeside = event.target === ref.current && isPressedBeside.current;
+        if (isBeside && isHeld?.() !== true) onClose();
       }}
     >
       {children}

@@ -86,6 +86,15 @@ describe.skipIf(!hasBrowser)("a dialog", { timeout: 60_000 }, () => {
     const reason = page.getByRole("dialog").getByLabel("Why it is trusted");
     await reason.pressSequentially("Read and approved");
     expect(await reason.inputValue()).toBe("Read and approved");
+    // A click beside it loses none of them; who presses Esc means it.
+    await page.mouse.click(3, 3);
+    expect(await reason.inputValue()).toBe("Read and approved");
+    await page.keyboard.press("Escape");
+    await reason.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Allow an artifact" }).click();
+    await reason.waitFor();
+    await page.mouse.click(3, 3);
+    await reason.waitFor({ state: "detached" });
   });
 });
 

@@ -4,7 +4,7 @@ import { hasBrowser } from "../../support/browser.ts";
 import { ask } from "../../support/site.ts";
 import { uniqueName } from "../../support/unique-name.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
-import { holdAnswers } from "../../support/web-page.ts";
+import { holdAnswers, tab } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_000 }, () => {
@@ -42,6 +42,45 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
     await page.getByRole("link", { name: "wake-up" }).waitFor({ state: "detached" });
     expect(complaints).toEqual([]);
     await context.close();
+  });
+
+  it("keep what is written of an action on its way through the page, and ask before it is left", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${site.org}/actions/-/new`);
+    const name = page.getByLabel("Name", { exact: true });
+    const environment = page.getByLabel("Environment", { exact: true });
+    const spaces = page.getByRole("link", { name: "Spaces", exact: true });
+    const stay = page.getByRole("button", { name: "Stay" });
+    await name.fill("kept");
+    await environment.fill("gateway-prod");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await environment.fill("shop-prod");
+    await page.getByLabel("its reporter falls silent").check();
+    await page.getByLabel("Webhook address").fill("https://hooks.harborlight.example/T1/secret");
+    await page.getByRole("button", { name: "Make the action (Add shop-prod or remove it)" }).waitFor();
+    await tab(page, "On flows").click();
+    await page.getByLabel("Flow", { exact: true }).waitFor();
+    expect(await name.inputValue()).toBe("kept");
+    await tab(page, "On environments").click();
+    await page.getByRole("button", { name: "Without gateway-prod" }).waitFor();
+    expect(await environment.inputValue()).toBe("shop-prod");
+    expect(await page.getByLabel("its reporter falls silent").isChecked()).toBe(true);
+    await spaces.click();
+    await stay.click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("table", { name: "Actions" }).waitFor();
+
+    await page.goto(`/${site.org}/actions/1`);
+    await page.getByRole("button", { name: "Change", exact: true }).click();
+    await name.fill("other");
+    await page.goBack();
+    await stay.click();
+    await spaces.click();
+    await stay.click();
+    expect(await name.inputValue()).toBe("other");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "Change", exact: true }).waitFor();
+    expect(complaints).toEqual([]);
   });
 
   it("show what an action sent, and send it again", async () => {

@@ -1,9 +1,11 @@
 import { getRouteApi } from "@tanstack/react-router";
+import { useRef } from "react";
 
 import { useRefusal } from "../../api/account.ts";
 import { sending, type Sending, useActions } from "../../api/action.ts";
 import { actionDraft, actionText, draftOverTheirs, type WrittenAction } from "../../domain/action-drafts.ts";
 import { SavedMeanwhile, undecided } from "../../parts/ChangedMeanwhile.tsx";
+import { LeaveGuard } from "../../parts/Writing.tsx";
 import { Note } from "../../ui/Note.tsx";
 import { useWrittenOver } from "../../ui/useWrittenOver.ts";
 import { ActionForm } from "./ActionForm.tsx";
@@ -37,16 +39,21 @@ export function ChangeAction({ action }: { action: Action }) {
   );
   const kept = actionDraft(action);
   const written = useWrittenOver(kept, (draft) => actionText(action.type, draft));
-  const { draft, write, begun, overtaken } = written;
+  const { draft, write, begun, isChanged, overtaken } = written;
+  const isDone = useRef(false);
   const keep = (): void => {
     write(draftOverTheirs(draft, begun, kept));
     written.keep();
   };
-  const change = useActions(() =>
-    action.type === "env"
-      ? navigate({ search: {} })
-      : navigate({ to: "/$org/actions", params: { org }, search: {} }),
-  );
+  const toAction = (): Promise<void> => {
+    isDone.current = true;
+    return navigate({ search: {} });
+  };
+  const change = useActions(() => {
+    if (action.type === "env") return toAction();
+    isDone.current = true;
+    return navigate({ to: "/$org/actions", params: { org }, search: {} });
+  });
   const sends = (given: WrittenAction): Sending[] => replacing(org, action.number, given);
   return (
     <div className={styles["sections"]}>
@@ -69,8 +76,9 @@ export function ChangeAction({ action }: { action: Action }) {
         meanwhile={<SavedMeanwhile what="this action" written={{ ...written, keep }} />}
         sends={sends}
         onSubmit={(given) => change.mutate(sends(given))}
-        onCancel={() => void navigate({ search: {} })}
+        onCancel={() => void toAction()}
       />
+      <LeaveGuard isChanged={() => isChanged && !isDone.current} without="edit" />
     </div>
   );
 }

@@ -1,14 +1,16 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useRef, useState } from "react";
 
 import { useRefusal } from "../../api/account.ts";
 import { sending, useAction } from "../../api/action.ts";
 import {
   type ActionDraft,
   actionStart,
+  actionText,
   type ActionType,
   type WrittenAction,
 } from "../../domain/action-drafts.ts";
+import { LeaveGuard } from "../../parts/Writing.tsx";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
 import { ActionForm } from "./ActionForm.tsx";
 
@@ -20,7 +22,7 @@ const kinds = [
 ] as const;
 
 /** Holds what is written of an action on environments and of one on flows, which share their name and whom they tell. */
-function useDraft(type: ActionType): [ActionDraft, (draft: ActionDraft) => void] {
+function useDraft(type: ActionType) {
   const [drafts, setDrafts] = useState({ env: actionStart, flow: actionStart });
   const write = (draft: ActionDraft): void => {
     const { name, targets } = draft;
@@ -30,7 +32,8 @@ function useDraft(type: ActionType): [ActionDraft, (draft: ActionDraft) => void]
       flow: type === "flow" ? draft : { ...flow, name, targets },
     });
   };
-  return [drafts[type], write];
+  const isChanged = kinds.some(([kind]) => actionText(kind, drafts[kind]) !== actionText(kind, actionStart));
+  return { draft: drafts[type], write, isChanged };
 }
 
 /** The page that makes an action. */
@@ -38,8 +41,12 @@ export function NewAction() {
   const { org } = route.useParams();
   const { type = "env" } = route.useSearch();
   const navigate = route.useNavigate();
-  const [draft, write] = useDraft(type);
-  const toList = (): void => void navigate({ to: "/$org/actions", params: { org } });
+  const { draft, write, isChanged } = useDraft(type);
+  const isDone = useRef(false);
+  const toList = (): void => {
+    isDone.current = true;
+    void navigate({ to: "/$org/actions", params: { org } });
+  };
   const forEnvironments = useAction("PUT /actions/{org}/environments", toList);
   const forFlows = useAction("PUT /actions/{org}/flows", toList);
   const refused = useRefusal(org, "PUT /actions/{org}/environments");
@@ -88,6 +95,7 @@ export function NewAction() {
         onSubmit={send}
         onCancel={toList}
       />
+      <LeaveGuard isChanged={() => isChanged && !isDone.current} />
     </>
   );
 }
