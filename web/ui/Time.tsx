@@ -37,13 +37,12 @@ interface TimeProps {
 
 /** Says when something was, or will be: relative to now, and exactly when pointed at or printed. */
 export function Time({ at, exact = false, mayBeAhead = false }: TimeProps) {
-  // Only to be drawn anew: what is drawn in between may be newer than that moment.
-  useNow();
+  const now = useNow();
   if (at === null || at === undefined || at === 0) return <span>never</span>;
   const precise = exactTime(at);
   return (
     <time dateTime={new Date(at * 1000).toISOString()} title={precise} data-exact={precise}>
-      {exact ? precise : relativeTime(at, Date.now() / 1000, mayBeAhead)}
+      {exact ? precise : relativeTime(at, now, mayBeAhead)}
     </time>
   );
 }

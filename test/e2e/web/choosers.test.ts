@@ -60,6 +60,7 @@ describe.skipIf(!hasBrowser)("choosing environments out of many", { timeout: 90_
     await dialog.getByRole("button", { name: "Allow it (Choose an environment)" }).waitFor();
     await dialog.getByRole("checkbox", { name: "prod-10" }).check();
     await dialog.getByRole("button", { name: "Allow it", exact: true }).waitFor();
+    expect(await dialog.getByText("Choose an environment").count()).toBe(0);
   });
 
   it("takes the name that is entered where it is not among those suggested", async () => {

@@ -54,6 +54,7 @@ describe.skipIf(!hasBrowser)("pages say no more than is known", { timeout: 90_00
     await page.getByRole("button", { name: "Show as a table" }).nth(1).click();
     const table = page.getByRole("table", { name: "Time until compliant" });
     await table.getByRole("cell", { name: /^\d+ s$/ }).waitFor();
+    expect(await table.getByRole("cell", { name: "1 min" }).count()).toBe(0);
   });
 
   it("of a commit: which attestations name it, and where the others stand", async () => {
@@ -79,5 +80,6 @@ describe.skipIf(!hasBrowser)("pages say no more than is known", { timeout: 90_00
     await page.getByRole("region", { name: "Attestations that name this commit" }).waitFor();
     const trails = page.getByRole("table", { name: "Trails of its builds" });
     await trails.getByRole("row", { name: /Non-compliant web-ci \/ build-1/ }).waitFor();
+    expect(await trails.getByRole("row").count()).toBe(2);
   });
 });

@@ -79,6 +79,7 @@ describe.skipIf(!hasBrowser)("what others change", { timeout: 90_000 }, () => {
     // Well before they would look for themselves.
     await where.getByRole("link", { name: "prod" }).waitFor({ timeout: 15_000 });
     await known.getByRole("link", { name: "prod" }).waitFor({ timeout: 15_000 });
+    expect(await known.getByText("nowhere").count()).toBe(0);
   });
 
   it("is never said to be still to come, where the browser's clock is behind", async () => {
@@ -89,6 +90,7 @@ describe.skipIf(!hasBrowser)("what others change", { timeout: 90_000 }, () => {
     await page.goto(`/${own.name}/environments/prod`);
     await page.getByText("reported just now").waitFor();
     await page.getByText("changed just now").waitFor();
+    expect(await page.getByText(/\bin \d+ (?:s|min)/).count()).toBe(0);
   });
 
   it("is read again by itself where the server wants to be left alone for a moment", async () => {

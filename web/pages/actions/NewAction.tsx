@@ -36,6 +36,34 @@ function useDraft(type: ActionType) {
   return { draft: drafts[type], write, isChanged };
 }
 
+/** The head of the page, with a tab for each kind of action. */
+function Head({ org, type }: { org: string; type: ActionType }) {
+  return (
+    <PageHead
+      title="New action"
+      crumbs={
+        <Crumb>
+          <Link to="/$org/actions" params={{ org }}>
+            Actions
+          </Link>
+        </Crumb>
+      }
+      tabs={kinds.map(([kind, words]) => (
+        <Link
+          key={words}
+          to="/$org/actions/-/new"
+          params={{ org }}
+          search={kind === "env" ? {} : { type: kind }}
+          activeOptions={{ exact: true }}
+          aria-current={kind === type ? "page" : undefined}
+        >
+          {words}
+        </Link>
+      ))}
+    />
+  );
+}
+
 /** The page that makes an action. */
 export function NewAction() {
   const { org } = route.useParams();
@@ -56,28 +84,7 @@ export function NewAction() {
   };
   return (
     <>
-      <PageHead
-        title="New action"
-        crumbs={
-          <Crumb>
-            <Link to="/$org/actions" params={{ org }}>
-              Actions
-            </Link>
-          </Crumb>
-        }
-        tabs={kinds.map(([kind, words]) => (
-          <Link
-            key={words}
-            to="/$org/actions/-/new"
-            params={{ org }}
-            search={kind === "env" ? {} : { type: kind }}
-            activeOptions={{ exact: true }}
-            aria-current={kind === type ? "page" : undefined}
-          >
-            {words}
-          </Link>
-        ))}
-      />
+      <Head org={org} type={type} />
       <ActionForm
         org={org}
         type={type}
