@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 
 import type { Tx } from "../../../../db/connect.ts";
 import { requireJudgeable, TooMuchToJudge } from "../../../../domain/judging.ts";
@@ -13,6 +13,7 @@ import {
   unknownLineage,
 } from "../../../../domain/snapshot/versions.ts";
 import type { Timestamp } from "../../../../lib/clock.ts";
+import { sha256 } from "../../../../lib/hash.ts";
 import { paced, type Steps } from "../../../../lib/steps.ts";
 import { largerPieces } from "../../../../lib/wide-json.ts";
 import { notify } from "../../../notices/notifications/service.ts";
@@ -181,15 +182,19 @@ async function readChunk(
   return { before, facts: known, predecessors };
 }
 
+/** Hashes a text in pieces, of which there is one in most cases. */
 function* digestOf(contents: Iterable<string>): Steps<string> {
-  const hash = createHash("sha256");
-  let written = 0;
+  let hash: Hash | undefined;
+  let last = "";
   for (const piece of largerPieces(contents)) {
-    if (written > 0) yield;
-    hash.update(piece);
-    written += 1;
+    if (last !== "") {
+      hash ??= createHash("sha256");
+      hash.update(last);
+      yield;
+    }
+    last = piece;
   }
-  return hash.digest("base64");
+  return hash === undefined ? sha256(last).toString("base64") : hash.update(last).digest("base64");
 }
 
 /** Judges one artifact, or notes that it has exited, and has the outcome written. */
