@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf, repoInfo } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
 import { orgWith, repoId, run } from "../support/deployments.ts";
+import { attestAll } from "../support/histories.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -147,4 +148,40 @@ describe("lists of any length as CSV", () => {
     const numbers = await csvColumn(`/audit-log/${org.name}?sort_direction=asc`, "seq");
     expect(numbers).toEqual(numbers.map((_number, index) => String(index + 1)));
   });
+});
+
+it.each([
+  ["attestations of a flow", "/flow"],
+  ["attestations that are searched by it", "?flow=flow"],
+])("has all %s, whatever becomes of its name meanwhile", async (_what, path) => {
+  const own = await app.org();
+  const many = 120;
+  await attestAll(
+    app,
+    own,
+    Array.from({ length: many }, (_, at) => ({
+      trail: "run",
+      name: `check-${at}`,
+      type: "generic",
+      is_compliant: true,
+      is_override: false,
+      print: null,
+      commit: null,
+      targets: null,
+    })),
+  );
+  const { db } = app.deps;
+  const read = db.sliced;
+  let batches = 0;
+  const spy = vi.spyOn(db, "sliced").mockImplementation(async (work) => {
+    if ((batches += 1) === 2)
+      expect((await own.admin.put(`/flows/${own.name}/flow/archive`)).status).toBe(200);
+    return read(work);
+  });
+  const answer = await own.reader.get(`/attestations/${own.name}${path}`, {
+    headers: { accept: "text/csv" },
+  });
+  spy.mockRestore();
+  expect([answer.status, batches > 2]).toEqual([200, true]);
+  expect(answer.text.trimEnd().split("\r\n")).toHaveLength(many + 1);
 });

@@ -17,7 +17,7 @@ import { listAnswer, listsAnswer } from "../../kernel/list-answer.ts";
 import type { CsvRows } from "../../../contract/csv.ts";
 import type { CsvHandlers, Handlers } from "../../kernel/call.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { getFlowId } from "../flows/service.ts";
+import { findFlowIds, getFlowId } from "../flows/service.ts";
 import { showing } from "./attestation-sql.ts";
 import { findNamesMatching, type HowShown, listOf, readHeavyAttestations } from "./read-service.ts";
 import {
@@ -62,7 +62,7 @@ function cursorOf(after: string | undefined): string | undefined {
   return id;
 }
 
-/** Reads what is searched by; undefined when a filter can match nothing. */
+/** Reads what is searched by; undefined when a filter can match nothing. Flows are found once, whatever becomes of their names. */
 async function searchOf(
   deps: Deps,
   org: OrgAccess,
@@ -71,11 +71,14 @@ async function searchOf(
   const after = cursorOf(query.after);
   const id = query.attestation_id ? parseWireId(query.attestation_id) : undefined;
   const names = await namesOf(deps, org, query);
-  if ((query.attestation_id && id === undefined) || names?.length === 0) return undefined;
+  const flow_names = given(query.flow);
+  const flows = flow_names && (await findFlowIds(deps.db, org.id, flow_names));
+  if ((query.attestation_id && id === undefined) || names?.length === 0 || flows?.length === 0)
+    return undefined;
   return {
     id,
     names,
-    flows: given(query.flow),
+    flows,
     types: given(query.type)?.map(storedType),
     is_compliant: query.is_compliant,
     from: query.from_timestamp,
@@ -205,8 +208,8 @@ export const attestationSearchCsv: CsvHandlers<typeof attestationSearchEndpoints
     return search === undefined ? nothing() : allFound(deps, org, search);
   },
   get_flow_attestations: async (deps, { org, params, query }) => {
-    await getFlowId(deps.db, org, params.flow_name);
+    const flow_id = await getFlowId(deps.db, org, params.flow_name);
     const { from_timestamp: from, to_timestamp: to } = query;
-    return allFound(deps, org, { flows: [params.flow_name], from, to, limit: batch });
+    return allFound(deps, org, { flows: [flow_id], from, to, limit: batch });
   },
 };

@@ -24,7 +24,7 @@ const endOfTime = 253_402_300_800;
 /** What attestations are searched by; what is undefined does not matter. */
 export interface AttestationSearch {
   id?: string | undefined;
-  /** Any of these; so below. */
+  /** Ids; any of these, and so below. */
   flows?: string[] | undefined;
   names?: string[] | undefined;
   types?: string[] | undefined;
@@ -55,12 +55,6 @@ function searchParameters(org: Org, how: Showing, wanted: AttestationSearch) {
 
 type SearchParameters = ReturnType<typeof searchParameters>;
 
-/** Finds the flows of these names, former ones included, as long as no other flow took them. */
-function flowsNamed(orgId: Parameter, names: Sql): Sql {
-  return sql`(
-  select distinct ${flowIdNamed(orgId, sql`asked.name`)} from unnest(${names}::text[]) as asked (name))`;
-}
-
 /** Where the page begins: right after an attestation, whose moment is looked up, or at the last moment wanted. */
 function start({ org_id, to, after }: SearchParameters): Sql {
   return sql`"start" (at, id) as materialized (
@@ -71,8 +65,8 @@ function start({ org_id, to, after }: SearchParameters): Sql {
 }
 const [startMoment, startId] = [sql`(select at from "start")`, sql`(select id from "start")`];
 
-function filters({ org_id, flows, names, types, is_compliant }: SearchParameters): Sql {
-  return sql`(${flows}::text[] is null or a.flow_id = any (array${flowsNamed(org_id, sql`${flows}`)}))
+function filters({ flows, names, types, is_compliant }: SearchParameters): Sql {
+  return sql`(${flows}::uuid[] is null or a.flow_id = any (${flows}::uuid[]))
   and (${names}::text[] is null or a.name = any (${names}::text[]))
   and (${types}::text[] is null or a.type = any (${types}::text[]))
   and (${is_compliant}::boolean is null or a.is_compliant = ${is_compliant}::boolean)`;
@@ -135,7 +129,7 @@ function merged(search: SearchParameters, values: Sql, { column, key }: Indexed)
 const pages = {
   id: (search: SearchParameters) => matching(search, sql`a.id = ${search.id}::uuid`),
   flow: (search: SearchParameters) =>
-    merged(search, flowsNamed(search.org_id, sql`${search.flows}`), {
+    merged(search, sql`(select distinct unnest(${search.flows}::uuid[]))`, {
       column: sql`a.flow_id`,
       key: (id) => id,
     }),
@@ -248,7 +242,7 @@ export async function listAttestationsOfCommits(
   const [flow, name, type] = [param(wanted.flow), param(wanted.name), param(wanted.type)];
   const asked = sql`unnest((select ${param(commits)}::text[])) as wanted (sha)`;
   const fits = sql`a.org_id = ${read.org_id} and a.git_commit = wanted.sha
-        and (${flow}::text is null or a.flow_id in ${flowsNamed(read.org_id, sql`array[${flow}::text]`)})
+        and (${flow}::text is null or a.flow_id = ${flowIdNamed(read.org_id, sql`${flow}::text`)})
         and (${name}::text is null or a.name = ${name}::text)
         and (${type}::text is null or a.type = ${type}::text)`;
   const bytesOfCommit = sql`select sum(${attestationBytes}) as bytes from attestations a where ${fits}`;
