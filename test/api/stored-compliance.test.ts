@@ -157,13 +157,19 @@ describe("the stored verdict", () => {
     expect(most).toBeLessThan(10);
   });
 
-  it("names what an override replaced, also when another type was reported since", async () => {
+  it.each([
+    ["the last of its type", ["generic", "junit"], 0],
+    ["the last of any, if none of its type was there", ["junit", "junit"], 1],
+  ])("names what an override replaced, also when more was reported since: %s", async (_, types, replaced) => {
     const org = await app.org();
     await putFlow(org.member, org.name, { name: "flow" }, templates[1]);
     const one = { trail: "t1", name: "a", is_compliant: true, print: null, targets: null, commit: null };
     const report = (type: string, is_override = false) => ({ ...one, type, is_override });
-    const before = [report("generic"), report("junit"), report("junit"), report("generic", true)];
-    await attestAll(app, org, [...before, report("junit")]);
+    await attestAll(app, org, [
+      ...types.map((type) => report(type)),
+      report("generic", true),
+      report("junit"),
+    ]);
     await attestAll(app, org, [report("junit")]);
     const { stored, anew, decided } = await verdictsOf(org);
     expect(stored).toEqual(anew);
@@ -171,7 +177,9 @@ describe("the stored verdict", () => {
     const { json } = await org.reader.get(`/trails/${org.name}/flow/t1`);
     const [row] = json.compliance_status.attestations_statuses;
     const ids = json.events.flatMap((event: { attestation_id?: string }) => event.attestation_id ?? []);
-    expect([row.attestation_id, row.overridden_attestation_id]).toEqual([ids[3], ids[2]]);
+    expect([row.attestation_id, row.overridden_attestation_id]).toEqual([ids[2], ids[replaced]]);
+    const [, , override] = (await org.reader.get(`/attestations/${org.name}/flow/trail/t1/a`)).json;
+    expect(override.overridden_attestation_id).toBe(ids[replaced]);
   });
 
   it("is shown by trails, lists of trails and lists of flows, artifacts in the template's order", async () => {

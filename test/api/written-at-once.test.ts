@@ -130,9 +130,10 @@ const attestation: fc.Arbitrary<Step> = fc
     ),
     attestation_name: fc.constantFrom("bar", "foo", "unit"),
     verdict: fc.boolean(),
-    kind: fc.constantFrom("generic", "generic", "junit", "override"),
+    kind: fc.constantFrom("generic", "junit", "system", "override", "override"),
+    stated: fc.constantFrom("generic", "junit", "snyk", "system:decision"),
   })
-  .map(({ flow, trail, bound, body, attestation_name, verdict, kind }) => (org) => {
+  .map(({ flow, trail, bound, body, attestation_name, verdict, kind, stated }) => (org) => {
     const own = {
       generic: { is_compliant: verdict },
       junit: {
@@ -148,7 +149,8 @@ const attestation: fc.Arbitrary<Step> = fc
           },
         ],
       },
-      override: { reason: "known", new_compliance_status: verdict, original_attestation_type: "junit" },
+      system: { type_name: "decision", control: "C-1", attestation_data: { is_compliant: verdict } },
+      override: { reason: "known", new_compliance_status: verdict, original_attestation_type: stated },
     }[kind];
     return attest(org.member, { org: org.name, flow, trail }, kind, {
       attestation_name,
@@ -217,7 +219,7 @@ describe("attestations written at once", () => {
           expect(await everythingOf(quick)).toBe(await everythingOf(slow));
         },
       ),
-      { numRuns: 30 },
+      { numRuns: 35 },
     );
     expect(writtenAtOnce).toBeGreaterThan(50);
   });

@@ -30,7 +30,10 @@ function isFor(report: AttestationReport, name: string): boolean {
 type Sought = Pick<ArtifactReport, "fingerprint" | "git_commit"> | undefined;
 
 /** Says whether a report that is made for an artifact's name counts for the artifact that has it. */
-function joins({ git_commit }: AttestationReport, artifact: Sought): boolean {
+function joins(
+  { git_commit }: Pick<AttestationReport, "git_commit">,
+  artifact: Pick<ArtifactReport, "git_commit"> | undefined,
+): boolean {
   return artifact === undefined || (git_commit !== null && git_commit === artifact.git_commit);
 }
 
@@ -113,6 +116,45 @@ export function artifactPlace(template: Template, reports: TrailReports, artifac
     entries: template.trail.artifacts[template_index]?.attestations ?? [],
     reports: reportsFor(name, artifact, reports.attestations),
   };
+}
+
+/** Where a report counts, and what does there already. */
+type PlaceOfReport = Pick<Place, "entries" | "reports">;
+
+/** Makes the place of a name and a commit: that of the artifact last reported with both, else of what waits for one. */
+function commitPlace(
+  template: Template,
+  reports: TrailReports,
+  name: string,
+  report: AttestationReport,
+): PlaceOfReport {
+  const artifact = reports.artifacts.findLast(
+    (one) => one.template_reference_name === name && joins(report, one),
+  );
+  if (artifact !== undefined) return artifactPlace(template, reports, artifact);
+  const waiting = reports.attestations.filter(
+    (one) => one.artifact_fingerprint === null && isFor(one, name) && joins(one, report),
+  );
+  return { entries: expectedNames(template).get(name)?.entries ?? [], reports: waiting };
+}
+
+/**
+ * Makes the places where a report counts: the trail; the artifact it is bound to, under the name it is meant for, else the last one; or
+ * one for each name that it is made for with its commit.
+ */
+export function placesOfReport(
+  template: Template,
+  reports: TrailReports,
+  report: AttestationReport,
+): PlaceOfReport[] {
+  const { artifact_fingerprint, target_artifacts } = report;
+  if (artifact_fingerprint === null)
+    return isOnTrail(report)
+      ? [trailPlace(template, reports)]
+      : (target_artifacts ?? []).map((name) => commitPlace(template, reports, name, report));
+  const known = reports.artifacts.filter(({ fingerprint }) => fingerprint === artifact_fingerprint);
+  const artifact = known.findLast((one) => isFor(report, one.template_reference_name)) ?? known.at(-1);
+  return artifact === undefined ? [] : [artifactPlace(template, reports, artifact)];
 }
 
 /** An artifact the template asks for, and where it does. */

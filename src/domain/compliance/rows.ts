@@ -3,8 +3,10 @@ import type { TemplateAttestation } from "../template/model.ts";
 import type { AttestationReport, AttestationStatus } from "./model.ts";
 import type { Place } from "./places.ts";
 
-/** Says whether a report of `type` is what a template entry of type `expected` asks for. */
-function meetsType(expected: string, type: string): boolean {
+/** Says whether a report of `type` is what a template entry asks for; without an entry any is. */
+export function meetsType(entry: TemplateAttestation | undefined, type: string): boolean {
+  if (entry === undefined) return true;
+  const { type: expected } = entry;
   return expected === "*" || expected === type || (expected === "decision" && type === "system:decision");
 }
 
@@ -27,25 +29,31 @@ export function outcomeOf({ current, contradiction }: Row): "met" | "missing" | 
   return current === undefined ? "missing" : "met";
 }
 
-function rowOf(
+/** The report whose verdict an override replaces: the last one before it of its type, or of any, if one of its type was never there. */
+function overriddenBy(
+  override: AttestationReport,
+  before: readonly AttestationReport[],
+): AttestationReport | undefined {
+  return (
+    before.findLast(({ is_override, type }) => !is_override && type === override.type) ??
+    before.findLast(({ is_override }) => !is_override)
+  );
+}
+
+/** Makes the row of a name. @param group all reports under it in its place. */
+export function rowOf(
   name: string,
   entry: TemplateAttestation | undefined,
   group: readonly AttestationReport[],
 ): Row {
-  const at =
-    entry === undefined
-      ? group.length - 1
-      : group.findLastIndex((report) => meetsType(entry.type, report.type));
+  const at = group.findLastIndex((report) => meetsType(entry, report.type));
   const current = group[at];
   const last = group.at(-1);
   return {
     name,
     entry,
     current,
-    overridden:
-      current?.is_override === true
-        ? group.slice(0, at).findLast((earlier) => !earlier.is_override)
-        : undefined,
+    overridden: current?.is_override === true ? overriddenBy(current, group.slice(0, at)) : undefined,
     contradiction: at < group.length - 1 && last?.is_compliant === false ? last : undefined,
   };
 }

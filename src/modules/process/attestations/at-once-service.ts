@@ -1,8 +1,8 @@
 import { isConnectionFailure, sqlStateOf } from "../../../db/sqlstate.ts";
-import type { AttestationReport } from "../../../domain/compliance/model.ts";
 import type { Org } from "../../../domain/principal.ts";
 import { addTo, type NonEmpty } from "../../../lib/group.ts";
 import { wireId } from "../../../lib/ids.ts";
+import { present } from "../../../lib/present.ts";
 import { zip } from "../../../lib/zip.ts";
 import { auditJson } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -10,6 +10,7 @@ import { judgeCases, type JudgedCase, type Verdict, writtenVerdicts } from "../c
 import { seePlaces, type SeenPlaces, type SeenTrail } from "../intake/look-service.ts";
 import { rememberedPlaces } from "../intake/remembered-places.ts";
 import { writeAttestations } from "./at-once-store.ts";
+import { inOrder, reportOf, withTypes } from "./override-service.ts";
 import { newAttestation, originOf, placedAttestation, type ReportedAttestation } from "./new-attestation.ts";
 import type { NewAttestation } from "./store.ts";
 
@@ -20,12 +21,12 @@ export const auditedAttestation = {
 };
 
 /** Makes rows of reports in their places; undefined when one is bound to an artifact that its trail does not have. */
-function rowsOf(
+async function rowsOf(
   deps: Deps,
   org: Org,
   reports: readonly ReportedAttestation[],
   { places, trails }: SeenPlaces,
-): NewAttestation[] | undefined {
+): Promise<readonly NewAttestation[] | undefined> {
   const found = new Map(trails.map((trail) => [trail.move.id, trail.found]));
   const rows: NewAttestation[] = [];
   for (const [report, place] of zip(reports, places)) {
@@ -37,31 +38,13 @@ function rowsOf(
     const placed = placedAttestation(org, report, place, null);
     rows.push(newAttestation(deps, placed, artifact?.template_reference_name ?? null));
   }
-  return rows;
-}
-
-/** Takes the row of an attestation for the report that trails are judged by. */
-function reportOf(row: NewAttestation): AttestationReport {
-  const { name, type, is_compliant, is_override, artifact_fingerprint, target_artifacts } = row;
-  return {
-    attestation_id: row.id,
-    name,
-    type,
-    is_compliant,
-    is_override,
-    artifact_fingerprint,
-    target_artifacts,
-    git_commit: row.git_commit_info?.sha1 ?? null,
-    reported_at: row.created_at,
-  };
+  return withTypes(org.id, rows, ({ trail_id }) => present(found.get(trail_id), "its trail was seen"));
 }
 
 /** Adds new attestations to what was found of a trail. */
 function caseOf({ found, move }: SeenTrail, added: readonly NewAttestation[]): JudgedCase {
   const { template, template_id, evaluated_at, own_digest, artifacts } = found;
-  const attestations = [...found.attestations, ...added.map(reportOf)];
-  // As the database orders them: another server's clock may be ahead.
-  attestations.sort((a, b) => (a.attestation_id < b.attestation_id ? -1 : 1));
+  const attestations = inOrder([...found.attestations, ...added.map(reportOf)]);
   const last_modified_at = Math.max(found.last_modified_at ?? 0, move.last_modified_at);
   const verdict = { evaluated_at, own_digest, last_modified_at };
   return { trail_id: move.id, template, template_id, ...verdict, artifacts, attestations };
@@ -155,7 +138,7 @@ export async function writeAtOnce(
   const attempt = async (): Promise<string[] | "refuted" | undefined> => {
     const seen = await seePlaces(deps, org.id, origins);
     if (seen === undefined) return undefined;
-    const attestations = rowsOf(deps, org, reports, seen);
+    const attestations = await rowsOf(deps, org, reports, seen);
     if (attestations === undefined) return undefined;
     const isWritten = await writeSeen(deps, org, { reports, seen, attestations }, onSent);
     const isRecalled = [...seen.trails, ...seen.repos].some((one) => one.isRecalled);

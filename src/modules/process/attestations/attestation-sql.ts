@@ -1,4 +1,4 @@
-import { join, type Parameter, param, raw, type Sql, sql } from "../../../db/sql.ts";
+import { empty, join, type Parameter, param, raw, type Sql, sql } from "../../../db/sql.ts";
 import type { Org } from "../../../domain/principal.ts";
 import type { Links } from "../../../lib/links.ts";
 import { isMadeFor } from "../compliance/places-sql.ts";
@@ -38,21 +38,29 @@ const members = (object: Sql): Sql => sql`nullif(ltrim(left((${object})::text, -
 const decisionMembers = sql`case when a.type = 'system:decision' and not a.is_override
   then ${members(sql`json_build_object('control', a.control_identifier, 'control_version', a.control_version)`)} end`;
 
-/** What `a` attestations override: the latest report of the name in the same place before them, if there was one. */
-const overrideMembers = (
-  org: Parameter,
-): Sql => sql`case when a.is_override then '"overridden_attestation_id":' || coalesce((
-    select to_json(wire_id(o.id))::text from attestations o
-    where o.org_id = ${org} and o.trail_id = a.trail_id and o.name = a.name and o.id < a.id and not o.is_override
+/** The id of the last report before `a` under its name in the same place that is no override. @param more what is asked of it. */
+const lastBefore = (org: Parameter, more: Sql): Sql => sql`(
+    select o.id from attestations o
+    where o.org_id = ${org} and o.trail_id = a.trail_id and o.name = a.name and o.id < a.id and not o.is_override ${more}
       and case
+        when a.artifact_fingerprint is null and o.artifact_fingerprint is null
+        then a.target_artifacts is null and o.target_artifacts is null
+          or a.target_artifacts && o.target_artifacts and a.git_commit = o.git_commit
         when a.artifact_fingerprint is null
-        then o.artifact_fingerprint is null and (a.target_artifacts is null and o.target_artifacts is null
-          or a.target_artifacts && o.target_artifacts and a.git_commit = o.git_commit)
+        then exists (
+          select 1 from artifacts r where r.org_id = ${org} and r.trail_id = a.trail_id
+            and r.fingerprint = o.artifact_fingerprint and ${isMadeFor("a", "r")})
         else a.artifact_fingerprint = o.artifact_fingerprint or o.artifact_fingerprint is null and exists (
           select 1 from artifacts r where r.org_id = ${org} and r.trail_id = o.trail_id
             and r.fingerprint = a.artifact_fingerprint and ${isMadeFor("o", "r")})
       end
-    order by o.id desc limit 1), 'null') end`;
+    order by o.id desc limit 1)`;
+
+/** What `a` attestations override: the last report of their type, or of any, if none of their type was there (`domain/compliance/rows.ts`). */
+const overrideMembers = (
+  org: Parameter,
+): Sql => sql`case when a.is_override then '"overridden_attestation_id":' || coalesce(to_json(wire_id(coalesce(
+    ${lastBefore(org, sql`and o.type = a.type`)}, ${lastBefore(org, empty)})))::text, 'null') end`;
 
 /** What is known of the file that came with `a` attestations, from `e` (`itsEvidence`). */
 const evidenceMember = sql`'"evidence":' || case when e.sha256 is null then 'null' else json_build_object(

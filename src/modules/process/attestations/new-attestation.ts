@@ -22,7 +22,7 @@ export interface AttestationInput extends Pick<
   reported_by: string;
   /** When it was reported; now when left out. */
   reported_at?: Timestamp;
-  /** It replaces the verdict of what was reported under the name before. */
+  /** It replaces the verdict of what was reported under the name before, and takes its type. */
   is_override?: boolean;
   artifact_fingerprint?: string | null | undefined;
   /** Names from the flow's template; with a commit and no fingerprint it waits for such an artifact (contract 7.3). */

@@ -113,6 +113,7 @@ export const attestationReportHandlers: Handlers<typeof attestationReportEndpoin
   post_override_attestation: async (deps, call) => {
     const { reason, new_compliance_status, original_attestation_type } = call.body;
     await store(deps, call, {
+      // Stored with the type of what it overrides, if there is something (`typeOfOverride`).
       type: original_attestation_type,
       is_compliant: new_compliance_status,
       is_override: true,

@@ -19,6 +19,8 @@ import {
   placedAttestation,
   type ReportedAttestation,
 } from "./new-attestation.ts";
+import { type AskedOverride, listOverrideCases } from "./override-store.ts";
+import { withTypes } from "./override-service.ts";
 import { insertAttestations, listArtifactNames, type NewAttestation } from "./store.ts";
 
 /**
@@ -47,6 +49,16 @@ async function findArtifactNames(
   };
 }
 
+function askedOverride({ to, input }: PlacedAttestation): AskedOverride {
+  return {
+    trail_id: to.trail.id,
+    name: input.name,
+    artifact_fingerprint: input.artifact_fingerprint ?? null,
+    target_artifacts: input.target_artifacts ?? null,
+    git_commit: input.git_commit_info?.sha1 ?? null,
+  };
+}
+
 function newsOf(row: NewAttestation): TrailNews {
   const { trail_id, created_at: at, name, type, is_compliant } = row;
   const { artifact_fingerprint: fingerprint, target_artifacts } = row;
@@ -58,7 +70,7 @@ function newsOf(row: NewAttestation): TrailNews {
 
 /**
  * Records attestations of any kind in one organization and judges their trails anew, in a handful of statements whatever
- * their number. The rows of the trails must be locked. Every call appends: the newest of a name counts. Not idempotent.
+ * their number, and one more where there are overrides. The rows of the trails must be locked. Every call appends: the newest of a name counts. Not idempotent.
  * @returns ids, in their order.
  * @throws AppError not_found when a fingerprint was not reported on the trail (contract 7.4).
  */
@@ -68,8 +80,14 @@ export async function recordAttestations(
   orgId: string,
   attestations: readonly PlacedAttestation[],
 ): Promise<string[]> {
-  const nameOf = await findArtifactNames(tx, orgId, attestations);
-  const rows = attestations.map((one) => newAttestation(deps, one, nameOf(one)));
+  const overrides = attestations.filter(({ input }) => input.is_override === true).map(askedOverride);
+  const [nameOf, cases] = await Promise.all([
+    findArtifactNames(tx, orgId, attestations),
+    overrides.length === 0 ? [] : listOverrideCases(tx, orgId, overrides),
+  ]);
+  const stated = attestations.map((one) => newAttestation(deps, one, nameOf(one)));
+  const found = cases.values();
+  const rows = await withTypes(orgId, stated, () => present(found.next().value, "there is one for each"));
   insertAttestations(tx, orgId, rows);
   // Those bound to an artifact leave the trail's own part of its verdict as it is.
   const ofTrails = rows.filter(({ artifact_fingerprint }) => artifact_fingerprint === null);

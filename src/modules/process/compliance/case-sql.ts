@@ -7,11 +7,13 @@ export const artifactObject = sql`json_build_object('artifact_id', a.id, 'templa
   a.template_reference_name, 'fingerprint', a.fingerprint, 'git_commit', ${reportedCommit("a")},
   'reported_at', epoch(a.created_at))`;
 
-const attestationObject = sql`json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
+/** JSON of the attestation `a` of a case. */
+export const attestationObject = sql`json_build_object('attestation_id', a.id, 'name', a.name, 'type', a.type,
   'is_compliant', a.is_compliant, 'is_override', a.is_override, 'artifact_fingerprint', a.artifact_fingerprint,
   'target_artifacts', a.target_artifacts, 'git_commit', a.git_commit, 'reported_at', epoch(a.created_at))`;
 
-function listOf(object: Sql): Sql {
+/** Writes a JSON array of `a`, in the order of their reports. */
+export function listOf(object: Sql): Sql {
   return sql`coalesce(json_agg(${object} order by a.id), '[]')`;
 }
 

@@ -175,8 +175,8 @@ function countingHeads(orgId: string): Sql {
 }
 
 /**
- * Lines of the attestations that decide on the trail `t`: what its `heads` name; and where another type's last report came
- * after an override, the one before the override, which it may have overridden.
+ * Lines of the attestations that decide on the trail `t`: what its `heads` name; and where an override had nothing of its type before it,
+ * and another type's last report came after it, the one before it, which it may have overridden.
  * @param more heads, of which nobody asks what was overridden.
  */
 function decidingAttestations(orgId: string, more: Sql = empty): Sql {
@@ -193,7 +193,7 @@ function decidingAttestations(orgId: string, more: Sql = empty): Sql {
           and a.id < o.latest_id and not a.is_override and exists (
             select from ${placesOfAttestation("a")} p where p.kind = h.kind and p.place = h.place)
         order by a.name desc, a.id desc limit 1) before
-      where o.latest_id is distinct from o.latest_plain_id) i
+      where o.latest_plain_id is null) i
     join attestations a on a.org_id = ${orgId} and a.id = i.id`;
 }
 
