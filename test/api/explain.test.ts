@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import type { JsonPieces } from "../../src/contract/endpoint.ts";
 import type { ProposedReport, TrailExplanation } from "../../src/contract/explanations.ts";
 import { readArtifact } from "../../src/modules/process/artifacts/read-service.ts";
-import type { ShownArtifact } from "../../src/modules/process/artifacts/show.ts";
 import { readTrailExplanation } from "../../src/modules/views/explanations/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
+import { collect } from "../support/collect.ts";
 import { putFlow, putTrail } from "../support/flows.ts";
 import { attestAll, reportAll } from "../support/histories.ts";
 import { longestTurn } from "../support/turns.ts";
@@ -337,12 +338,13 @@ describe("GET /artifacts/{org}/{flow_name}/fingerprint/{fingerprint}/explain", (
     }));
     await attestAll(app, org, names);
     const asked = { flow_name: "flow", fingerprint: fingerprintOf("api") };
-    let shown: ShownArtifact | undefined;
+    let body: JsonPieces | undefined;
     const longest = await longestTurn(async () => {
-      shown = await readArtifact(app.deps, org, asked);
+      body = (await readArtifact(app.deps, org, asked)) as JsonPieces;
     });
+    const shown = JSON.parse((await collect(body!.pieces as AsyncIterable<string>)).join(""));
     expect(shown).toMatchObject({ state: "COMPLIANT", state_info: "Nothing is missing and nothing failed" });
-    expect([Object.keys(shown!.evidence).length, shown!.history.length]).toEqual([30_000, 30_001]);
+    expect([Object.keys(shown.evidence).length, shown.history.length]).toEqual([30_000, 30_001]);
     expect(longest).toBeLessThan(50);
   }, 60_000);
 

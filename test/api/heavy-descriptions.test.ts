@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
-import { artifactBody } from "../support/artifacts.ts";
+import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
+import { attest, commitInfo } from "../support/attestations.ts";
 import { putFlow } from "../support/flows.ts";
 
 /** What is read at most in one: a slice of four megabytes, and a little. */
@@ -55,4 +56,49 @@ it("shows heavy pages of flows as lighter ones, in every order, and all flows wi
   const paged = await org.reader.get(`/flows/${org.name}?per_page=50`);
   expect(all.status).toBe(200);
   expect(JSON.stringify(all.json) === JSON.stringify(paged.json.data)).toBe(true);
+}, 120_000);
+
+it("shows an artifact whose attestations say much, alone and in lists, as each of them says it", async () => {
+  const count = 6;
+  const commit = commitOf("described");
+  // Both artifacts share what was attested on their name and commit.
+  for (const print of ["one", "two"]) {
+    const body = artifactBody({
+      fingerprint: fingerprintOf(print),
+      trail_name: "run",
+      template_reference_name: "api",
+      git_commit: commit,
+    });
+    expect((await org.member.post(`/artifacts/${org.name}/described`, body)).status).toBe(201);
+  }
+  const place = { org: org.name, flow: "described", trail: "run" };
+  for (let at = 0; at < count; at += 1) {
+    const body = {
+      // Numbers come first where the answer is an object.
+      attestation_name: at === 4 ? "4" : `check-${at}`,
+      is_compliant: true,
+      description: at === 2 ? "short" : long(at),
+      target_artifacts: ["api"],
+      git_commit_info: commitInfo(commit),
+    };
+    expect((await attest(org.member, place, "generic", body)).status).toBe(201);
+  }
+  const expectShown = (artifact: { evidence: Record<string, { description: string }> }): void => {
+    expect(Object.keys(artifact.evidence)).toHaveLength(count);
+    for (const [name, { description }] of Object.entries(artifact.evidence)) {
+      const at = Number(name.replace("check-", ""));
+      expect(description === (at === 2 ? "short" : long(at))).toBe(true);
+    }
+  };
+  const slices = vi.spyOn(app.deps.db, "sliced");
+  const one = await org.reader.get(`/artifacts/${org.name}/described/fingerprint/${fingerprintOf("one")}`);
+  expect([one.status, slices.mock.calls.length > 0]).toEqual([200, true]);
+  slices.mockRestore();
+  expectShown(one.json);
+  const listed = await org.reader.get(`/artifacts/${org.name}?flow_name=described`);
+  const ofCommit = await org.reader.get(`/artifacts/${org.name}/described/commit_sha/${commit}`);
+  for (const { status, json } of [listed, ofCommit]) {
+    expect([status, json.length]).toEqual([200, 2]);
+    json.forEach(expectShown);
+  }
 }, 120_000);

@@ -155,8 +155,8 @@ it("shows artifacts a few at a time that share thousands of attestations, and le
   const asked = { flow_name: "flow", commit: whole[0].git_commit, trail: undefined };
   const parts: unknown[][] = [];
   const longest = await longestTurn(async () => {
-    for await (const part of (await readArtifactsOfCommit(app.deps, own, asked)) as AsyncIterable<string>)
-      parts.push(JSON.parse(part) as unknown[]);
+    const { list } = await readArtifactsOfCommit(app.deps, own, asked);
+    for await (const part of list as AsyncIterable<string>) parts.push(JSON.parse(part) as unknown[]);
   });
   expect(parts.map((part) => part.length)).toEqual([8, 8, 4]);
   // With what parsing takes here.

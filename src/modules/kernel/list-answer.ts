@@ -10,24 +10,30 @@ async function* itemsOf(lists: AsyncIterable<string>): AsyncGenerator<string> {
 
 type Part = string | AsyncIterable<string>;
 
-async function* pieces(parts: readonly Part[]): AsyncGenerator<string> {
+/** Puts into pieces of lists what was left out of them. */
+export type PutInto = (pieces: AsyncIterable<string>) => AsyncIterable<string>;
+
+async function* pieces(parts: readonly Part[], putInto: PutInto): AsyncGenerator<string> {
   for (const part of parts)
     if (typeof part === "string") yield* textPieces(part);
-    else for await (const text of arrayPieces(itemsOf(part))) yield* textPieces(text);
+    else for await (const text of putInto(arrayPieces(itemsOf(part)))) yield* textPieces(text);
 }
 
 /**
  * Makes a body with lists in it: ready, or sent while they are read. Both are the same to who gets them.
  * @param parts texts that follow each other. What is not ready are the texts of JSON arrays, which become one.
  */
-export function listsAnswer(parts: readonly Part[]): JsonText | JsonPieces {
+export function listsAnswer(
+  parts: readonly Part[],
+  putInto: PutInto = (lists) => lists,
+): JsonText | JsonPieces {
   const ready = parts.filter((part) => typeof part === "string");
-  return ready.length === parts.length ? new JsonText(...ready) : new JsonPieces(pieces(parts));
+  return ready.length === parts.length ? new JsonText(...ready) : new JsonPieces(pieces(parts, putInto));
 }
 
 /** Makes a body with one list in it. */
-export function listAnswer(head: string, list: Part, end: string): JsonText | JsonPieces {
-  return listsAnswer([head, list, end]);
+export function listAnswer(head: string, list: Part, end: string, putInto?: PutInto): JsonText | JsonPieces {
+  return listsAnswer([head, list, end], putInto);
 }
 
 async function* printed<Row>(

@@ -1,5 +1,4 @@
 import type { artifactEndpoints } from "../../../contract/artifacts.ts";
-import { exactBody } from "../../../contract/endpoint.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import { listAnswer } from "../../kernel/list-answer.ts";
 import { readArtifact, readArtifactList, readArtifactsOfCommit } from "./read-service.ts";
@@ -22,20 +21,21 @@ export const artifactHandlers: Handlers<typeof artifactEndpoints> = {
     return { status: 201, body: { message: "OK" } };
   },
 
-  list_artifacts: async (deps, { query, org }) => ({
-    status: 200,
-    body: listAnswer("", await readArtifactList(deps, org, query), ""),
-  }),
+  list_artifacts: async (deps, { query, org }) => {
+    const { list, putInto } = await readArtifactList(deps, org, query);
+    return { status: 200, body: listAnswer("", list, "", putInto) };
+  },
 
   get_artifact_by_fingerprint: async (deps, { params, query, org }) => ({
     status: 200,
-    body: exactBody(await readArtifact(deps, org, { ...params, ...query })),
+    body: await readArtifact(deps, org, { ...params, ...query }),
   }),
 
   get_artifact_by_commit_sha: async (deps, { params, query, org }) => {
     const { flow_name, commit_sha: commit } = params;
-    const artifacts = await readArtifactsOfCommit(deps, org, { flow_name, commit, trail: query.trail });
-    return { status: 200, body: listAnswer("", artifacts, "") };
+    const asked = { flow_name, commit, trail: query.trail };
+    const { list, putInto } = await readArtifactsOfCommit(deps, org, asked);
+    return { status: 200, body: listAnswer("", list, "", putInto) };
   },
 
   get_latest_artifact_commit: async (deps, { params, query, org, url }) => {

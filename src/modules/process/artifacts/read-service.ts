@@ -1,22 +1,29 @@
+import { exactBody, JsonPieces, type JsonText } from "../../../contract/endpoint.ts";
+import { mostBytes } from "../../../db/heavy-page.ts";
 import { evidenceInSteps } from "../../../domain/compliance/evaluate.ts";
 import { type AppError, notFound } from "../../../domain/errors.ts";
 import type { Org } from "../../../domain/principal.ts";
+import { writeJson } from "../../../lib/exact-json.ts";
+import { inTurn } from "../../../lib/in-turn.ts";
+import { LeftOutTexts } from "../../../lib/left-out.ts";
 import { parseWireId } from "../../../lib/ids.ts";
 import { type PageNumbers, pageSlice } from "../../../lib/paging.ts";
 import { present } from "../../../lib/present.ts";
 import { eachOf, paced } from "../../../lib/steps.ts";
-import { exactList } from "../../../lib/wide-json.ts";
+import { exactList, widePieces } from "../../../lib/wide-json.ts";
 import { zip } from "../../../lib/zip.ts";
 import { type JudgeableArtifact, readArtifactCases } from "../compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
-import { printPage } from "../../kernel/list-answer.ts";
+import { printPage, type PutInto } from "../../kernel/list-answer.ts";
 import { findFlowIdByName, getFlowId } from "../flows/service.ts";
 import { findRepoIds } from "../repos/service.ts";
 import {
+  type ArtifactPage,
   type ArtifactPlace,
   findArtifact,
   listArtifacts,
   listArtifactsOfCommit,
+  listDescriptions,
   listEvidence,
   listHistory,
   listStays,
@@ -66,7 +73,24 @@ async function getPlaced(deps: Reading, org: Org, asked: ArtifactQuestion) {
   throw artifactNotFound(`fingerprint '${asked.fingerprint}'`, asked.flow_name, org);
 }
 
-async function judge(deps: Reading, org: Org, rows: readonly ReadArtifactRow[]): Promise<JudgedArtifact[]> {
+/** Shows descriptions up to as many bytes as are not too much at once, and leaves out others. */
+function describing(leftOut: LeftOutTexts): JudgedArtifact["describe"] {
+  let left = mostBytes;
+  return ({ attestation_id, description, left_out }) => {
+    const length = left_out ?? description?.length ?? 0;
+    if (left_out !== null || length > left) return leftOut.leaveOut(attestation_id, length);
+    left -= length;
+    return description;
+  };
+}
+
+/** @param leftOut takes what is not shown at once. */
+async function judge(
+  deps: Reading,
+  org: Org,
+  rows: readonly ReadArtifactRow[],
+  leftOut: LeftOutTexts,
+): Promise<JudgedArtifact[]> {
   const { db } = deps;
   const found = await readArtifactCases(
     db,
@@ -82,7 +106,33 @@ async function judge(deps: Reading, org: Org, rows: readonly ReadArtifactRow[]):
   const ids = cases.flatMap(({ evidence }) => evidence.attestations.map((one) => one.attestation_id));
   const files = await listEvidence(db, org.id, ids);
   const details = new Map(files.map((one) => [one.attestation_id, one]));
-  return cases.map((one) => ({ ...one, details }));
+  const describe = describing(leftOut);
+  return cases.map((one) => ({ ...one, details, describe }));
+}
+
+/** Makes what puts into artifacts what was left out of them. */
+function puttingIn({ db }: Reading, org: Org, leftOut: LeftOutTexts): PutInto {
+  return (pieces) => leftOut.putInto(pieces, (ids) => db.sliced(() => listDescriptions(db, org.id, ids)));
+}
+
+/** Artifacts as JSON: the text of an array, or those of its parts, and what puts in what was left out of them. */
+export interface ArtifactTexts {
+  list: string | AsyncIterable<string>;
+  putInto: PutInto;
+}
+
+async function printArtifacts(
+  deps: Reading,
+  org: Org,
+  page: ArtifactPage,
+  show: (rows: readonly ReadArtifactRow[], leftOut: LeftOutTexts) => Promise<readonly object[]>,
+): Promise<ArtifactTexts> {
+  const leftOut = new LeftOutTexts(mostBytes);
+  const print = async (rows: readonly ReadArtifactRow[]): Promise<string> =>
+    paced(exactList(await show(rows, leftOut)));
+  const list = await printPage(page, () => listWholePage(deps.db, org.id, page), print);
+  const isReady = typeof list !== "string" || leftOut.isEmpty;
+  return { list: isReady ? list : inTurn([list]), putInto: puttingIn(deps, org, leftOut) };
 }
 
 /** Which page of which list. With a flow the repo does not matter. */
@@ -92,14 +142,14 @@ interface ArtifactListQuestion extends PageNumbers {
 }
 
 /**
- * Reads a page of artifacts, newest first: the text of a JSON array, or those of its parts.
+ * Reads a page of artifacts, newest first.
  * @throws AppError not_found for a flow or a repo that there is not.
  */
 export async function readArtifactList(
   deps: Reading,
   org: Org,
   asked: ArtifactListQuestion,
-): Promise<string | AsyncIterable<string>> {
+): Promise<ArtifactTexts> {
   const { flow_name } = asked;
   const repo_name = flow_name ? undefined : asked.repo_name;
   const flow_id = flow_name ? await getFlowId(deps.db, org, flow_name) : undefined;
@@ -108,24 +158,22 @@ export async function readArtifactList(
     : undefined;
   if (repo_ids?.length === 0) throw notFound(`Repo '${repo_name}' not found`);
   const page = await listArtifacts(deps.db, org.id, { flow_id, repo_ids }, pageSlice(asked));
-  const print = async (rows: readonly ReadArtifactRow[]): Promise<string> => {
-    const artifacts = await judge(deps, org, rows);
-    const items = await paced(eachOf(artifacts, (judged) => showArtifactItem(deps, org, judged)));
-    return paced(exactList(items));
-  };
-  return printPage(page, () => listWholePage(deps.db, org.id, page), print);
+  return printArtifacts(deps, org, page, async (rows, leftOut) => {
+    const artifacts = await judge(deps, org, rows, leftOut);
+    return paced(eachOf(artifacts, (judged) => showArtifactItem(deps, org, judged)));
+  });
 }
 
 async function readInFull(
   deps: Reading,
   org: Org,
   rows: readonly ReadArtifactRow[],
-  place: ArtifactPlace,
+  { place, leftOut }: { place: ArtifactPlace; leftOut: LeftOutTexts },
 ): Promise<ShownArtifact[]> {
   const { db } = deps;
   const fingerprints = [...new Set(rows.map((row) => row.fingerprint))];
   const [artifacts, history, stays] = await Promise.all([
-    judge(deps, org, rows),
+    judge(deps, org, rows, leftOut),
     listHistory(db, org.id, { ...place, fingerprints }),
     listStays(db, org.id, fingerprints),
   ]);
@@ -144,32 +192,40 @@ async function readInFull(
  * Reads an artifact by its newest report that fits.
  * @throws AppError not_found.
  */
-export async function readArtifact(deps: Reading, org: Org, asked: ArtifactQuestion): Promise<ShownArtifact> {
+export async function readArtifact(
+  deps: Reading,
+  org: Org,
+  asked: ArtifactQuestion,
+): Promise<JsonText | JsonPieces> {
   const { row, place } = await getPlaced(deps, org, asked);
-  const [artifact] = await readInFull(deps, org, [row], place);
-  return present(artifact, "each row is answered");
+  const leftOut = new LeftOutTexts(mostBytes);
+  const [read] = await readInFull(deps, org, [row], { place, leftOut });
+  const artifact = present(read, "each row is answered");
+  if (leftOut.isEmpty) return exactBody(artifact);
+  return new JsonPieces(puttingIn(deps, org, leftOut)(inTurn(widePieces(artifact, writeJson))));
 }
 
 /** Artifacts of one commit that are answered at most. */
 const maxOfCommit = 500;
 
 /**
- * Reads the artifacts built from a commit: the text of a JSON array, or those of its parts.
+ * Reads the artifacts built from a commit.
  * @throws AppError not_found when there is none.
  */
 export async function readArtifactsOfCommit(
   deps: Reading,
   org: Org,
   asked: { flow_name: string; commit: string; trail: string | undefined },
-): Promise<string | AsyncIterable<string>> {
+): Promise<ArtifactTexts> {
   const { flow_name, commit, trail } = asked;
   const flow_id = await findFlowIdByName(deps.db, org.id, flow_name);
   if (flow_id !== undefined) {
     const place = placeIn(flow_id, { trail });
     const page = await listArtifactsOfCommit(deps.db, org.id, { ...place, commit, limit: maxOfCommit });
-    const print = async (rows: readonly ReadArtifactRow[]): Promise<string> =>
-      paced(exactList(await readInFull(deps, org, rows, place)));
-    if (page.rows.length > 0) return printPage(page, () => listWholePage(deps.db, org.id, page), print);
+    if (page.rows.length > 0)
+      return printArtifacts(deps, org, page, (rows, leftOut) =>
+        readInFull(deps, org, rows, { place, leftOut }),
+      );
   }
   throw artifactNotFound(`commit sha '${commit}'`, flow_name, org);
 }

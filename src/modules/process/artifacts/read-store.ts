@@ -215,7 +215,10 @@ export function listArtifacts(
 
 const attestationEvidence = {
   attestation_id: uuid,
+  /** Null, too, where it is not read, since all descriptions together are too much at once. */
   description: nullable(text),
+  /** Bytes of a description that is not read. */
+  left_out: nullable(integer),
   origin_url: nullable(text),
   /** SHA-256 of the file that came with it. */
   file_sha256: nullable(text),
@@ -232,9 +235,25 @@ export async function listEvidence(
 ): Promise<EvidenceRow[]> {
   if (ids.length === 0) return [];
   return db.all(query("artifact-evidence", attestationEvidence)`
-    select a.id as attestation_id, a.description, a.origin_url, e.sha256 as file_sha256
-    from attestations a left join evidence e on e.org_id = a.org_id and e.id = a.evidence_id
-    where a.org_id = ${orgId} and a.id = any (${ids}::uuid[])`);
+    select attestation_id, case when bytes_so_far <= ${constant(mostBytes)} then description end as description,
+      case when bytes_so_far > ${constant(mostBytes)} then octet_length(description) end as left_out, origin_url, file_sha256
+    from (
+      select a.id as attestation_id, a.description, a.origin_url, e.sha256 as file_sha256,
+        sum(coalesce(octet_length(a.description), 0)) over (rows unbounded preceding) as bytes_so_far
+      from attestations a left join evidence e on e.org_id = a.org_id and e.id = a.evidence_id
+      where a.org_id = ${orgId} and a.id = any (${ids}::uuid[])) a`);
+}
+
+/** Reads descriptions of attestations by their ids, as they stand in JSON. */
+export async function listDescriptions(
+  db: Executor,
+  orgId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.all(query("attestation-descriptions", { id: uuid, description: text })`
+    select a.id, coalesce(to_json(a.description)::text, 'null') as description
+    from attestations a where a.org_id = ${orgId} and a.id = any (${ids}::uuid[])`);
+  return new Map(rows.map(({ id, description }) => [id, description]));
 }
 
 const reported = {

@@ -24,7 +24,12 @@ export interface JudgedArtifact {
   evidence: ArtifactEvidence;
   /** By id of the attestation. */
   details: ReadonlyMap<string, EvidenceRow>;
+  /** Shows the description of an attestation, or what stands for it until it is sent. */
+  describe: (attestation: EvidenceRow) => ShownDescription;
 }
+
+/** As text, or to be put in later. */
+type ShownDescription = string | ExactJson | null;
 
 /** Makes the URL of an artifact's page. */
 export function artifactUrl(deps: Pick<Deps, "links">, org: { name: string }, row: ReadArtifactRow): string {
@@ -32,35 +37,40 @@ export function artifactUrl(deps: Pick<Deps, "links">, org: { name: string }, ro
   return deps.links.web(`/${org.name}${page}`);
 }
 
-type ShownEvidence = ArtifactListItemResponse["evidence"];
+type ShownAttestation = Omit<ArtifactListItemResponse["evidence"][string], "description"> & {
+  description: ShownDescription;
+};
+type ShownEvidence = Record<string, ShownAttestation>;
 
 function showAttestation(
   attestation: AttestationReport,
   more: EvidenceRow | undefined,
-): ShownEvidence[string] {
+  describe: JudgedArtifact["describe"],
+): ShownAttestation {
   return {
     attestation_id: wireId(attestation.attestation_id),
     evidence_type: attestation.type,
     is_compliant: attestation.is_compliant,
     created_at: attestation.reported_at,
-    description: more?.description ?? null,
+    description: more === undefined ? null : describe(more),
     build_url: more?.origin_url ?? null,
     evidence_archive_fingerprint: more?.file_sha256 ?? null,
     has_audit_package: more !== undefined && more.file_sha256 !== null,
   };
 }
 
-function* showEvidence({ evidence, details }: JudgedArtifact): Steps<ShownEvidence> {
-  const entries = yield* collected(evidence.attestations, (one): [string, ShownEvidence[string]] => [
+function* showEvidence({ evidence, details, describe }: JudgedArtifact): Steps<ShownEvidence> {
+  const entries = yield* collected(evidence.attestations, (one): [string, ShownAttestation] => [
     one.name,
-    showAttestation(one, details.get(one.attestation_id)),
+    showAttestation(one, details.get(one.attestation_id), describe),
   ]);
   yield;
   return Object.fromEntries(entries);
 }
 
 /** What is shown as it was written. */
-type Exact<T> = Omit<T, "user_data" | "annotations" | "repo_info"> & {
+type Exact<T> = Omit<T, "user_data" | "annotations" | "repo_info" | "evidence"> & {
+  evidence: ShownEvidence;
   user_data: ExactJson;
   annotations: ExactJson | null;
   repo_info: ExactJson | null;

@@ -68,9 +68,6 @@ export const archiving = sql`',"archived_at":' || epoch(f.archived_at)::text
 /** Bytes of a flow from which on it is read by itself: 100 that have less are read at once. */
 const largeFlow = constant(mostBytes / 100);
 
-/** What stands before the id of a large flow, and in no JSON. */
-export const beforeId = "\u0001";
-
 /**
  * Writes the texts of some flows, each after a comma but the first; null when there are none. The brackets are left to the
  * reader: adding them would copy it all. In the place of a large flow stands its id.

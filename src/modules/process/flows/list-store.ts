@@ -14,11 +14,11 @@ import { sliceSql } from "../../../db/slice-sql.ts";
 import { empty, join, param, type Query, query, type Sql, sql } from "../../../db/sql.ts";
 import type { Org } from "../../../domain/principal.ts";
 import type { Tags } from "../../../domain/tags.ts";
+import { leftOutMark } from "../../../lib/left-out.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 import { type FlowFilter, type Filters, filtersOf, type OrgValues, orgValues } from "./list-filters-sql.ts";
 import {
   archiving,
-  beforeId,
   flowColumns,
   flowJson,
   type FlowOrder,
@@ -111,12 +111,12 @@ export async function listFlowPage(
 ): Promise<FlowPage> {
   const { total, flows, rest } = await db.one(pageOfFlows(org, filter, page));
   const texts = flows && rest ? `${flows},${rest}` : (flows ?? rest ?? "");
-  if (!texts.includes(beforeId)) return { flows: `[${texts}]`, total };
+  if (!texts.includes(leftOutMark)) return { flows: `[${texts}]`, total };
   return { flows: withLargeFlows(db, texts, sliceOf(listValues(org, filter, page), filter, page)), total };
 }
 
 /** Ids that follow each other, with the commas around them. */
-const idsBetween = new RegExp(`,?((?:${beforeId}[0-9a-f-]{36},?)+)`);
+const idsBetween = new RegExp(`,?((?:${leftOutMark}[0-9a-f-]{36},?)+)`);
 
 /** Reads the large flows of a page, each when its turn comes. */
 async function* withLargeFlows(
