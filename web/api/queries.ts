@@ -44,10 +44,14 @@ function keepRefusals(cache: QueryCache): void {
   cache.subscribe((event) => {
     if (event.type !== "updated") return;
     const { query, action } = event;
-    if (action.type === "error" && isWithdrawn(action.error)) refusals.set(query, action.error);
-    else if (action.type === "error") refusals.delete(query);
+    if (action.type === "error") refusals.set(query, action.error);
     const error = refusals.get(query);
-    if (action.type === "fetch" && error !== undefined && query.state.data === undefined)
+    if (
+      action.type === "fetch" &&
+      error !== undefined &&
+      isWithdrawn(error) &&
+      query.state.data === undefined
+    )
       query.setState({ status: "error", error });
   });
 }

@@ -12,15 +12,12 @@ interface NotArrivedProps {
 
 function NotArrived({ error, onClose }: NotArrivedProps) {
   return (
-    <Dialog title="This could not be shown" onClose={onClose}>
-      {isMissingPart(error) ? (
-        <p>
-          This part of the app has not arrived: the server was upgraded since this page was opened, or cannot
-          be reached. Reload the page to get it, once what you write here is saved.
-        </p>
-      ) : (
-        <p>{error instanceof Error ? error.message : String(error)}</p>
-      )}
+    <Dialog title="This did not arrive" onClose={onClose}>
+      <p>
+        {isMissingPart(error)
+          ? "The server was upgraded, or is away. Save what you write here, then reload."
+          : String(error)}
+      </p>
       <Foot>
         <Button onClick={onClose}>Close</Button>
         <Button look="primary" onClick={() => void loadAnew()}>
@@ -30,8 +27,6 @@ function NotArrived({ error, onClose }: NotArrivedProps) {
     </Dialog>
   );
 }
-
-const once = (): string => "";
 
 interface LatePartProps {
   /** Called when it is said that it has not arrived, and that was read. Undefined: nothing is said, for what nobody asked for. */
@@ -43,7 +38,7 @@ interface LatePartProps {
 export function LatePart({ onClose, children }: LatePartProps) {
   return (
     <CatchBoundary
-      getResetKey={once}
+      getResetKey={() => 0}
       errorComponent={({ error }) =>
         onClose === undefined ? null : <NotArrived error={error} onClose={onClose} />
       }

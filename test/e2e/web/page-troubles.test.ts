@@ -267,8 +267,8 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
     await page.keyboard.type("# Mine\n");
     await page.getByRole("heading", { level: 1 }).click();
     await open(page);
-    const dialog = page.getByRole("dialog", { name: "This could not be shown" });
-    await dialog.getByText("the server was upgraded since this page was opened").waitFor();
+    const dialog = page.getByRole("dialog", { name: "This did not arrive" });
+    await dialog.getByText("The server was upgraded, or is away").waitFor();
     await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
     await dialog.waitFor({ state: "detached" });
     expect(await editor.innerText()).toContain("# Mine");
