@@ -53,14 +53,14 @@ describe.skipIf(!hasBrowser)("choosing environments out of many", { timeout: 90_
 
   it("says that one is missing before an artifact is allowed", async () => {
     await make("prod", 1, []);
-    const { page } = await site.open();
+    const { page, complaints } = await site.open();
     await page.goto(`/${own.name}/allow-list`);
     await page.getByRole("button", { name: "Allow an artifact" }).click();
     const dialog = page.getByRole("dialog", { name: "Allow an artifact" });
     await dialog.getByRole("button", { name: "Allow it (Choose an environment)" }).waitFor();
     await dialog.getByRole("checkbox", { name: "prod-10" }).check();
     await dialog.getByRole("button", { name: "Allow it", exact: true }).waitFor();
-    expect(await dialog.getByText("Choose an environment").count()).toBe(0);
+    expect(complaints).toEqual([]);
   });
 
   it("takes the name that is entered where it is not among those suggested", async () => {

@@ -145,7 +145,7 @@ function pagesOf(of: OneOfEach): Record<string, Control[]> {
       },
       { operation: "DELETE /spaces/{org}/{space_id}", name: "Delete" },
     ],
-    "settings/general": [{ operation: "PATCH /organizations/{org}", name: "Save" }],
+    "settings/general": [{ operation: "PATCH /organizations/{org}", name: "Save", notNow: unchanged }],
     "settings/members": [
       { operation: "PUT /members/{org}/{user}", name: "Add a member" },
       {

@@ -157,33 +157,35 @@ function Trails({ builds }: { builds: Found["artifacts"] }) {
   if (trails.length === 0) return null;
   return (
     <Card title="Trails of its builds">
-      <p className={styles["quiet"]}>All evidence stands there, also what names no commit.</p>
-      <Table
-        label="Trails of its builds"
-        rows={trails}
-        rowKey={({ flow, trail }) => `${flow}/${trail}`}
-        columns={[
-          {
-            key: "state",
-            head: "Its artifacts",
-            width: "142px",
-            cell: ({ states }) => (
-              <VerdictMark
-                verdict={verdictOfText(worstFirst.find((state) => states.includes(state)) ?? "")}
-              />
-            ),
-          },
-          {
-            key: "trail",
-            head: "Flow and trail",
-            cell: ({ flow, trail }) => (
-              <>
-                <FlowLink org={org} flow={flow} /> / <TrailLink org={org} flow={flow} trail={trail} />
-              </>
-            ),
-          },
-        ]}
-      />
+      <Stack>
+        <p className={styles["quiet"]}>All evidence stands there, also what names no commit.</p>
+        <Table
+          label="Trails of its builds"
+          rows={trails}
+          rowKey={({ flow, trail }) => `${flow}/${trail}`}
+          columns={[
+            {
+              key: "state",
+              head: "Its artifacts",
+              width: "142px",
+              cell: ({ states }) => (
+                <VerdictMark
+                  verdict={verdictOfText(worstFirst.find((state) => states.includes(state)) ?? "")}
+                />
+              ),
+            },
+            {
+              key: "trail",
+              head: "Flow and trail",
+              cell: ({ flow, trail }) => (
+                <>
+                  <FlowLink org={org} flow={flow} /> / <TrailLink org={org} flow={flow} trail={trail} />
+                </>
+              ),
+            },
+          ]}
+        />
+      </Stack>
     </Card>
   );
 }
