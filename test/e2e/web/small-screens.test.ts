@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)("words", { timeout: 60_000 }, () => {
     expect(await page.getByLabel("After").getAttribute("placeholder")).toBe("prod");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Search" }).first().click();
-    await page.keyboard.type("shop-prod");
+    await page.getByRole("dialog").getByRole("combobox").fill("shop-prod");
     await page
       .getByRole("option", { name: /shop-prod.*Kubernetes/ })
       .first()
