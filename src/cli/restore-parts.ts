@@ -11,7 +11,7 @@ import type { Place } from "../modules/maintenance/backups/place-service.ts";
 import { forgetSecrets } from "../modules/maintenance/backups/sealed-service.ts";
 import { type IdentityFlag, presentSecretKey } from "./backup-encryption.ts";
 import { restoredTime, runActor } from "./command-deps.ts";
-import { CliError, print } from "./output.ts";
+import { CliError, print, WarningsError } from "./output.ts";
 
 /** What `waybill restore` can be told. */
 export interface RestoreFlags extends IdentityFlag {
@@ -105,7 +105,7 @@ export function forgetting(
 }
 
 /** Says what was forgotten. */
-export function forgottenText(forgotten: readonly LostSecret[] | undefined): string[] {
+function forgottenText(forgotten: readonly LostSecret[] | undefined): string[] {
   if (forgotten === undefined) return [];
   if (forgotten.length === 0)
     return ["The secret key is another one now; nothing was sealed with the old one"];
@@ -117,12 +117,32 @@ export function forgottenText(forgotten: readonly LostSecret[] | undefined): str
   ];
 }
 
-/** Says that what was restored may share its evidence with what was backed up. */
-export function tellSharing({ evidence_shared }: Pick<Restored, "evidence_shared">): void {
+/** What is said of a restore besides what became of it. */
+interface RestoreStory {
+  /** What was restored, in words. */
+  text: string;
+  /** The same for programs, before what became of it. */
+  facts: Record<string, unknown>;
+  seconds: number;
+  json: boolean;
+}
+
+/** Says what was restored, and what became of it. @throws WarningsError with what somebody should look at. */
+export function tellRestored(
+  { warnings, forgotten, evidence_shared }: Pick<Restored, "warnings" | "forgotten" | "evidence_shared">,
+  { text, facts, seconds, json }: RestoreStory,
+): void {
   if (evidence_shared)
     print.error(
       "restore: another installation may keep its evidence where this one does, so that nothing is removed there; when that one is gone: `waybill admin evidence take-over`",
     );
+  const all = [...warnings, ...forgottenText(forgotten)];
+  print.line(
+    json
+      ? JSON.stringify({ ...facts, warnings: all, forgotten: forgotten ?? [], evidence_shared, seconds })
+      : `Restored and checked: ${text}, ${seconds.toFixed(1)} s`,
+  );
+  if (all.length > 0) throw new WarningsError(all.join("\n"));
 }
 
 /** Opens the backup of a place that has this id; undefined when it is not there. */

@@ -12,7 +12,6 @@ import { openArchive } from "../modules/maintenance/backups/encryption-service.t
 import { type FoundBackup, lookAtBackup } from "../modules/maintenance/backups/folder-service.ts";
 import {
   type ArchivedWal,
-  type PhysicallyRestored,
   restorePhysicalBackup,
 } from "../modules/maintenance/backups/physical-restore-service.ts";
 import { placeAbove } from "../modules/maintenance/backups/place-service.ts";
@@ -23,15 +22,14 @@ import { identitiesOf } from "./backup-encryption.ts";
 import { contentsOf, contentsText } from "./backup-files.ts";
 import { fileNamed, isPlace, placeNamed } from "./backup-places.ts";
 import { restoredTime } from "./command-deps.ts";
-import { CliError, print, UsageError, WarningsError } from "./output.ts";
+import { CliError, print, UsageError } from "./output.ts";
 import {
   forgetting,
-  forgottenText,
   hasKey,
   openOther,
   restoreKey,
   type RestoreFlags,
-  tellSharing,
+  tellRestored,
   withoutKey,
 } from "./restore-parts.ts";
 
@@ -140,33 +138,12 @@ export async function restorePhysical(found: FoundBackup, flags: RestoreFlags): 
   });
   restoreKey(config, found);
   if (advice !== undefined) restored.warnings.push(advice);
-  tell(found, restored, { seconds: (performance.now() - begun) / 1000, json: flags.json === true });
-}
-
-/** Says what was restored. @throws WarningsError with what somebody should look at. */
-function tell(
-  { path }: FoundBackup,
-  restored: PhysicallyRestored,
-  { seconds, json }: { seconds: number; json: boolean },
-): void {
-  const { head, end, last_change, forgotten, evidence_shared } = restored;
-  tellSharing(restored);
-  const warnings = [...restored.warnings, ...forgottenText(forgotten)];
-  const facts = {
-    id: head.id,
-    file: path,
-    ...contentsOf(end),
-    last_change: last_change ?? null,
-    warnings,
-    forgotten: forgotten ?? [],
-    evidence_shared,
-    seconds,
-  };
+  const { head, end, last_change } = restored;
   const changed = last_change === undefined ? "" : `, last change ${last_change}`;
-  print.line(
-    json
-      ? JSON.stringify(facts)
-      : `Restored and checked: ${path}, ${contentsText(end)}${changed}, ${seconds.toFixed(1)} s`,
-  );
-  if (warnings.length > 0) throw new WarningsError(warnings.join("\n"));
+  tellRestored(restored, {
+    text: `${found.path}, ${contentsText(end)}${changed}`,
+    facts: { id: head.id, file: found.path, ...contentsOf(end), last_change: last_change ?? null },
+    seconds: (performance.now() - begun) / 1000,
+    json: flags.json === true,
+  });
 }

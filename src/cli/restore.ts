@@ -24,16 +24,15 @@ import { strictly } from "./backup.ts";
 import { contentsOf, contentsText, readable } from "./backup-files.ts";
 import { fileNamed } from "./backup-places.ts";
 import { restoredTime, runActor, withIdleDatabase } from "./command-deps.ts";
-import { CliError, print, UsageError, WarningsError } from "./output.ts";
+import { CliError, print, UsageError } from "./output.ts";
 import {
   forgetting,
-  forgottenText,
   hasKey,
   lostWithoutKey,
   openOther,
   restoreKey,
   type RestoreFlags,
-  tellSharing,
+  tellRestored,
   withoutKey,
 } from "./restore-parts.ts";
 import { findBackup, restorePhysical } from "./restore-physical.ts";
@@ -122,24 +121,14 @@ async function restore(file: string, flags: RestoreFlags): Promise<void> {
       });
     throw error;
   });
-  const { head, end, forgotten, evidence_shared } = restored;
-  tellSharing(restored);
   restoreKey(config, found);
-  const warnings = [...restored.warnings, ...forgottenText(forgotten)];
-  const seconds = (performance.now() - begun) / 1000;
-  print.line(
-    flags.json === true
-      ? JSON.stringify({
-          id: head.id,
-          ...contentsOf(end),
-          warnings,
-          forgotten: forgotten ?? [],
-          evidence_shared,
-          seconds,
-        })
-      : `Restored and checked: ${contentsText(end)}, ${seconds.toFixed(1)} s`,
-  );
-  if (warnings.length > 0) throw new WarningsError(warnings.join("\n"));
+  const { head, end } = restored;
+  tellRestored(restored, {
+    text: contentsText(end),
+    facts: { id: head.id, ...contentsOf(end) },
+    seconds: (performance.now() - begun) / 1000,
+    json: flags.json === true,
+  });
 }
 
 /** Builds `waybill restore`. */

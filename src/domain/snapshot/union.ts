@@ -1,5 +1,5 @@
 import type { NonEmpty } from "../../lib/group.ts";
-import { grouped, sorted, type Steps } from "../../lib/steps.ts";
+import { grouped, inOneGo, sorted, type Steps } from "../../lib/steps.ts";
 import { artifactKey, byName, type Pods, type RunningArtifact } from "./running.ts";
 
 /** A member of a logical environment, with what runs there. */
@@ -16,9 +16,6 @@ interface Part {
 function newest({ artifact }: Part): number {
   return artifact.creationTimestamp.at(-1) ?? -Infinity;
 }
-
-/** Artifacts, and pods of one, that are looked at before somebody else may do something. */
-const inOneGo = 500;
 
 /** Puts pods together. Clusters may have pods of the same name, even in namespaces of the same name. */
 function* mergePods(parts: readonly Part[]): Steps<Pods | null> {

@@ -1,8 +1,10 @@
-import { type Sql, sql } from "../../../db/sql.ts";
+import { identifier, type Sql, sql } from "../../../db/sql.ts";
 import { countsForArtifact, isOnTrail } from "./places-sql.ts";
 
-/** Types that rules about controls ask for. */
-const isDecision = sql`type in ('decision', 'system:decision')`;
+/** Says whether the attestation `alias` is of a type that rules about controls ask for. */
+export function isDecision(alias: string): Sql {
+  return sql`${identifier(alias)}.type in ('decision', 'system:decision')`;
+}
 
 /**
  * Writes a subquery of the attestations that count for an artifact on its trail, with the control that each is about, as `control`. An
@@ -17,11 +19,11 @@ export function withControls(attestations: Sql, artifact: string): Sql {
       with counting as materialized (
         select ${shown}, control_identifier, ${isOnTrail("a")} as on_trail
         from ${attestations} a where ${countsForArtifact("a", artifact)})
-      select ${shown}, control_identifier as control from counting where not ${isDecision}
+      select ${shown}, control_identifier as control from counting where not ${isDecision("counting")}
       union all
       select ${shown}, first_value(control_identifier) over (partition by name, type, on_trail, reports order by id)
       from (
         -- Each decision and the overrides after it have the same number.
         select *, count(*) filter (where not is_override) over (partition by name, type, on_trail order by id) as reports
-        from counting where ${isDecision}) decisions)`;
+        from counting where ${isDecision("counting")}) decisions)`;
 }

@@ -2,6 +2,7 @@ import { mostBytes } from "../../../db/heavy-page.ts";
 import { rowById } from "../../../db/row-by-id.ts";
 import type { SliceSql } from "../../../db/slice-sql.ts";
 import { constant, empty, raw, type Sql, sql } from "../../../db/sql.ts";
+import { leftOutMark } from "../../../lib/left-out.ts";
 import { type Filters, living, type OrgValues } from "./list-filters-sql.ts";
 
 export interface FlowOrder {
@@ -68,14 +69,16 @@ export const archiving = sql`',"archived_at":' || epoch(f.archived_at)::text
 /** Bytes of a flow from which on it is read by itself: 100 that have less are read at once. */
 const largeFlow = constant(mostBytes / 100);
 
+const mark = constant(leftOutMark.charCodeAt(0));
+
 /**
  * Writes the texts of some flows, each after a comma but the first; null when there are none. The brackets are left to the
- * reader: adding them would copy it all. In the place of a large flow stands its id.
+ * reader: adding them would copy it all. In the place of a large flow stands its id, after `leftOutMark`.
  * @param from flows `f` with their activities `a`, in their order.
  */
 function joinedJson(org: OrgValues, from: Sql): Sql {
   return sql`(
-    select string_agg(case when f.own_bytes <= ${largeFlow} then ${flowJson(org)} else chr(1) || f.id::text end, ',')
+    select string_agg(case when f.own_bytes <= ${largeFlow} then ${flowJson(org)} else chr(${mark}) || f.id::text end, ',')
     from (select ${flowColumns} from ${from}) f)`;
 }
 

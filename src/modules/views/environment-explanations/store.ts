@@ -16,7 +16,7 @@ import type { Evidence } from "../../../domain/snapshot/explain.ts";
 import type { SnapshotFlow } from "../../../domain/snapshot/provenance.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { groupBy } from "../../../lib/group.ts";
-import { withControls } from "../../process/compliance/control-sql.ts";
+import { isDecision, withControls } from "../../process/compliance/control-sql.ts";
 import { countsInPlace, placesOfArtifact } from "../../process/compliance/places-sql.ts";
 import { documentOfVersion, flowsOfVersion } from "../../runtime/snapshots/document-sql.ts";
 import type { SnapshotKey } from "../../runtime/snapshots/read/store.ts";
@@ -169,7 +169,7 @@ export async function listEvidence(
     cross join lateral (
       select latest.id, latest.name, latest.type, latest.is_compliant, latest.is_override, null as control, latest.created_at
       where latest.created_at <= until.at and latest.control_identifier is null
-        and latest.type not in ('decision', 'system:decision')
+        and not (${isDecision("latest")})
       union all (
         select distinct on (told.control, told.created_at <= until.at) told.id, told.name, told.type, told.is_compliant,
           told.is_override, told.control, told.created_at
@@ -177,7 +177,7 @@ export async function listEvidence(
           sql`(
           select * from attestations
           where (latest.created_at > until.at or latest.control_identifier is not null
-              or latest.type in ('decision', 'system:decision'))
+              or ${isDecision("latest")})
             and org_id = ${org}::uuid and trail_id = p.trail_id and name = h.name and type = h.type)`,
           "p",
         )} told

@@ -6,11 +6,26 @@ import type { ArtifactDocument } from "../../../../domain/snapshot/documents.ts"
 import type { Timestamp } from "../../../../lib/clock.ts";
 import { storedDocument } from "../document-sql.ts";
 
+/** Writes the query for how many snapshots an environment has; no row before its first report. */
+function countOf(org: Parameter, environment: Parameter): Sql {
+  return sql`
+    select snapshot_count from environment_reports
+    where org_id = ${org}::uuid and environment_id = ${environment}::uuid`;
+}
+
+/** Writes the query for the index of the snapshot in force at a moment; no row before the first one. */
+function indexAt(org: Parameter, environment: Parameter, at: Timestamp): Sql {
+  return sql`
+    select index from snapshots
+    where org_id = ${org}::uuid and environment_id = ${environment}::uuid and created_at <= ${moment(at)}
+    order by created_at desc, index desc limit 1`;
+}
+
 /** Counts the snapshots of an environment, which is the index of the latest. */
 export async function countSnapshots(db: Executor, orgId: string, environmentId: string): Promise<number> {
-  const row = await db.first(query("count-snapshots", { snapshot_count: integer })`
-    select snapshot_count from environment_reports
-    where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid`);
+  const row = await db.first(
+    query("count-snapshots", { snapshot_count: integer })`${countOf(param(orgId), param(environmentId))}`,
+  );
   return row?.snapshot_count ?? 0;
 }
 
@@ -21,10 +36,9 @@ export async function findIndexAt(
   environmentId: string,
   at: Timestamp,
 ): Promise<number> {
-  const row = await db.first(query("snapshot-at", { index: integer })`
-    select index from snapshots
-    where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid and created_at <= ${moment(at)}
-    order by created_at desc, index desc limit 1`);
+  const row = await db.first(
+    query("snapshot-at", { index: integer })`${indexAt(param(orgId), param(environmentId), at)}`,
+  );
   return row?.index ?? 0;
 }
 
@@ -44,13 +58,8 @@ export function findSnapshotAt(
 ): Promise<RowOf<typeof snapshotAt>> {
   const [org, environment] = [param(orgId), param(environmentId)];
   return db.one(query("counted-snapshot-at", snapshotAt)`
-    select coalesce((
-        select index from snapshots
-        where org_id = ${org}::uuid and environment_id = ${environment}::uuid and created_at <= ${moment(at)}
-        order by created_at desc, index desc limit 1), 0) as index,
-      coalesce((
-        select snapshot_count from environment_reports
-        where org_id = ${org}::uuid and environment_id = ${environment}::uuid), 0) as count`);
+    select coalesce((${indexAt(org, environment, at)}), 0) as index,
+      coalesce((${countOf(org, environment)}), 0) as count`);
 }
 
 /** A snapshot by its number. */
