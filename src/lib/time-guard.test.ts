@@ -17,6 +17,8 @@ function drive(options: { recorded?: number | null; databaseAhead?: number } = {
     recorded: options.recorded === undefined ? start - 60 : options.recorded,
     idOffset: 0,
     reachable: true,
+    /** Seconds that the database takes to answer; it reads its clock right before it does. */
+    answersIn: 0,
     exchanges: 0,
     errors: [] as string[],
     changes: 0,
@@ -32,6 +34,7 @@ function drive(options: { recorded?: number | null; databaseAhead?: number } = {
     records: {
       exchange: async (wall) => {
         world.exchanges += 1;
+        pass(world.answersIn);
         if (!world.reachable) throw new Error("away");
         if (wall !== undefined) world.recorded = Math.max(wall, world.recorded ?? 0);
         return { database: world.database, recorded: world.recorded, id_offset: world.idOffset };
@@ -93,12 +96,66 @@ describe("a clock ahead of the database's", () => {
   });
 
   it("is borne for a few minutes, and a database that is ahead is none of our business", async () => {
-    for (const databaseAhead of [-290, 290, century]) {
+    for (const [databaseAhead, followed] of [
+      [-290, true],
+      [290, true],
+      [310, false],
+      [century, false],
+    ] as const) {
       const { guard, world } = drive({ databaseAhead });
       await look(guard);
       expect([await guard.refusal(), world.errors]).toEqual([undefined, []]);
-      expect(guard.now()).toBe(start);
+      expect([databaseAhead, guard.now()]).toEqual([databaseAhead, followed ? world.database : start]);
     }
+  });
+});
+
+describe("servers whose clocks differ by less", () => {
+  it("go by the database's clock, as closely as it answers", async () => {
+    const { world, guard, pass } = drive({ databaseAhead: -3 });
+    world.answersIn = 0.2;
+    await look(guard);
+    // Asked again, since no answer was close: one of 0.2 s leaves that much open.
+    expect(world.exchanges).toBe(3);
+    expect(Math.abs(guard.now() - world.database)).toBeLessThanOrEqual(0.2);
+    world.answersIn = 0.001;
+    await look(guard);
+    expect(world.exchanges).toBe(4);
+    expect(Math.abs(guard.now() - world.database)).toBeLessThanOrEqual(0.001);
+    const before = guard.now() - world.database;
+    // Answers that take long, and a database that does not answer, change nothing.
+    world.answersIn = 8;
+    await look(guard);
+    world.reachable = false;
+    pass(60);
+    await look(guard);
+    expect(guard.now() - world.database).toBeCloseTo(before, 5);
+    expect(world.recorded).toBeLessThan(world.database + 1);
+  });
+
+  it("change nothing where the database is on the same machine", async () => {
+    const { world, guard, pass } = drive();
+    for (const answersIn of [0.3, 0.002, 0.0004]) {
+      world.answersIn = answersIn;
+      await look(guard);
+      pass(15);
+      expect(guard.now()).toBe(world.wall);
+    }
+  });
+
+  it("keep one time when one of them is set by some minutes, and when it jumps", async () => {
+    const { world, guard, pass } = drive({ databaseAhead: 40 });
+    await look(guard);
+    world.wall += 250;
+    await look(guard);
+    expect(guard.now()).toBe(world.database);
+    world.wall += century;
+    pass(20);
+    expect(await guard.refusal()).toContain("100 years");
+    expect(guard.now()).toBeCloseTo(world.database, 3);
+    world.wall -= century;
+    await look(guard);
+    expect([await guard.refusal(), guard.now()]).toEqual([undefined, world.database]);
   });
 });
 

@@ -43,11 +43,11 @@ export interface TimeRecords {
   raiseIdOffset(milliseconds: number): Promise<void>;
 }
 
-/** A clock that notices when the machine's is wrong, and then does not follow it. */
+/** A clock that goes as the database's does, and notices when the machine's is wrong. */
 export interface TimeGuard extends Clock {
   /**
-   * Gives the machine's time, to the microsecond. While that is in doubt, the last right time plus what has passed
-   * since.
+   * Gives the machine's time, to the microsecond, less what it is ahead of the database's: servers of one database have
+   * one time. While the machine's is in doubt, the last right time plus what has passed since.
    */
   now(): Timestamp;
   /**
@@ -94,6 +94,12 @@ const drift = 0.01;
 
 const sampleEveryMs = 15_000;
 const lookEveryMs = 1_000;
+/** Seconds between two looks by which a clock that goes as clocks do is not set. */
+const unnoticed = 0.01;
+/** Seconds within which the database answers a comparison that is close enough to begin with, and how often it is asked. */
+const close = { seconds: 0.005, attempts: 3 };
+/** Seconds between the clocks of server and database that the log tells. */
+const told = 1;
 
 /** Creates a guard; `start` it before relying on it. */
 export function createTimeGuard(options: {
@@ -109,6 +115,8 @@ class Guard implements TimeGuard {
   readonly #records: TimeRecords;
   readonly #log: Logger;
   readonly #listeners: (() => void)[] = [];
+  /** Whether listeners are told at the end of the comparison. */
+  #isToTell = false;
   /** The right time less the monotonic clock, by the times found right so far; undefined until there was one. */
   #trustedOffset: number | undefined;
   /** The same by the best that is known, until a time was found right. */
@@ -122,9 +130,14 @@ class Guard implements TimeGuard {
    */
   #jump: { since: number; offset: number } | undefined;
   #idOffset = 0;
+  /**
+   * Seconds that the machine's clock is ahead of the database's, by all comparisons so far; that the line of right times
+   * was at the last of them; and that the log was told.
+   */
+  #apart = { seconds: 0, line: 0, told: 0 };
   /** The machine's clock less the monotonic one, at the last look. */
   #seenOffset: number | undefined;
-  #sampling: Promise<void> | undefined;
+  #sampling: Promise<number> | undefined;
   #timers: NodeJS.Timeout[] = [];
 
   constructor(sources: TimeSources, records: TimeRecords, log: Logger) {
@@ -143,7 +156,8 @@ class Guard implements TimeGuard {
     const wall = this.#sources.wall();
     const ahead = this.#ahead(wall, this.#sources.monotonic());
     const isDoubted = ahead > tolerance || (this.#isAhead() && ahead > 0);
-    return isDoubted ? Math.round((wall - ahead) * 1_000_000) / 1_000_000 : wall;
+    const less = isDoubted ? ahead + this.#apart.line : this.#apart.seconds;
+    return less === 0 ? wall : Math.round((wall - less) * 1_000_000) / 1_000_000;
   }
 
   idMilliseconds(): number {
@@ -175,11 +189,13 @@ class Guard implements TimeGuard {
   }
 
   #tell(): void {
+    if (!this.#isToTell) return;
+    this.#isToTell = false;
     for (const listener of this.#listeners) listener();
   }
 
   async start(): Promise<void> {
-    await this.#sample();
+    for (let attempt = 1; (await this.#sample()) > close.seconds && attempt < close.attempts;) attempt += 1;
     const every = (milliseconds: number, work: () => void): void => {
       const timer = setInterval(work, milliseconds);
       timer.unref();
@@ -199,36 +215,65 @@ class Guard implements TimeGuard {
     const offset = this.#sources.wall() - this.#sources.monotonic();
     const moved = this.#seenOffset === undefined ? 0 : offset - this.#seenOffset;
     this.#seenOffset = offset;
-    if (this.#isNews()) void this.#sample();
-    else if (Math.abs(moved) > 30) {
+    if (!this.#isNews() && Math.abs(moved) > 30) {
       this.#log.warn({ seconds: Math.round(moved) }, "the machine's clock was set");
       // Timers wait for moments that come at another time now.
-      this.#tell();
+      this.#isToTell = true;
     }
+    if (this.#isNews() || Math.abs(moved) > unnoticed) void this.#sample();
   }
 
-  /** Compares with the database's clock, once at a time. Without an answer everything stays as it is. */
-  #sample(): Promise<void> {
+  /**
+   * Compares with the database's clock, once at a time. Without an answer everything stays as it is.
+   *
+   * @returns how many seconds the answer took; none came after 0.
+   */
+  #sample(): Promise<number> {
     this.#sampling ??= this.#compare().finally(() => {
       this.#sampling = undefined;
+      this.#tell();
     });
     return this.#sampling;
   }
 
-  async #compare(): Promise<void> {
+  async #compare(): Promise<number> {
     const wall = this.#sources.wall();
     const monotonic = this.#sources.monotonic();
     const isRight = this.#trustedOffset !== undefined && this.#doubt === undefined;
     const keep = isRight && this.#ahead(wall, monotonic) <= tolerance;
     try {
-      const record = await this.#records.exchange(keep ? wall : undefined);
+      const record = await this.#records.exchange(keep ? wall - this.#apart.seconds : undefined);
+      // The longer of two clocks: one may have been set meanwhile, or stood still.
+      const waited = Math.max(this.#sources.monotonic() - monotonic, this.#sources.wall() - wall);
       this.#idOffset = Math.max(this.#idOffset, record.id_offset);
       const doubt = this.#judge(wall, monotonic, record);
       if (doubt?.kind === "records_ahead") await this.#keepIdsInOrder(doubt.by);
+      if (doubt === undefined || doubt.kind === "records_ahead")
+        this.#align({ wall, monotonic, waited }, record.database);
       this.#conclude(doubt);
+      return waited;
     } catch (err) {
       this.#log.debug({ err }, "the database's clock could not be read");
+      return 0;
     }
+  }
+
+  /**
+   * Goes by the database's clock, which was read at some moment while it was waited for: that says how far the machine's
+   * is ahead of it at the least and at the most. What was measured before is kept within that, so that slow answers, and
+   * all those of a database on the same machine, change nothing. A database too far ahead is not followed.
+   */
+  #align(asked: { wall: number; monotonic: number; waited: number }, database: Timestamp): void {
+    const least = asked.wall - database;
+    const nearest = Math.min(Math.max(this.#apart.seconds, least), least + asked.waited);
+    this.#apart.seconds = Math.abs(nearest) > tolerance ? 0 : nearest;
+    this.#apart.line = this.#apart.seconds - this.#ahead(asked.wall, asked.monotonic);
+    if (Math.abs(this.#apart.seconds - this.#apart.told) < told) return;
+    this.#apart.told = this.#apart.seconds;
+    this.#log.warn(
+      { seconds: Math.round(this.#apart.seconds * 10) / 10 },
+      "the machine's clock is ahead of the database's by some seconds, behind it if less than 0: times are by the database's",
+    );
   }
 
   async #keepIdsInOrder(by: number): Promise<void> {
@@ -245,7 +290,7 @@ class Guard implements TimeGuard {
     if (isSame) return;
     if (doubt === undefined) this.#log.info("the time is right again");
     else this.#log.error({ seconds: Math.round(doubt.by) }, explainDoubt(doubt).operator);
-    this.#tell();
+    this.#isToTell = true;
   }
 
   #judge(wall: number, monotonic: number, record: TimeRecord): Doubt | undefined {
@@ -260,7 +305,8 @@ class Guard implements TimeGuard {
         : this.#judgeMove(wall, monotonic, record);
     if (doubt !== undefined) return doubt;
     this.#follow(wall, monotonic);
-    const recordsAhead = (record.recorded ?? wall) - wall;
+    const right = wall - this.#apart.seconds;
+    const recordsAhead = (record.recorded ?? right) - right;
     return recordsAhead > tolerance
       ? { kind: "records_ahead", by: recordsAhead, tooFar: recordsAhead > longestSetBack }
       : undefined;

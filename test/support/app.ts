@@ -67,7 +67,7 @@ export interface TestApp {
 /**
  * The whole program in this process, on a database of its own cloned from the run's template. It does not listen:
  * requests are injected. Call `close` in `afterAll`. With `doubted` the clock that tests move is the machine's, of which the
- * program finds out for itself whether it is right. With `maintained` statements may be about all organizations at once. With
+ * program finds out for itself whether it is right; with `ahead` the machine's own, and by so many seconds. With `maintained` statements may be about all organizations at once. With
  * `idsByClock` ids have the time of the clock that tests move, without, that of the machine. With
  * `largestRow` it reads no row of more bytes. With
  * `beside` it is another server on the database of that one, with its clock: close it first.
@@ -76,6 +76,7 @@ export async function startTestApp(
   environment: Record<string, string> = {},
   options: {
     doubted?: boolean;
+    ahead?: number;
     maintained?: boolean;
     beside?: TestApp;
     idsByClock?: boolean;
@@ -110,12 +111,15 @@ export async function startTestApp(
   const { largestRow } = options;
   const db = connect({ connection, max: 8, pipelinedConnections: 2, largestRow, ...checks });
   const clock = beside?.clock ?? new TestClock();
-  const timeSources = { ...machineTime, wall: () => clock.now() };
+  const { ahead } = options;
+  const wall = ahead === undefined ? () => clock.now() : () => machineTime.wall() + ahead;
   const tracing = await startTracing(config, log);
   const deps = createDeps(config, db, {
     log,
     tracing,
-    ...(options.doubted === true ? { timeSources } : { clock }),
+    ...(options.doubted === true || ahead !== undefined
+      ? { timeSources: { ...machineTime, wall } }
+      : { clock }),
     ...(options.idsByClock === true ? { ids: createIdSource(() => Math.floor(clock.now() * 1000)) } : {}),
   });
   const app = await assembleApp(deps, () => db.close(), { log, distributed: inject("cluster") });
@@ -192,5 +196,12 @@ export async function startTestApp(
 /** Gives an organization whose clients speak to another server, which is beside the first. */
 export function seenFrom(server: TestApp, org: TestOrg): TestOrg {
   const client = ({ key }: { key: string | undefined }) => server.as(present(key, "members have one"));
-  return { ...org, admin: client(org.admin), member: client(org.member) };
+  const { admin, member, snapshotter, reader } = org;
+  return {
+    ...org,
+    admin: client(admin),
+    member: client(member),
+    snapshotter: client(snapshotter),
+    reader: client(reader),
+  };
 }
