@@ -12,6 +12,7 @@ import { createEnvironment } from "../support/environments.ts";
 import { putFlow } from "../support/flows.ts";
 import { attachPolicies, createPolicy, policyText } from "../support/policies.ts";
 import { reportServer } from "../support/snapshots.ts";
+import { writeUnguarded } from "../support/unguarded.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -55,43 +56,38 @@ async function makeFormer(environment: string): Promise<void> {
     [id],
   );
   expect(documents.rows.every(({ doc }) => doc.includes("\u0004"))).toBe(true);
-  const client = await pool.connect();
-  await client.query("begin");
-  // On Citus the rows are on a worker, which is told of settings of a transaction; elsewhere it means nothing.
-  await client.query("set local citus.propagate_set_commands = 'local'");
-  await client.query("set local session_replication_role = replica");
-  await client.query(
-    `update snapshot_artifacts a
-    set running = o.running, flows = d.flows, findings = f.findings, digest = o.digest, facts = o.facts, follows = o.follows,
-      flow_ids = null
-    from snapshot_artifacts o join snapshot_documents d using (org_id, environment_id, id)
-    join snapshot_decisions f on f.org_id = o.org_id and f.environment_id = o.environment_id and f.digest = o.decisions_digest
-    where a.environment_id = $1 and o.org_id = a.org_id and o.environment_id = a.environment_id
-      and o.id = coalesce(a.repeats, a.id)`,
-    [id],
-  );
-  for (const row of documents.rows)
+  await writeUnguarded(app, async (client) => {
     await client.query(
-      "update snapshot_documents set doc = $3, flows = null where environment_id = $1 and id = $2",
-      [id, row.id, row.doc.replace("\u0004", () => printFlows(row.flows, row.fingerprint))],
+      `update snapshot_artifacts a
+      set running = o.running, flows = d.flows, findings = f.findings, digest = o.digest, facts = o.facts, follows = o.follows,
+        flow_ids = null
+      from snapshot_artifacts o join snapshot_documents d using (org_id, environment_id, id)
+      join snapshot_decisions f on f.org_id = o.org_id and f.environment_id = o.environment_id and f.digest = o.decisions_digest
+      where a.environment_id = $1 and o.org_id = a.org_id and o.environment_id = a.environment_id
+        and o.id = coalesce(a.repeats, a.id)`,
+      [id],
     );
-  // Digests were of decisions alone, so others than today's.
-  await client.query(
-    "update snapshot_decisions set findings = null, digest = 'of ' || digest where environment_id = $1",
-    [id],
-  );
-  await client.query(
-    "update snapshot_artifacts set decisions_digest = 'of ' || decisions_digest where environment_id = $1",
-    [id],
-  );
+    for (const row of documents.rows)
+      await client.query(
+        "update snapshot_documents set doc = $3, flows = null where environment_id = $1 and id = $2",
+        [id, row.id, row.doc.replace("\u0004", () => printFlows(row.flows, row.fingerprint))],
+      );
+    // Digests were of decisions alone, so others than today's.
+    await client.query(
+      "update snapshot_decisions set findings = null, digest = 'of ' || digest where environment_id = $1",
+      [id],
+    );
+    await client.query(
+      "update snapshot_artifacts set decisions_digest = 'of ' || decisions_digest where environment_id = $1",
+      [id],
+    );
+  });
   const migration = await readFile(
     new URL("../../migrations/0072-flows-beside-documents.sql", import.meta.url),
     "utf8",
   );
-  await client.query("commit");
   for (const statement of splitStatements(migration.slice(migration.indexOf("drop index"))))
-    await client.query(statement);
-  client.release(true);
+    await pool.query(statement);
 }
 
 /** All that can be read of an environment, but for its name, ids and when it was reported on. */

@@ -7,6 +7,7 @@ import { auditedResources, createEnvironment } from "../support/environments.ts"
 import { runPendingJobs } from "../support/jobs.ts";
 import { annotations, getSnapshot, reportServer } from "../support/snapshots.ts";
 import { statementNamesOf } from "../support/statements.ts";
+import { writeUnguarded } from "../support/unguarded.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -30,10 +31,7 @@ async function grow(
   environment: string,
   { instances = 1, bytes = 0 }: { instances?: number; bytes?: number },
 ): Promise<void> {
-  const client = await app.deps.db.pool.connect();
-  try {
-    await client.query("begin");
-    await client.query("set local session_replication_role = replica");
+  await writeUnguarded(app, async (client) => {
     const { rowCount } = await client.query(
       `update snapshot_artifacts v
        set now = $3, running = ('{"creationTimestamp":[5],"pods":null,"more":"' || repeat('x', $4) || '"}')::json
@@ -43,10 +41,7 @@ async function grow(
       [org.id, environment, instances, bytes],
     );
     expect(rowCount).toBe(1);
-    await client.query("commit");
-  } finally {
-    client.release();
-  }
+  });
 }
 
 const group = (org: TestOrg, included: string[], name = "all") =>

@@ -8,8 +8,6 @@ import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 
 import { createDeps } from "../../src/app.ts";
 import { compareAnswers, type ComparedAnswers } from "../../src/cli/drill-answers.ts";
-import { openDedicated } from "../../src/db/dedicated.ts";
-import { raw } from "../../src/db/sql.ts";
 import { createLogger } from "../../src/lib/log.ts";
 import { readBackup } from "../../src/modules/maintenance/backups/read-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
@@ -23,6 +21,7 @@ import {
   type RestoreTarget,
   restoreTarget,
 } from "../support/restoring.ts";
+import { writeUnguarded } from "../support/unguarded.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -49,12 +48,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Does to the database what the program never does: no trigger keeps it from that. */
 async function plant(statement: string): Promise<void> {
-  const connection = await openDedicated(app.deps.db);
-  await connection.run(raw("set session_replication_role = replica"));
-  expect(await connection.run(raw(statement))).toBeGreaterThan(0);
-  connection.cut();
+  await writeUnguarded(app, async (client) => {
+    expect((await client.query(statement)).rowCount).toBeGreaterThan(0);
+  });
 }
 
 const backup = (): Promise<string> => makeBackup(app, join(folder, "backup.tar"));

@@ -1,5 +1,5 @@
 import { Logger, runOnce } from "graphile-worker";
-import { inject } from "vitest";
+import { expect, inject } from "vitest";
 
 import { waitForCommits } from "../../src/db/citus/uncommitted.ts";
 import { afterCommits } from "../../src/jobs/after-commits.ts";
@@ -19,4 +19,12 @@ export async function runPendingJobs(app: TestApp): Promise<void> {
     logger: silent,
     noHandleSignals: true,
   });
+  // The worker ends before what it says of its last job is stored.
+  const locked = async (): Promise<number | null> => {
+    const { rowCount } = await db.pool.query(
+      "select from graphile_worker._private_jobs where locked_at is not null",
+    );
+    return rowCount;
+  };
+  await expect.poll(locked, { timeout: 5_000, interval: 5 }).toBe(0);
 }
