@@ -17,6 +17,17 @@ export function idText(id: string, order: Sql): Sql {
   return sql`coalesce(string_agg(${raw(id)}::text, '' order by ${order}), '')`;
 }
 
+/** Gives the ids of such a text, so many at a time. */
+export function* idsIn(ids: string, atOnce: number): Generator<string[]> {
+  const count = ids.length / idLength;
+  for (let from = 0; from < count; from += atOnce)
+    yield Array.from({ length: Math.min(atOnce, count - from) }, (_, at) => idAt(ids, from + at));
+}
+
+function idAt(ids: string, at: number): string {
+  return ids.slice(at * idLength, (at + 1) * idLength);
+}
+
 /** Rows read at a time: so many, and of so many bytes, the first one whatever it weighs. */
 const listSlice = { rows: 200, bytes: 512 * 1024 };
 
@@ -65,9 +76,10 @@ export async function* readInSlices(
   sliceOf: SlicedList["slice"],
 ): AsyncGenerator<string> {
   const count = ids.length / idLength;
-  const idAt = (at: number): string => ids.slice(at * idLength, (at + 1) * idLength);
   for (let from = 0; from < count;) {
-    const asked = Array.from({ length: Math.min(listSlice.rows, count - from) }, (_, at) => idAt(from + at));
+    const asked = Array.from({ length: Math.min(listSlice.rows, count - from) }, (_, at) =>
+      idAt(ids, from + at),
+    );
     const { items, last } = await db.sliced(() => db.one(sliceOf(asked)));
     yield items ?? "";
     from += last ?? asked.length;

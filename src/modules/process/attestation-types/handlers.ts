@@ -1,14 +1,12 @@
 import type { attestationTypeEndpoints } from "../../../contract/attestation-types.ts";
-import { JsonText, type UploadedFile } from "../../../contract/endpoint.ts";
+import type { UploadedFile } from "../../../contract/endpoint.ts";
 import { definitionLimits, normalDefinition } from "../../../domain/attestation-types/definition.ts";
-import { AppError, invalidInput, notFound } from "../../../domain/errors.ts";
-import type { OrgAccess } from "../../../domain/principal.ts";
+import { AppError, invalidInput } from "../../../domain/errors.ts";
 import { findRoundedNumber } from "../../../lib/json-numbers.ts";
 import { JsonError, parseJson, textOf } from "../../../lib/json.ts";
 import type { Handlers } from "../../kernel/call.ts";
-import type { Deps } from "../../kernel/deps.ts";
-import { findType, findTypeAtVersion, listTypes } from "./store.ts";
-import { archiveAttestationType, noSuchType, postAttestationType } from "./service.ts";
+import { getType, listTypes } from "./read-service.ts";
+import { archiveAttestationType, postAttestationType } from "./service.ts";
 import { tryDefinition } from "./trial.ts";
 
 function invalidSchema(reason: string): Error {
@@ -45,28 +43,10 @@ function readSchema(file: UploadedFile | undefined): Record<string, unknown> | u
   return schema as Record<string, unknown>;
 }
 
-async function getType(
-  deps: Deps,
-  org: OrgAccess,
-  name: string,
-  version: number | undefined,
-): Promise<string> {
-  const db = deps.db;
-  if (version !== undefined) {
-    const found = await findTypeAtVersion(db, org, name, version);
-    if (found !== undefined) return found;
-  }
-  const type = await findType(db, org, name);
-  if (type === undefined) throw noSuchType(name, org.name);
-  if (version !== undefined)
-    throw notFound(`version ${version} does not exist for custom attestation type '${name}'`);
-  return type;
-}
-
 export const attestationTypeHandlers: Handlers<typeof attestationTypeEndpoints> = {
   get_custom_attestation_types: async (deps, { org }) => ({
     status: 200,
-    body: new JsonText(await listTypes(deps.db, org)),
+    body: await listTypes(deps.db, org),
   }),
   post_custom_attestation_type: async (deps, call) => {
     await postAttestationType(deps, call, { ...call.body, type_schema: readSchema(call.files.type_schema) });
@@ -74,7 +54,7 @@ export const attestationTypeHandlers: Handlers<typeof attestationTypeEndpoints> 
   },
   get_custom_attestation_type: async (deps, { org, params, query }) => ({
     status: 200,
-    body: new JsonText(await getType(deps, org, params.custom_attestation_type_name, query.version)),
+    body: await getType(deps.db, org, params.custom_attestation_type_name, query.version),
   }),
   archive_custom_attestation_type: async (deps, call) => {
     await archiveAttestationType(deps, call, call.params.custom_attestation_type_name);

@@ -1,6 +1,7 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
+import { idList, idText } from "../../../db/id-list.ts";
 import { boolean, integer, json, nullable, type RowOf, text, uuid } from "../../../db/row.ts";
-import { jsonb, moment, query, type Sql, sql } from "../../../db/sql.ts";
+import { constant, jsonb, moment, param, query, type Sql, sql } from "../../../db/sql.ts";
 import type {
   JqEvaluator,
   SummaryItem,
@@ -48,48 +49,109 @@ interface Org {
   name: string;
 }
 
-const shownType = { text };
+/** Writes a version `v` as it is shown: a JSON object. */
+const versionObject = sql`jsonb_build_object(
+      'version', v.version, 'timestamp', epoch(v.created_at), 'created_by', v.created_by_name,
+      'type_schema', v.type_schema, 'evaluator', coalesce(v.evaluator, ${withoutRules}::jsonb), 'summary', v.summary)`;
 
-/** Selects types as they are shown, as JSON text: `t` with its versions `v`, newest first. More conditions may follow. */
-function shownTypes(org: Org, parts: { facts: Sql; which: Sql }): Sql {
-  return sql`
-    select (
-      jsonb_build_object('name', t.name, 'org', ${org.name}::text, 'archived', t.archived_at is not null)
-      || ${parts.facts}
-      || case when (v.descriptions)[1] is null then '{}'
-           else jsonb_build_object('description', (v.descriptions)[1]) end
-      || jsonb_build_object('versions', v.versions)
-    )::text as text
-    from attestation_types as t
-    cross join lateral (
-      select array_agg(v.description order by v.version desc) as descriptions,
-        jsonb_agg(jsonb_build_object(
-          'version', v.version, 'timestamp', epoch(v.created_at), 'created_by', v.created_by_name,
-          'type_schema', v.type_schema, 'evaluator', coalesce(v.evaluator, ${withoutRules}::jsonb), 'summary', v.summary
-        ) order by v.version desc) as versions
-      from attestation_type_versions as v
-      where v.org_id = ${org.id} and v.type_id = t.id and ${parts.which}
-    ) as v
-    where t.org_id = ${org.id} and v.versions is not null`;
+/** Writes the description of a version, where it has one, as a JSON object. */
+function described(description: Sql): Sql {
+  return sql`case when ${description} is null then '{}'
+      else jsonb_build_object('description', ${description}) end`;
 }
 
-const wholeType = {
-  facts: sql`jsonb_build_object('created_by', t.created_by_name, 'created_at', epoch(t.created_at),
-    'last_modified_at', epoch(t.last_modified_at))`,
-  which: sql`true`,
+/** Writes what is shown of each type `t`: a JSON object. */
+function typeObject(org: Sql): Sql {
+  return sql`jsonb_build_object('name', t.name, 'org', ${org}, 'archived', t.archived_at is not null)`;
+}
+
+/** Lists the ids of the types that are not archived, newest first, as `idText` writes them. */
+export async function listTypeIds(db: Executor, orgId: string): Promise<string> {
+  const { ids } = await db.one(query("attestation-type-ids", idList)`
+    select ${idText("t.id", sql`t.created_at desc, t.id desc`)} as ids
+    from attestation_types as t where t.org_id = ${orgId} and t.archived_at is null`);
+  return ids;
+}
+
+/** Finds the id of a type, archived or not; undefined when there is none of this name. */
+export async function findTypeId(db: Executor, orgId: string, name: string): Promise<string | undefined> {
+  const row = await db.first(query("attestation-type-id", { id: uuid })`
+    select id from attestation_types where org_id = ${orgId} and name = ${name}`);
+  return row?.id;
+}
+
+/** How far types have been read. */
+export interface ReadTypes {
+  /** How many of those asked for have been begun. */
+  place: number;
+  /** The version that came last: the first one ends its type. */
+  version: number;
+  /** The version with which that type began. */
+  newest: number;
+}
+
+/** Nothing has been read. */
+export const noTypes: ReadTypes = { place: 0, version: 1, newest: 1 };
+
+const typeSlice = {
+  /** Follows what came before; before each type stands a comma. */
+  text,
+  place: integer,
+  version: integer,
+  newest: integer,
 };
 
-/** Lists the types that are not archived, newest first, with all their versions, newest first: a JSON array as text. */
-export async function listTypes(db: Executor, org: Org): Promise<string> {
-  const rows = await db.all(query(shownType)`${shownTypes(org, wholeType)} and t.archived_at is null
-    order by t.created_at desc, t.id desc`);
-  return `[${rows.map((row) => row.text).join(",")}]`;
-}
+/** Bytes after which a slice ends: it has as many, and one version. */
+const sliceBytes = 1_000_000;
 
-/** Finds a type with all its versions: a JSON object as text. */
-export async function findType(db: Executor, org: Org, name: string): Promise<string | undefined> {
-  const row = await db.first(query(shownType)`${shownTypes(org, wholeType)} and t.name = ${name}`);
-  return row?.text;
+/**
+ * Reads types with their versions, newest first, as JSON text from where it ended the last time: version by version until there is enough for
+ * once, so that none is looked at that does not come along, whatever there are.
+ * @param asked the ids. Those that are gone are left out, and archived ones unless they are wanted.
+ */
+export function readTypes(
+  db: Executor,
+  org: Org,
+  asked: { ids: readonly string[]; archived: boolean },
+  after: ReadTypes,
+): Promise<RowOf<typeof typeSlice>> {
+  const id = sql`${param(org.id)}::uuid`;
+  const ids = sql`${param(asked.ids)}::uuid[]`;
+  return db.one(query("attestation-types-slice", typeSlice)`
+    with recursive shown as (
+      select 0 as step, ${after.place}::integer as place, ${after.version}::integer as version,
+        ${after.newest}::integer as newest, '' as text, 0 as bytes
+      union all
+      select shown.step + 1, next.place, coalesce(one.version, 1), coalesce(one.newest, 1), coalesce(one.text, ''),
+        shown.bytes + coalesce(octet_length(one.text), 0)
+      from shown
+      cross join lateral (
+        select shown.version = 1 as begins, shown.place + (shown.version = 1)::integer as place) next
+      left join lateral (
+        select v.version, v.newest,
+          case when next.begins then ',' || rtrim(${typeObject(sql`${org.name}::text`)}::text, '}') || ', "versions": ['
+            else ', ' end
+          || ${versionObject}::text
+          || case when v.version > 1 then '' else '], ' || ltrim((jsonb_build_object('created_by', t.created_by_name,
+            'created_at', epoch(t.created_at), 'last_modified_at', epoch(t.last_modified_at))
+            || ${described(sql`v.newest_description`)})::text, '{') end as text
+        from (
+          select * from attestation_types where org_id = ${id} and id = (${ids})[next.place]
+            and (archived_at is null or not next.begins or ${asked.archived}::boolean)
+          limit 1) t
+        cross join lateral (
+          select v.*, case when next.begins then v.version else shown.newest end as newest, (
+            select n.description from attestation_type_versions n
+            where n.org_id = ${id} and n.type_id = t.id
+              and n.version = case when next.begins then v.version else shown.newest end) as newest_description
+          from attestation_type_versions v
+          where v.org_id = ${id} and v.type_id = t.id and (next.begins or v.version < shown.version)
+          order by v.version desc limit 1) v) one on true
+      where next.place <= cardinality(${ids}) and shown.bytes < ${constant(sliceBytes)}
+    )
+    select string_agg(text, '' order by step) as text, max(place) as place,
+      (array_agg(version order by step desc))[1] as version, (array_agg(newest order by step desc))[1] as newest
+    from shown`);
 }
 
 /** Finds a type with one of its versions, without what concerns all of them: a JSON object as text. */
@@ -99,8 +161,12 @@ export async function findTypeAtVersion(
   name: string,
   version: number,
 ): Promise<string | undefined> {
-  const parts = { facts: sql`'{}'::jsonb`, which: sql`v.version = ${version}::bigint` };
-  const row = await db.first(query(shownType)`${shownTypes(org, parts)} and t.name = ${name}`);
+  const row = await db.first(query({ text })`
+    select (${typeObject(sql`${org.name}::text`)} || ${described(sql`v.description`)}
+      || jsonb_build_object('versions', jsonb_build_array(${versionObject})))::text as text
+    from attestation_types as t
+    join attestation_type_versions as v on v.org_id = t.org_id and v.type_id = t.id
+    where t.org_id = ${org.id} and t.name = ${name} and v.version = ${version}::bigint`);
   return row?.text;
 }
 
