@@ -4,11 +4,14 @@ import { describe, expect, it } from "vitest";
 import { attestation } from "../../test/support/compliance.ts";
 import type { Requirement } from "./compliance/explain.ts";
 import { complianceStates } from "./compliance/model.ts";
-import { drawProvenance, type PictureFacts, pictureKinds } from "./provenance-picture.ts";
+import { finish } from "../lib/steps.ts";
+import { drawProvenanceInSteps, type PictureFacts, pictureKinds } from "./provenance-picture.ts";
 
 const fingerprint = "ab".repeat(32);
 const link = (path: string): string => `https://w.test/acme${path}`;
 const id = (number: number): string => `01890a5d-ac96-774b-bcce-${String(number).padStart(8, "0")}0000`;
+
+const draw = (given: PictureFacts) => finish(drawProvenanceInSteps(given, link));
 
 let made = 0;
 
@@ -56,9 +59,8 @@ const report = {
 describe("a picture of provenance", () => {
   it("leads from the commit over the trail and the artifact to its evidence, what is missing, and where it runs", () => {
     const requirements = [requirement("gate", null, true), requirement("scan", "web", null)];
-    const { nodes, edges, truncated } = drawProvenance(
+    const { nodes, edges, truncated } = draw(
       facts({ reports: [{ ...report, requirements }], environments: [{ name: "prod", compliant: false }] }),
-      link,
     );
     expect(nodes.map(({ kind, label, verdict, missing }) => [kind, label, verdict, missing])).toEqual([
       ["commit", "ccccccc", null, false],
@@ -84,10 +86,7 @@ describe("a picture of provenance", () => {
       requirement(`check-${at}`, "web", at === 42 ? false : at === 41 ? null : true),
     );
     const environments = Array.from({ length: 13 }, (_, at) => ({ name: `e-${at}`, compliant: null }));
-    const { nodes, truncated } = drawProvenance(
-      facts({ reports: [{ ...report, requirements }], environments }),
-      link,
-    );
+    const { nodes, truncated } = draw(facts({ reports: [{ ...report, requirements }], environments }));
     const checks = nodes.filter(({ kind }) => kind === "attestation");
     expect(checks).toHaveLength(13);
     expect(checks.slice(10).map(({ label, count, verdict }) => [label, count, verdict])).toEqual([
@@ -104,13 +103,36 @@ describe("a picture of provenance", () => {
     expect(truncated).toBe(true);
   });
 
+  it("looks at a few of very many at a time, and folds what it did not keep as what it is", () => {
+    const [count, failing] = [30_000, 20];
+    let looked = 0;
+    const requirements = Object.assign([] as Requirement[], {
+      *[Symbol.iterator]() {
+        for (let at = 0; at < count; at += 1) {
+          looked += 1;
+          yield requirement(`check-${at}`, "web", at < count - failing);
+        }
+      },
+    });
+    const given = facts({ reports: [{ ...report, requirements }] });
+    const drawing = drawProvenanceInSteps(given, link);
+    let step = drawing.next();
+    for (let before = 0; step.done !== true; before = looked, step = drawing.next())
+      expect(looked - before).toBeLessThanOrEqual(1000);
+    const checks = step.value.nodes.filter(({ kind }) => kind === "attestation");
+    expect(checks.slice(0, 12).map(({ verdict }) => verdict)).toEqual(Array(12).fill("NON-COMPLIANT"));
+    expect(checks.slice(12)).toEqual([
+      expect.objectContaining({ label: `+ ${count - 12}`, count: count - 12, verdict: "NON-COMPLIANT" }),
+    ]);
+  });
+
   it("says how many flows are left out", () => {
     const reports = Array.from({ length: 12 }, (_, at) => ({
       ...report,
       flow_name: `f-${at}`,
       requirements: [],
     }));
-    const { nodes } = drawProvenance(facts({ reports, more_reports: 30 }), link);
+    const { nodes } = draw(facts({ reports, more_reports: 30 }));
     const trails = nodes.filter(({ kind }) => kind === "trail");
     expect([trails.length, trails.at(-1)?.label]).toEqual([13, "+ 30"]);
   });
@@ -147,7 +169,7 @@ describe("a picture of provenance", () => {
   it("has at most 200 nodes that differ, in the order of ranks, and edges between them, the same each time", () => {
     fc.assert(
       fc.property(anyFacts, (given) => {
-        const picture = drawProvenance(given, link);
+        const picture = draw(given);
         const ids = new Set(picture.nodes.map((node) => node.id));
         expect(ids.size).toBe(picture.nodes.length);
         expect(ids.size).toBeLessThanOrEqual(200);
@@ -156,7 +178,7 @@ describe("a picture of provenance", () => {
         expect(ranks).toEqual(ranks.toSorted((left, right) => left - right));
         const isFolded = picture.nodes.some(({ count }) => count !== undefined);
         expect(picture.truncated).toBe(isFolded || given.more_environments || given.more_reports > 0);
-        expect(drawProvenance(given, link)).toEqual(picture);
+        expect(draw(given)).toEqual(picture);
       }),
     );
   });

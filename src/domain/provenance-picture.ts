@@ -2,6 +2,7 @@ import type { Requirement } from "./compliance/explain.ts";
 import type { ComplianceState } from "./compliance/model.ts";
 import { artifactPage, trailPage } from "./pages.ts";
 import { wireId } from "../lib/ids.ts";
+import { portions, type Steps } from "../lib/steps.ts";
 
 /** Most nodes of a picture, and most of a kind in one place: the others are folded into one node. */
 export const pictureLimits = { nodes: 200, inOnePlace: 12 } as const;
@@ -156,20 +157,60 @@ interface EvidencePlace {
   from: string;
   id: string;
   html_url: string;
+  /** As many as tell what stands alone and what is folded. */
   nodes: PictureNode[];
+  /** How many there are beside these. */
+  more: number;
 }
 
-function evidencePlaces(reports: readonly PicturedReport[], artifact: string, link: Link): EvidencePlace[] {
-  return reports.flatMap((report) =>
-    [true, false].map((ofTrail) => {
-      const nodes = report.requirements
-        .filter(({ kind, artifact_name }) => kind === "attestation" && (artifact_name === null) === ofTrail)
-        .map((requirement) => evidenceNode(report, requirement, link));
-      const from = ofTrail ? trailId(report) : artifact;
-      const id = `attestations:${trailId(report)}/${ofTrail ? "trail" : "artifact"}`;
-      return { from, id, html_url: link(trailPage(report)), nodes };
-    }),
-  );
+/** Says what may become of a requirement in a picture. */
+function sortOf({ attestation }: Requirement): boolean | null {
+  return attestation === null ? null : attestation.is_compliant;
+}
+
+/**
+ * Finds what was reported in a place, of which there may be very much. Of each sort there is one more than can stand alone, and of the others only
+ * how many there are: what is folded has the same verdict without them.
+ */
+function* evidencePlace(
+  report: PicturedReport,
+  ofTrail: boolean,
+  artifact: string,
+  link: Link,
+): Steps<EvidencePlace> {
+  const isEnough = portions();
+  const kept = new Map<boolean | null, number>();
+  const nodes: PictureNode[] = [];
+  let more = 0;
+  for (const requirement of report.requirements) {
+    if (isEnough(1)) yield;
+    if (requirement.kind !== "attestation" || (requirement.artifact_name === null) !== ofTrail) continue;
+    const sort = sortOf(requirement);
+    const before = kept.get(sort) ?? 0;
+    if (before > pictureLimits.inOnePlace) {
+      more += 1;
+      continue;
+    }
+    kept.set(sort, before + 1);
+    nodes.push(evidenceNode(report, requirement, link));
+  }
+  const from = ofTrail ? trailId(report) : artifact;
+  const id = `attestations:${trailId(report)}/${ofTrail ? "trail" : "artifact"}`;
+  return { from, id, html_url: link(trailPage(report)), nodes, more };
+}
+
+function* evidencePlaces(
+  reports: readonly PicturedReport[],
+  artifact: string,
+  link: Link,
+): Steps<EvidencePlace[]> {
+  const places: EvidencePlace[] = [];
+  for (const report of reports)
+    for (const ofTrail of [true, false]) {
+      const place = yield* evidencePlace(report, ofTrail, artifact, link);
+      if (place.nodes.length > 0) places.push(place);
+    }
+  return places;
 }
 
 /** Divides what is left of the nodes among places, each with a folded node. @returns how many nodes each may have alone. */
@@ -231,7 +272,7 @@ function drawEnvironments(drawing: Drawing, facts: PictureFacts, artifact: strin
  * attestations, environments, in this order. At most 200 nodes, whatever there is.
  * @param link makes the address of a path below the organization's page.
  */
-export function drawProvenance(facts: PictureFacts, link: Link): Picture {
+export function* drawProvenanceInSteps(facts: PictureFacts, link: Link): Steps<Picture> {
   const { fingerprint, reports } = facts;
   const drawing = new Drawing();
   const [newest] = reports;
@@ -245,7 +286,7 @@ export function drawProvenance(facts: PictureFacts, link: Link): Picture {
   });
   const shown = drawOrigins(drawing, facts, artifact, link);
   drawEnvironments(drawing, facts, artifact.id, link);
-  const places = evidencePlaces(shown, artifact.id, link).filter(({ nodes }) => nodes.length > 0);
+  const places = yield* evidencePlaces(shown, artifact.id, link);
   const most = shareOf(places.length, pictureLimits.nodes - drawing.nodes.size);
   for (const { from, nodes, ...fold } of places)
     for (const node of drawing.addSome(nodes, { ...fold, most })) drawing.connect(from, node.id);

@@ -1,7 +1,8 @@
 import type { ProvenancePicture } from "../../../contract/provenance.ts";
 import { notFound } from "../../../domain/errors.ts";
 import type { Org } from "../../../domain/principal.ts";
-import { drawProvenance, pictureLimits } from "../../../domain/provenance-picture.ts";
+import { drawProvenanceInSteps, pictureLimits } from "../../../domain/provenance-picture.ts";
+import { paced } from "../../../lib/steps.ts";
 import { zip } from "../../../lib/zip.ts";
 import { explainArtifacts } from "../../process/compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -43,5 +44,5 @@ export async function readProvenance(
     more_reports: newest === undefined ? 0 : newest.flow_count - rows.length,
     more_environments: environments.length > mostEnvironments,
   };
-  return drawProvenance(facts, (path) => links.web(`/${org.name}${path}`));
+  return paced(drawProvenanceInSteps(facts, (path) => links.web(`/${org.name}${path}`)));
 }
