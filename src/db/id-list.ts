@@ -17,9 +17,14 @@ export function idText(id: string, order: Sql): Sql {
   return sql`coalesce(string_agg(${raw(id)}::text, '' order by ${order}), '')`;
 }
 
+/** Counts the ids of such a text. */
+export function idCount(ids: string): number {
+  return ids.length / idLength;
+}
+
 /** Gives the ids of such a text, so many at a time. */
 export function* idsIn(ids: string, atOnce: number): Generator<string[]> {
-  const count = ids.length / idLength;
+  const count = idCount(ids);
   for (let from = 0; from < count; from += atOnce)
     yield Array.from({ length: Math.min(atOnce, count - from) }, (_, at) => idAt(ids, from + at));
 }
@@ -75,7 +80,7 @@ export async function* readInSlices(
   ids: string,
   sliceOf: SlicedList["slice"],
 ): AsyncGenerator<string> {
-  const count = ids.length / idLength;
+  const count = idCount(ids);
   for (let from = 0; from < count;) {
     const asked = Array.from({ length: Math.min(listSlice.rows, count - from) }, (_, at) =>
       idAt(ids, from + at),

@@ -285,7 +285,7 @@ it("reads the last of those attestations that no rule tells apart, however many 
     await findEnvironmentCase(db, org.id, subject, "prod"),
     await findPolicyCase(db, org.id, subject, []),
   ])
-    expect(facts.map(({ attestations }) => attestations)).toEqual([
+    expect(facts?.map(({ attestations }) => attestations)).toEqual([
       [
         { name: "review", type: "generic", is_compliant: true, control: null },
         { name: "unit", type: "generic", is_compliant: true, control: null },

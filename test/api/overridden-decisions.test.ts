@@ -120,7 +120,7 @@ async function foundOf(
     one === undefined ? null : [one.name, one.type, one.is_compliant, one.control];
   const known = rules.map((rule) => [
     shown(fact!.attestations.findLast((one) => fits(rule, one))),
-    shown(facts[0]!.attestations.findLast((one) => fits(rule, one))),
+    shown(facts![0]!.attestations.findLast((one) => fits(rule, one))),
     evidence.findLast((one) => fits(rule, one))?.attestation_id,
     evidence.findLast((one) => one.reported_at <= at && fits(rule, one))?.attestation_id,
   ]);

@@ -15,7 +15,10 @@ export interface JudgedFact extends KeptVerdict {
   compliance_state: ArtifactState;
   /** The trail's own attestations, judged. */
   trail_rows: readonly AttestationStatus[] | null;
-  artifact_row: ArtifactStatus | null;
+  artifact_row: Pick<
+    ArtifactStatus,
+    "artifact_fingerprint" | "status" | "attestations_statuses" | "unexpected"
+  > | null;
 }
 
 /**

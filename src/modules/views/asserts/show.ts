@@ -1,10 +1,13 @@
 import type { ArtifactComplianceResult } from "../../../contract/asserts.ts";
-import { verdictInFlow } from "../../../domain/snapshot/asserted.ts";
+import { type JudgedFact, verdictInFlow } from "../../../domain/snapshot/asserted.ts";
 import { artifactPage } from "../../../domain/pages.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { AssertFact } from "./store.ts";
 
-function showVerdict(fact: AssertFact): ArtifactComplianceResult {
+/** What is shown of a flow that knows an artifact. */
+type ShownFact = JudgedFact & Pick<AssertFact, "artifact_id" | "flow_name" | "trail_name" | "evaluated_at">;
+
+function showVerdict(fact: ShownFact): ArtifactComplianceResult {
   const { status, attestations_statuses, unexpected } = verdictInFlow(fact);
   const isMissing = status === "MISSING";
   return {
@@ -24,7 +27,7 @@ function showVerdict(fact: AssertFact): ArtifactComplianceResult {
 }
 
 /** Shows one of the flows that know an artifact (contract environments 7.1). */
-export function showFlow(deps: Pick<Deps, "links">, org: { name: string }, fact: AssertFact) {
+export function showFlow(deps: Pick<Deps, "links">, org: { name: string }, fact: ShownFact) {
   const compliance_status = showVerdict(fact);
   return {
     flow: fact.flow_name,

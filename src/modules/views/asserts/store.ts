@@ -1,6 +1,6 @@
 import { json, nullable } from "../../../db/row.ts";
 import { rowById } from "../../../db/row-by-id.ts";
-import { type Parameter, param, query, type Sql, sql } from "../../../db/sql.ts";
+import { constant, type Parameter, param, query, type Sql, sql } from "../../../db/sql.ts";
 import type { Executor } from "../../../db/connect.ts";
 import type { JudgedFact } from "../../../domain/snapshot/asserted.ts";
 import type { FlowFact } from "../../../domain/snapshot/provenance.ts";
@@ -10,7 +10,7 @@ import { flowIdNamed } from "../../process/flows/flow-name-sql.ts";
 import { meantEnvironment } from "../../runtime/environments/names-sql.ts";
 
 /** What a flow knows of an artifact, without its commits. */
-type AssertFactRow = Pick<
+export type AssertFactRow = Pick<
   FlowFact,
   | "fingerprint"
   | "artifact_id"
@@ -62,13 +62,14 @@ export interface AssertSubject {
 }
 
 /** The subject as parameters. */
-interface Subject {
+export interface Subject {
   org: Parameter;
   fingerprint: Parameter;
   flow: Parameter;
 }
 
-function subjectOf(orgId: string, { fingerprint, flow_name }: AssertSubject): Subject {
+/** Makes the subject parameters. */
+export function subjectOf(orgId: string, { fingerprint, flow_name }: AssertSubject): Subject {
   return { org: param(orgId), fingerprint: param(fingerprint), flow: param(flow_name) };
 }
 
@@ -88,39 +89,51 @@ const attestations = (org: Parameter): Sql => sql`(
       )} a
       order by a.name, a.type, a.control, a.id desc) last)`;
 
-/**
- * Writes what flows know of the artifact, as a JSON array of `AssertFactRow`, the flow that knew it first at first.
- * @param attestationsOfIt a JSON array.
- */
-const factsOf = ({ org, fingerprint, flow }: Subject, attestationsOfIt: Sql): Sql => sql`(
-    select coalesce(json_agg(json_build_object('fingerprint', known.fingerprint, 'artifact_id', known.id,
-      'filename', known.filename, 'flow_name', f.name, 'trail_name', t.name, 'tags', f.tags,
-      'template_reference_name', known.template_reference_name,
-      'trail_rows', c.status -> 'attestations_statuses', 'trail_state', c.own_state,
-      'evaluated_at', coalesce(c.artifact_row -> 'evaluated_at', c.status -> 'evaluated_at'), 'artifact_row', c.artifact_row,
-      'attestations', ${attestationsOfIt}) order by known.first_id), '[]')
-    from (
+/** Writes the artifact that each flow knows, as `known`: its last report there, with the id of the first as `first_id`. */
+export const knownInFlows = ({ org, fingerprint, flow }: Subject): Sql => sql`(
       select distinct on (a.flow_id) a.id, a.filename, a.flow_id, a.trail_id, a.fingerprint, a.template_reference_name,
         a.git_commit, a.git_commit_info, first_value(a.id) over (partition by a.flow_id order by a.id) as first_id
       from (select * from artifacts where org_id = ${org}::uuid and fingerprint = ${fingerprint}::text offset 0) a
+      where ${flow}::text is null or a.flow_id = ${flowIdNamed(org, flow)}
       order by a.flow_id, a.id desc
-    ) as known
-    ${rowById("flows", "f", sql`${org}::uuid`, "known.flow_id")}
-    ${rowById("trails", "t", sql`${org}::uuid`, "known.trail_id")}
-    left join lateral (
-      select status, own_state, status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row
-      from trail_compliance where org_id = ${org}::uuid and trail_id = known.trail_id limit 1) c on true
-    where ${flow}::text is null or known.flow_id = ${flowIdNamed(org, flow)}
-  )`;
+    ) as known`;
 
-const facts = json<AssertFactRow[]>();
+/** Flows, and bytes of what they know, up to which all of it is read at once. */
+export const few = { flows: 100, bytes: 1_000_000 } as const;
 
-/** Lists what flows know of an artifact. One statement, as is each of the two below. */
+/**
+ * Writes what flows know of the artifact, as a JSON array of `AssertFactRow`, the flow that knew it first at first; null where that is much.
+ * @param attestationsOfIt a JSON array.
+ */
+const factsOf = (subject: Subject, attestationsOfIt: Sql): Sql => sql`(
+    select case when max(flows) is null then '[]'
+      else json_agg(fact order by first_id) filter (where flows <= ${constant(few.flows)} and bytes <= ${constant(few.bytes)}) end
+    from (
+      select fact, first_id, count(*) over () as flows, sum(octet_length(fact::text)) over () as bytes
+      from (
+        select known.first_id, json_build_object('fingerprint', known.fingerprint, 'artifact_id', known.id,
+          'filename', known.filename, 'flow_name', f.name, 'trail_name', t.name, 'tags', f.tags,
+          'template_reference_name', known.template_reference_name,
+          'trail_rows', c.status -> 'attestations_statuses', 'trail_state', c.own_state,
+          'evaluated_at', coalesce(c.artifact_row -> 'evaluated_at', c.status -> 'evaluated_at'), 'artifact_row', c.artifact_row,
+          'attestations', ${attestationsOfIt}) as fact
+        from (select * from ${knownInFlows(subject)} order by first_id limit ${constant(few.flows + 1)}) as known
+        ${rowById("flows", "f", sql`${subject.org}::uuid`, "known.flow_id")}
+        ${rowById("trails", "t", sql`${subject.org}::uuid`, "known.trail_id")}
+        left join lateral (
+          select status, own_state, status -> 'artifacts_statuses' -> known.template_reference_name as artifact_row
+          from trail_compliance where org_id = ${subject.org}::uuid and trail_id = known.trail_id limit 1) c on true
+        offset 0) as one) as weighed)`;
+
+/** Null where it is much. */
+const facts = nullable(json<AssertFactRow[]>());
+
+/** Lists what flows know of an artifact; null where that is much. One statement, as is each of the two below. */
 export async function listAssertFacts(
   db: Executor,
   orgId: string,
   asked: AssertSubject,
-): Promise<AssertFactRow[]> {
+): Promise<AssertFactRow[] | null> {
   const row = await db.one(query("assert-flows", { facts })`
     select ${factsOf(subjectOf(orgId, asked), sql`'[]'::json`)} as facts`);
   return row.facts;

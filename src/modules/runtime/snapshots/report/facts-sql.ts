@@ -1,5 +1,8 @@
 import { constant, type Sql, sql } from "../../../../db/sql.ts";
+import type { WantedAttestations } from "../../../../domain/policy/evaluation/rules.ts";
 import { longestFacts } from "../../../../domain/snapshot/provenance.ts";
+import { withControls } from "../../../process/compliance/control-sql.ts";
+import { countsForArtifact } from "../../../process/compliance/places-sql.ts";
 
 /**
  * Writes SQL for the rows of `artifacts` that count at run time, as `known`: of each fingerprint, in each flow, the latest
@@ -53,4 +56,35 @@ export function presentFacts(orgId: string, fingerprint: Sql): Sql {
 /** Writes SQL for the version of what the flow `f` knows by an artifact on a trail with the verdict `c`. */
 export function factVersion(artifactId: Sql): Sql {
   return sql`concat_ws(' ', ${artifactId}, coalesce(c.xmin::text, ''), f.xmin::text)`;
+}
+
+/** Writes SQL for a text where it is one of these, else null. */
+function among(column: Sql, texts: readonly string[]): Sql {
+  return sql`case when ${column} = any(${texts}::text[]) then ${column} end`;
+}
+
+/**
+ * Writes SQL for the attestations that count for the artifact `known` on its trail, in the order of their reports: of those that no
+ * rule tells apart the last one. A trail may have very many, and each artifact on it has those of the trail.
+ */
+export function attestationsOf(
+  orgId: string,
+  { names, types, told_by: { types: allTypes, controls } }: WantedAttestations,
+): Sql {
+  const named = sql`(select * from attestations where org_id = ${orgId}::uuid and trail_id = known.trail_id
+      and (name = any(${names}::text[]) or type = any(${types}::text[])) offset 0)`;
+  // Where no rule asks for a control nobody has to find out whose decisions were overridden.
+  const counting =
+    controls.length === 0
+      ? sql`(
+      select a.*, null::text as control from ${named} a where ${countsForArtifact("a", "known")})`
+      : withControls(named, "known");
+  return sql`(
+    select coalesce(json_agg(json_build_object('name', last.name, 'type', last.type, 'is_compliant', last.is_compliant,
+      'control', last.control) order by last.id), '[]')
+    from (
+    select distinct on (1, 2, 3) ${among(sql`a.name`, names)} as told_name, ${among(sql`a.type`, allTypes)} as told_type,
+      ${among(sql`a.control`, controls)} as told_control, a.id, a.name, a.type, a.is_compliant, a.control
+    from ${counting} a
+    order by 1, 2, 3, a.id desc) last)`;
 }

@@ -1,14 +1,12 @@
 import type { Executor } from "../../../../db/connect.ts";
 import { integer, json, nullable, oneOf, type RowOf, text, uuid } from "../../../../db/row.ts";
 import { rowById } from "../../../../db/row-by-id.ts";
-import { query, type Sql, sql } from "../../../../db/sql.ts";
+import { query, sql } from "../../../../db/sql.ts";
 import { complianceStates, type KeptVerdict } from "../../../../domain/compliance/model.ts";
 import type { ReportedAttestation } from "../../../../domain/policy/evaluation/model.ts";
 import type { WantedAttestations } from "../../../../domain/policy/evaluation/rules.ts";
 import type { FlowFact, ReportedCommit } from "../../../../domain/snapshot/provenance.ts";
-import { withControls } from "../../../process/compliance/control-sql.ts";
-import { countsForArtifact } from "../../../process/compliance/places-sql.ts";
-import { factVersion, knownArtifacts } from "./facts-sql.ts";
+import { attestationsOf, factVersion, knownArtifacts } from "./facts-sql.ts";
 
 /** Everything a flow knows of a fingerprint, with the verdicts of the trail it was reported on, where there are any. */
 const flowFact = {
@@ -31,37 +29,6 @@ const flowFact = {
   attestations: json<ReportedAttestation[]>(),
 };
 export type FlowFactRow = RowOf<typeof flowFact>;
-
-/** Writes SQL for a text where it is one of these, else null. */
-function among(column: Sql, texts: readonly string[]): Sql {
-  return sql`case when ${column} = any(${texts}::text[]) then ${column} end`;
-}
-
-/**
- * Writes SQL for the attestations that count for an artifact on its trail, in the order of their reports: of those that no
- * rule tells apart the last one. A trail may have very many, and each artifact on it has those of the trail.
- */
-function attestationsOf(
-  orgId: string,
-  { names, types, told_by: { types: allTypes, controls } }: WantedAttestations,
-): Sql {
-  const named = sql`(select * from attestations where org_id = ${orgId}::uuid and trail_id = known.trail_id
-      and (name = any(${names}::text[]) or type = any(${types}::text[])) offset 0)`;
-  // Where no rule asks for a control nobody has to find out whose decisions were overridden.
-  const counting =
-    controls.length === 0
-      ? sql`(
-      select a.*, null::text as control from ${named} a where ${countsForArtifact("a", "known")})`
-      : withControls(named, "known");
-  return sql`(
-    select coalesce(json_agg(json_build_object('name', last.name, 'type', last.type, 'is_compliant', last.is_compliant,
-      'control', last.control) order by last.id), '[]')
-    from (
-    select distinct on (1, 2, 3) ${among(sql`a.name`, names)} as told_name, ${among(sql`a.type`, allTypes)} as told_type,
-      ${among(sql`a.control`, controls)} as told_control, a.id, a.name, a.type, a.is_compliant, a.control
-    from ${counting} a
-    order by 1, 2, 3, a.id desc) last)`;
-}
 
 /**
  * Lists what every flow that knows one of these fingerprints knows of it, by its latest report there: one statement. In
