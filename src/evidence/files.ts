@@ -113,10 +113,11 @@ class FileStore implements EvidenceStore {
     );
   }
 
-  async *list(): AsyncGenerator<ListedContent> {
-    for (const shard of (await entriesOf(this.#root)).filter((name) => /^[0-9a-f]{2}$/.test(name)))
+  async *list(after = ""): AsyncGenerator<ListedContent> {
+    const isShard = (name: string): boolean => /^[0-9a-f]{2}$/.test(name) && name >= after.slice(0, 2);
+    for (const shard of (await entriesOf(this.#root)).filter(isShard))
       for (const sha256 of await entriesOf(join(this.#root, shard))) {
-        if (!addressPattern.test(sha256)) continue;
+        if (!addressPattern.test(sha256) || sha256 <= after) continue;
         const found = await stat(this.#path(sha256)).catch(() => undefined);
         if (found !== undefined) yield { sha256, size: found.size, modified_at: found.mtimeMs / 1000 };
       }

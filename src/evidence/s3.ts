@@ -136,10 +136,13 @@ class S3Store implements EvidenceStore {
     }
   }
 
-  async *list(): AsyncGenerator<ListedContent> {
+  async *list(after = ""): AsyncGenerator<ListedContent> {
     const { paginateListObjectsV2 } = await library();
     const { bucket, prefix } = this.#settings;
-    const pages = paginateListObjectsV2({ client: await this.#open() }, { Bucket: bucket, Prefix: prefix });
+    const pages = paginateListObjectsV2(
+      { client: await this.#open() },
+      { Bucket: bucket, Prefix: prefix, ...(after === "" ? {} : { StartAfter: `${prefix}${after}` }) },
+    );
     for await (const page of pages)
       for (const { Key, Size, LastModified } of page.Contents ?? []) {
         const sha256 = Key?.slice(prefix.length) ?? "";

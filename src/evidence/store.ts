@@ -48,8 +48,8 @@ export interface EvidenceStore {
    */
   open(sha256: string): Promise<Readable>;
   has(sha256: string): Promise<boolean>;
-  /** Lists everything stored, in order of address. */
-  list(): AsyncIterable<ListedContent>;
+  /** Lists everything stored, in order of address. @param after an address; what stands up to it is left out. */
+  list(after?: string): AsyncIterable<ListedContent>;
   /** Removes content that nobody refers to, if it is there. */
   remove(sha256: string): Promise<void>;
   readonly mark: StoreMark;

@@ -38,10 +38,10 @@ class Calls {
 }
 
 /** Shows how long the bucket takes to list everything, of which there may be many pages. */
-async function* listed(store: EvidenceStore, calls: Calls): AsyncGenerator<ListedContent> {
+async function* listed(store: EvidenceStore, calls: Calls, after?: string): AsyncGenerator<ListedContent> {
   const span = calls.begin("ListObjectsV2");
   try {
-    yield* store.list();
+    yield* store.list(after);
   } finally {
     span?.end();
   }
@@ -58,7 +58,7 @@ export function traceEvidence(store: EvidenceStore, within: Span): EvidenceStore
     },
     open: (sha256) => calls.show("GetObject", () => store.open(sha256)),
     has: (sha256) => calls.show("HeadObject", () => store.has(sha256)),
-    list: () => listed(store, calls),
+    list: (after) => listed(store, calls, after),
     remove: (sha256) => calls.show("DeleteObject", () => store.remove(sha256)),
     probeRoom: () => store.probeRoom(),
     removeAbandoned: (seconds) => store.removeAbandoned(seconds),

@@ -39,9 +39,9 @@ function incoming(): string[] {
   return existsSync(path) ? readdirSync(path) : [];
 }
 
-async function listed(): Promise<string[]> {
+async function listed(after?: string): Promise<string[]> {
   const found: string[] = [];
-  for await (const { sha256 } of store.list()) found.push(sha256);
+  for await (const { sha256 } of store.list(after)) found.push(sha256);
   return found;
 }
 
@@ -147,7 +147,9 @@ describe("evidence as files", () => {
     const contents = await Promise.all(Array.from({ length: 20 }, (_, index) => put(store, String(index))));
     mkdirSync(join(folder.path, "evidence", "zz"));
     writeFileSync(join(folder.path, "evidence", contents[0]!.sha256.slice(0, 2), "note"), "not ours");
-    expect(await listed()).toEqual(contents.map((content) => content.sha256).sort());
+    const addresses = contents.map((content) => content.sha256).sort();
+    expect(await listed()).toEqual(addresses);
+    expect(await listed(addresses[7])).toEqual(addresses.slice(8));
   });
 
   it("removes unfinished uploads that are old enough", async () => {

@@ -5,12 +5,25 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { createS3Store } from "../../src/evidence/s3.ts";
 import { ContentDamaged, ContentMissing, type EvidenceStore } from "../../src/evidence/store.ts";
+import { traceEvidence } from "../../src/evidence/traced.ts";
+import type { Span } from "../../src/lib/tracing/tracing.ts";
 import { get, put, streamOf, temporaryFolder } from "../support/evidence.ts";
 import { type S3Server, startS3Server } from "../support/s3-server.ts";
 
 let folder: ReturnType<typeof temporaryFolder>;
 let server: S3Server;
 let store: EvidenceStore;
+
+/** A span that nobody is told of. */
+const untold: Span = {
+  traceId: "",
+  traceparent: "",
+  isRecorded: false,
+  child: () => untold,
+  set: () => {},
+  fail: () => {},
+  end: () => {},
+};
 
 const credentials = { accessKey: "known", secretKey: "a secret", region: "us-east-1" };
 
@@ -78,6 +91,11 @@ describe("evidence in a bucket", () => {
       listed.push(content.sha256);
     }
     expect(listed).toEqual(contents.map((content) => content.sha256).sort());
+    for (const each of [store, traceEvidence(store, untold)]) {
+      const rest: string[] = [];
+      for await (const { sha256 } of each.list(listed[2])) rest.push(sha256);
+      expect(rest).toEqual(listed.slice(3));
+    }
   });
 
   it("tries again when the service is busy, also uploads", async () => {

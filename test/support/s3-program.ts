@@ -127,6 +127,7 @@ function isUnknown(request: IncomingMessage, url: URL): boolean {
     "prefix",
     "delimiter",
     "continuation-token",
+    "start-after",
     "x-id",
     "uploads",
     "uploadId",
@@ -163,7 +164,7 @@ async function putObject(
 function listObjects(url: URL, response: ServerResponse, objects: Map<string, StoredObject>): void {
   const prefix = url.searchParams.get("prefix") ?? "";
   const delimiter = url.searchParams.get("delimiter") ?? "";
-  const after = url.searchParams.get("continuation-token") ?? "";
+  const after = url.searchParams.get("continuation-token") ?? url.searchParams.get("start-after") ?? "";
   const folded = [...objects.keys()]
     .filter((key) => key.startsWith(prefix))
     .map((key) => {

@@ -164,7 +164,7 @@ export function copyEvidence(deps: Pick<Deps, "db" | "log" | "config" | "evidenc
       },
       open: (sha256) => evidence.open(sha256),
       has: (sha256) => evidence.has(sha256),
-      list: () => evidence.list(),
+      list: (after) => evidence.list(after),
       remove: (sha256) => evidence.remove(sha256),
       probeRoom: () => evidence.probeRoom(),
       removeAbandoned: (seconds) => evidence.removeAbandoned(seconds),

@@ -2,6 +2,7 @@ import { finished } from "node:stream/promises";
 
 import type { Executor } from "../../../db/connect.ts";
 import { findSharedEvidence } from "../../../db/evidence-mark.ts";
+import { findCleanedEvidence, noteCleanedEvidence } from "../../../db/cleaned-evidence.ts";
 import { transaction } from "../../../db/transaction.ts";
 import { ContentDamaged, ContentMissing, type ListedContent } from "../../../evidence/store.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -58,6 +59,36 @@ async function unreferred(deps: VerifyDeps, batch: ListedContent[]): Promise<Lis
   return batch.filter((content) => !referred.has(content.sha256));
 }
 
+/** Some of the content, looked at together. */
+interface LookedAt {
+  orphans: ListedContent[];
+  /** The address of the last one. */
+  upTo: string;
+}
+
+/** Looks at all content after an address, some at a time. @param olderThanSeconds see `findOrphans`. */
+async function* lookForOrphans(
+  deps: VerifyDeps,
+  olderThanSeconds: number,
+  after: string,
+): AsyncGenerator<LookedAt> {
+  const before = Date.now() / 1000 - olderThanSeconds;
+  const lookAt = async (batch: readonly ListedContent[], upTo: string): Promise<LookedAt> => {
+    const old = batch.filter(({ modified_at }) => modified_at <= before);
+    return { orphans: await unreferred(deps, old), upTo };
+  };
+  let batch: ListedContent[] = [];
+  let upTo = after;
+  for await (const content of deps.evidence.list(after)) {
+    batch.push(content);
+    upTo = content.sha256;
+    if (batch.length < pageSize) continue;
+    yield await lookAt(batch, upTo);
+    batch = [];
+  }
+  yield await lookAt(batch, upTo);
+}
+
 /**
  * Finds content that no organization has, kept more than so many seconds ago: what crashes between bytes and row left.
  * Younger content may belong to a report that is being written.
@@ -66,16 +97,7 @@ export async function* findOrphans(
   deps: VerifyDeps,
   olderThanSeconds: number,
 ): AsyncGenerator<ListedContent> {
-  const before = Date.now() / 1000 - olderThanSeconds;
-  let batch: ListedContent[] = [];
-  for await (const content of deps.evidence.list()) {
-    if (content.modified_at > before) continue;
-    batch.push(content);
-    if (batch.length < pageSize) continue;
-    yield* await unreferred(deps, batch);
-    batch = [];
-  }
-  yield* await unreferred(deps, batch);
+  for await (const { orphans } of lookForOrphans(deps, olderThanSeconds, "")) yield* orphans;
 }
 
 /**
@@ -107,9 +129,33 @@ export function sharedEvidenceText(since: string): string {
 /** Files are named only when they are complete, so an unfinished upload is worth nothing after this. */
 const abandonedAfterSeconds = 24 * 3600;
 
+/** Removes orphans until the deadline, from where that ended the last time. @returns how many. */
+async function removeOrphans(deps: VerifyDeps, deadline: number): Promise<number> {
+  const isOver = (): boolean => Date.now() >= deadline;
+  let removed = 0;
+  for await (const { orphans, upTo } of lookForOrphans(
+    deps,
+    abandonedAfterSeconds,
+    await findCleanedEvidence(deps.db),
+  )) {
+    let cleaned = upTo;
+    for (const [at, { sha256 }] of orphans.entries()) {
+      if (await removeOrphan(deps, sha256)) removed += 1;
+      if (!isOver()) continue;
+      if (at < orphans.length - 1) cleaned = sha256;
+      break;
+    }
+    if (!isOver()) continue;
+    await noteCleanedEvidence(deps.db, cleaned);
+    return removed;
+  }
+  await noteCleanedEvidence(deps.db, "");
+  return removed;
+}
+
 /**
- * Removes what crashes left, in time for a background job: at most `budgetMs`. Running it again, or on several servers at
- * once, does no harm.
+ * Removes what crashes left, in time for a background job: at most `budgetMs`, but for one step. The next run goes on where this one stops; after
+ * the last content it begins anew. Running it on several servers at once does no harm.
  */
 export async function cleanEvidence(
   deps: Pick<Deps, "evidence" | "db" | "log">,
@@ -120,10 +166,6 @@ export async function cleanEvidence(
   let orphans = 0;
   const since = await findSharedEvidence(deps.db);
   if (since !== undefined) deps.log.info({ since }, sharedEvidenceText(since));
-  else
-    for await (const orphan of findOrphans(deps, abandonedAfterSeconds)) {
-      if (await removeOrphan(deps, orphan.sha256)) orphans += 1;
-      if (Date.now() > deadline) break;
-    }
+  else orphans = await removeOrphans(deps, deadline);
   if (uploads + orphans > 0) deps.log.info({ uploads, orphans }, "removed what interrupted uploads left");
 }
