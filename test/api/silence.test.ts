@@ -183,6 +183,65 @@ describe("an environment that is silent", () => {
   });
 });
 
+describe("an environment that comes out of the archive", () => {
+  async function archive(org: TestOrg): Promise<void> {
+    expect((await org.member.put(`/environments/${org.name}/prod/archive`)).status).toBe(200);
+  }
+  async function unarchive(org: TestOrg): Promise<number> {
+    expect((await org.member.put(`/environments/${org.name}/prod/unarchive`)).status).toBe(200);
+    return app.clock.now();
+  }
+
+  it("was not silent there: silence counts from then on", async () => {
+    const org = await withReporter();
+    const { limit_seconds } = await silence(org);
+    await archive(org);
+    await pass(3000);
+    const since = await unarchive(org);
+    // Archiving took it out of actions.
+    await watchSilence(org);
+    await noticeSilence(app.deps);
+    expect(await silence(org)).toMatchObject({ is_stale: false, stale_since: null, gaps: [] });
+    expect(await listedNames(org.reader, org, "?stale=true")).toEqual([]);
+    const overview = await org.reader.get(`/organizations/${org.name}/overview`);
+    expect(overview.json).toMatchObject({ environments: { stale: 0 } });
+    expect(await deliveriesOf(org)).toEqual([]);
+    await pass(400);
+    const stale = await silence(org);
+    expect(stale).toMatchObject({ is_stale: true, gaps: [{ to: null }] });
+    expect(stale.gaps[0].from).toBeCloseTo(since, 0);
+    expect(stale.stale_since).toBeCloseTo(stale.gaps[0].from + limit_seconds, 3);
+    expect(await deliveriesOf(org)).toHaveLength(1);
+  });
+
+  it("keeps its rhythm, in which the time there is no gap", async () => {
+    const org = await withReporter(4);
+    const { limit_seconds } = await silence(org);
+    await archive(org);
+    await pass(3000);
+    await unarchive(org);
+    await reportServer(org, "prod", ["web"]);
+    expect(await silence(org)).toMatchObject({ limit_seconds, gaps: [] });
+    await pass(100);
+    await reportServer(org, "prod", ["web"]);
+    expect((await silence(org)).usual_interval_seconds).toBeCloseTo(100, -1);
+  });
+
+  it("may have been silent before: that ended when it was archived", async () => {
+    const org = await withReporter();
+    await pass(400);
+    const [{ from }] = (await silence(org)).gaps;
+    await archive(org);
+    const ended = app.clock.now();
+    await pass(3000);
+    await unarchive(org);
+    const { gaps } = await silence(org);
+    expect(gaps).toMatchObject([{ from, to: expect.closeTo(ended, 0) }]);
+    await reportServer(org, "prod", ["web"]);
+    expect((await silence(org)).gaps).toEqual(gaps);
+  });
+});
+
 describe("a limit of its own", () => {
   it("takes the place of the learned one, also before the first report", async () => {
     const org = await withReporter();

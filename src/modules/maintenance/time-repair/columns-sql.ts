@@ -42,6 +42,7 @@ export const timeColumns: Record<string, Record<string, TimeRule>> = {
     last_reported_at: "placed",
     last_changed_at: "placed",
     archived_at: "shifted",
+    unarchived_at: "shifted",
     silent_after: "placed",
   },
   evidence: { created_at: "shifted" },

@@ -1,6 +1,14 @@
 import { raw, type Sql, sql } from "../../../db/sql.ts";
 
 /**
+ * Writes the moment since which nobody has reported on the environment of this row: its last report, its beginning, or when it
+ * came out of the archive, where nobody reports to it.
+ */
+export function quietSince(alias: string): Sql {
+  return raw(`greatest(coalesce(${alias}.last_reported_at, ${alias}.created_at), ${alias}.unarchived_at)`);
+}
+
+/**
  * Writes the moment from which on the environment of this row is silent for too long; null: never. Time in which no server
  * watched is nobody's silence.
  */

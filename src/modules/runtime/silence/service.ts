@@ -7,7 +7,14 @@ import type { Timestamp } from "../../../lib/clock.ts";
 import { recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { getReadableEnvironment, lockLive } from "../environments/service.ts";
-import { endSilence, type GapRow, getSilence, listGaps, updateSilenceLimit } from "./store.ts";
+import {
+  endOpenSilence,
+  endSilence,
+  type GapRow,
+  getSilence,
+  listGaps,
+  updateSilenceLimit,
+} from "./store.ts";
 
 const shownGaps = 100;
 
@@ -67,11 +74,21 @@ export async function putSilenceLimit(
   });
 }
 
+/** Ends the silence of an environment that is being archived: nobody is expected to report to it. Needs its row locked. */
+export function endSilenceOfArchived(
+  tx: Tx,
+  org: { id: string },
+  archived: { environment_id: string; at: Timestamp },
+): Promise<void> {
+  return endOpenSilence(tx, org.id, archived);
+}
+
 /** The times of reports to an environment until now, and its limits. */
 interface Rhythm {
   id: string;
-  created_at: Timestamp;
   last_reported_at: Timestamp | null;
+  /** The last report, its beginning, or when it came out of the archive. */
+  quiet_since: Timestamp;
   report_gaps: number[];
   silence_limit: number | null;
   learned_limit: number | null;
@@ -88,12 +105,12 @@ export async function continueRhythm(
   rhythm: Rhythm,
   at: Timestamp,
 ): Promise<{ report_gaps: number[]; learned_limit: number | null }> {
-  const { id, created_at, last_reported_at, report_gaps, silence_limit, learned_limit } = rhythm;
+  const { id, last_reported_at, quiet_since: began_at, report_gaps, silence_limit, learned_limit } = rhythm;
   const limit = silence_limit ?? learned_limit;
-  const began_at = last_reported_at ?? created_at;
   const isTooLong = limit !== null && at - began_at > limit;
   if (isTooLong || rhythm.is_silent) await endSilence(tx, org.id, { environment_id: id, began_at, at });
-  if (last_reported_at === null) return { report_gaps, learned_limit };
+  // The first report of all ends no gap between two, and what lies between those before and after the archive is none.
+  if (last_reported_at === null || last_reported_at < began_at) return { report_gaps, learned_limit };
   const gaps = rememberGap(report_gaps, at - last_reported_at);
   return { report_gaps: gaps, learned_limit: learnedLimit(gaps) ?? null };
 }

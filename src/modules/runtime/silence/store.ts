@@ -12,7 +12,7 @@ import {
 } from "../../../db/row.ts";
 import { moment, param, query, sql } from "../../../db/sql.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
-import { isSilent, silentFrom } from "../environments/silent-sql.ts";
+import { isSilent, quietSince, silentFrom } from "../environments/silent-sql.ts";
 
 /** Notes that the silence since a moment ended, also one that nobody noticed. Idempotent. */
 export async function endSilence(
@@ -30,6 +30,17 @@ export async function endSilence(
     select ${orgId}::uuid, ${environment_id}::uuid, ${moment(began_at)}, ${moment(at)}
     where not exists (select from open)
     on conflict do nothing`);
+}
+
+/** Ends the silence of an environment that lasts, if one does. Idempotent. */
+export async function endOpenSilence(
+  tx: Tx,
+  orgId: string,
+  { environment_id, at }: { environment_id: string; at: Timestamp },
+): Promise<void> {
+  await tx.run(sql`
+    update environment_silences set ended_at = greatest(began_at, ${moment(at)})
+    where org_id = ${orgId}::uuid and environment_id = ${environment_id}::uuid and ended_at is null`);
 }
 
 /** The rhythm of reports to an environment, and since when it is silent. */
@@ -124,7 +135,7 @@ export async function listSilentOrganizations(db: Executor, at: Timestamp): Prom
     join environments e on e.org_id = o.id and not e.archived and ${isSilent("e", at)}
     where not exists (
       select from environment_silences s where s.org_id = e.org_id and s.environment_id = e.id
-        and s.began_at = coalesce(e.last_reported_at, e.created_at))
+        and s.began_at = ${quietSince("e")})
     order by 1`);
   return rows.map(({ id }) => id);
 }
@@ -141,11 +152,11 @@ export function insertSilences(
   const org = param(orgId);
   return tx.all(query(silentEnvironment)`
     with silent as materialized (
-      select e.id, e.name, e.state, r.snapshot_count, coalesce(e.last_reported_at, e.created_at) as began_at
+      select e.id, e.name, e.state, r.snapshot_count, ${quietSince("e")} as began_at
       from environments e left join environment_reports r on r.org_id = e.org_id and r.environment_id = e.id
       where e.org_id = ${org}::uuid and not e.archived and ${isSilent("e", at)} and not exists (
           select from environment_silences s where s.org_id = ${org}::uuid and s.environment_id = e.id
-            and s.began_at = coalesce(e.last_reported_at, e.created_at))
+            and s.began_at = ${quietSince("e")})
       order by e.id limit ${limit}::bigint for no key update of e skip locked
     ), noted as (
       insert into environment_silences (org_id, environment_id, began_at, noticed_at)

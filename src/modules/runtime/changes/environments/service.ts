@@ -20,6 +20,7 @@ import {
   lockStructure,
 } from "../../environments/service.ts";
 import type { EnvironmentSettings } from "../../environments/store.ts";
+import { endSilenceOfArchived } from "../../silence/service.ts";
 import { reevaluate } from "../../snapshots/report/evaluate-service.ts";
 import { changeAttachments } from "../policies/attachment-service.ts";
 import { type Difference, markGroupsModified, resolveMembers, setMembers } from "./member-service.ts";
@@ -294,6 +295,7 @@ export async function archiveEnvironment(deps: Deps, scope: OrgScope, name: stri
     const at = deps.clock.now();
     const archived_name = await freeArchivedName(tx, org.id, environment.name, at);
     await updateEnvironmentArchived(tx, org.id, { ...environment, archived_name, by: actor, at });
+    await endSilenceOfArchived(tx, org, { environment_id: environment.id, at });
     const groups = await deleteMemberEverywhere(tx, org.id, environment.id);
     const groupIds = groups.map(({ id }) => id);
     await updateLogicalModified(tx, org.id, groupIds, at);

@@ -121,8 +121,8 @@ export async function updateEnvironmentUnarchived(
 ): Promise<void> {
   await tx.run(sql`
     update environments
-    set name = original_name, original_name = null, archived_at = null, last_modified_at = ${moment(at)},
-      archived_by_kind = null, archived_by_id = null, archived_by_name = null
+    set name = original_name, original_name = null, archived_at = null, unarchived_at = ${moment(at)},
+      last_modified_at = ${moment(at)}, archived_by_kind = null, archived_by_id = null, archived_by_name = null
     where org_id = ${orgId} and id = ${id}`);
 }
 

@@ -15,6 +15,7 @@ import { command, param, query, sql } from "../../../../db/sql.ts";
 import { environmentTypes } from "../../../../domain/environments.ts";
 import type { Timestamp } from "../../../../lib/clock.ts";
 import { meantEnvironment } from "../../environments/names-sql.ts";
+import { quietSince } from "../../environments/silent-sql.ts";
 import { hasNews } from "./news-sql.ts";
 
 /** An environment, and how far its snapshots have come. */
@@ -43,8 +44,9 @@ const recordColumns = sql`e.id, e.name, e.type, e.state, coalesce(r.snapshot_cou
 /** An environment with everything that a report to it is compared with. */
 const reportedRecord = {
   ...environmentRecord,
-  created_at: timestamp,
   last_reported_at: nullable(timestamp),
+  /** The last report, its beginning, or when it came out of the archive. */
+  quiet_since: timestamp,
   /** Seconds between the latest reports. */
   report_gaps: floats,
   silence_limit: nullable(integer),
@@ -77,7 +79,7 @@ export function lockReportedEnvironment(
 export function getReportedRecord(tx: Tx, orgId: string, environmentId: string): Promise<ReportedRecord> {
   const org = param(orgId);
   return tx.one(query("reported-record", reportedRecord)`
-    select ${recordColumns}, e.created_at, e.last_reported_at, coalesce(r.report_gaps, '{}') as report_gaps,
+    select ${recordColumns}, e.last_reported_at, ${quietSince("e")} as quiet_since, coalesce(r.report_gaps, '{}') as report_gaps,
       e.silence_limit, e.learned_limit, exists (
         select from environment_silences s
         where s.org_id = ${org}::uuid and s.environment_id = e.id and s.ended_at is null) as is_silent,
