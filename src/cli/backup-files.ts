@@ -82,11 +82,11 @@ async function list(folder: string | undefined, flags: { json?: boolean }): Prom
       describe(each),
       `${when(each.head.database_time)}  ${each.bytes} bytes  ${isPhysical(each.head) ? "physical" : "portable"}  evidence ${each.head.evidence}  ${each.path}`,
     );
-  for (const { path, bytes, made_at, id } of encrypted)
+  for (const { path, bytes, made_at, id, facts } of encrypted)
     tell(
       flags,
-      { file: path, bytes, made_at: when(made_at), id, encrypted: true },
-      `${when(made_at)}  ${bytes} bytes  encrypted  ${path}`,
+      { file: path, bytes, made_at: when(made_at), id, encrypted: true, ...facts },
+      `${when(made_at)}  ${bytes} bytes  encrypted${facts === undefined ? "" : `  ${facts.kind}  evidence ${facts.evidence}`}  ${path}`,
     );
   if (damaged.length > 0) throw new WarningsError(`Damaged, or incomplete: ${damaged.join(", ")}`);
 }

@@ -13,7 +13,7 @@ import {
 } from "../modules/maintenance/backups/encryption-service.ts";
 import { streamSink } from "../modules/maintenance/backups/file-sink.ts";
 import { findEarlierEvidence, pruneBackups } from "../modules/maintenance/backups/folder-service.ts";
-import { type EvidenceChoice, evidenceChoices } from "../domain/backup-format.ts";
+import { type ClearFacts, type EvidenceChoice, evidenceChoices } from "../domain/backup-format.ts";
 import { readBackup } from "../modules/maintenance/backups/read-service.ts";
 import { writePhysicalBackup } from "../modules/maintenance/backups/physical-service.ts";
 import type { FileOfPlace } from "../modules/maintenance/backups/place-service.ts";
@@ -97,12 +97,13 @@ async function mostBytes({ db }: CommandDeps): Promise<number> {
 async function openDestination(
   deps: CommandDeps,
   { file, recipients }: Destination,
+  facts: ClearFacts,
 ): Promise<OpenDestination> {
   const open = async (): Promise<Sink> =>
     file === undefined
       ? streamSink(process.stdout)
       : file.place.create(file.name, file.place.folder === undefined ? await mostBytes(deps) : 0);
-  const encrypted = recipients.length === 0 ? undefined : await openEncryptedSink(open, recipients);
+  const encrypted = recipients.length === 0 ? undefined : await openEncryptedSink(open, recipients, facts);
   return { sink: encrypted ?? (await open()), encrypted };
 }
 
@@ -222,7 +223,7 @@ function recordBackup(
       const evidence = evidenceChoice(flags.evidence, deps.config.evidence.s3 !== undefined);
       const folder = file?.place.folder;
       if (scheduled && folder !== undefined) await requireRoomForBackup(deps, folder, evidence);
-      const { sink, encrypted } = await openDestination(deps, destination);
+      const { sink, encrypted } = await openDestination(deps, destination, { kind: format, evidence });
       const written = await makeBackup(deps, destination, {
         sink,
         evidence,

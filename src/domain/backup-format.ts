@@ -71,6 +71,29 @@ export function isPhysical(head: BackupHead): head is PhysicalHead {
   return "kind" in head;
 }
 
+/** What an encrypted backup says of itself to whoever cannot read it. */
+export interface ClearFacts {
+  kind: "portable" | "physical";
+  evidence: EvidenceChoice;
+}
+
+const ClearWords = z.tuple([
+  z.literal("waybill/backup"),
+  z.enum(["portable", "physical"]),
+  z.enum(evidenceChoices),
+]);
+
+/** Writes what an encrypted backup says of itself, as words. */
+export function clearWords({ kind, evidence }: ClearFacts): string[] {
+  return ["waybill/backup", kind, evidence] satisfies z.output<typeof ClearWords>;
+}
+
+/** Reads such words; undefined for others, and of backups that say nothing, as those of former versions. */
+export function parseClearWords(words: readonly string[]): ClearFacts | undefined {
+  const [, kind, evidence] = ClearWords.safeParse(words).data ?? [];
+  return kind === undefined || evidence === undefined ? undefined : { kind, evidence };
+}
+
 const lsn = z.string().regex(/^[0-9A-F]{1,8}\/[0-9A-F]{1,8}$/);
 
 /** The files of PostgreSQL in a physical backup. */

@@ -5,6 +5,7 @@ import {
   backupName,
   backupNamePattern,
   chooseOutdated,
+  isUnsurelyLast,
   type DatedBackup,
   parseKeep,
   shareOfTime,
@@ -44,7 +45,10 @@ it("keeps what others need", () => {
 
 const rule = fc.record({ days: fc.nat(9), weeks: fc.nat(9), months: fc.nat(9) });
 const dated = fc
-  .uniqueArray(fc.tuple(fc.nat(400 * day), fc.boolean()), { maxLength: 40, selector: ([at]) => at })
+  .uniqueArray(fc.tuple(fc.nat(400 * day), fc.constantFrom(true, false, undefined)), {
+    maxLength: 40,
+    selector: ([at]) => at,
+  })
   .map((made) =>
     made.map(([made_at, rows_only], index) => ({ id: String(index), made_at, needs: [], rows_only })),
   );
@@ -68,16 +72,50 @@ it("keeps the last backup of each period where all are of rows alone", () => {
   expect(chooseOutdated(ofRows, { days: 2, weeks: 0, months: 0 }).map(({ id }) => id)).toEqual(["earlier"]);
 });
 
+it("keeps those of the last day of a period that may have files where none is known to have some", () => {
+  const ofDays = on(4, 5, 6);
+  const unsure = { id: "unsure", made_at: 5 * day + 50, needs: [], rows_only: undefined };
+  const later = { ...unsure, id: "later", made_at: 5 * day + 60 };
+  const rows = ofDays.map((each) => ({ ...each, rows_only: true }));
+  const weeks = { days: 0, weeks: 1, months: 0 };
+  const earlier = { ...unsure, id: "earlier", made_at: 4 * day + 50 };
+  expect(chooseOutdated([...rows, earlier, unsure, later], weeks).map(({ id }) => id)).toEqual([
+    "b4",
+    "b5",
+    "earlier",
+  ]);
+  expect(chooseOutdated([...ofDays, unsure, later], weeks).map(({ id }) => id)).toEqual([
+    "b4",
+    "b5",
+    "unsure",
+    "later",
+  ]);
+});
+
+it("takes one that may have files for the last that has while none is known to have some", () => {
+  const unsure = { id: "unsure", made_at: 0, needs: [], rows_only: undefined };
+  const [rows, whole] = [true, false].map((rows_only) => ({ ...unsure, rows_only }));
+  const isLast = (...others: (typeof unsure | DatedBackup)[]) => isUnsurelyLast(unsure, [unsure, ...others]);
+  expect([isLast(), isLast(unsure, rows!), isLast(whole!)]).toEqual([true, true, false]);
+  expect(isUnsurelyLast(rows!, [rows!])).toBe(false);
+});
+
 it("never takes the newest, keeps no more than was asked for, and takes nothing twice", () => {
   fc.assert(
     fc.property(dated, rule, (backups, keep) => {
       const gone = chooseOutdated(backups, keep);
       const stay = backups.filter((one) => !gone.includes(one));
-      for (const some of [backups, backups.filter(({ rows_only }) => !rows_only)]) {
+      const [whole, maybeWhole] = [[false], [false, undefined]].map((wanted) =>
+        backups.filter(({ rows_only }) => wanted.includes(rows_only as false)),
+      );
+      for (const some of [backups, whole!, maybeWhole!]) {
         const newest = Math.max(...some.map(({ made_at }) => made_at));
         if (some.length > 0) expect(stay.some(({ made_at }) => made_at === newest)).toBe(true);
       }
-      expect(stay.length).toBeLessThanOrEqual(2 + 2 * keep.days + keep.weeks + keep.months);
+      const sure = stay.filter(({ rows_only }) => rows_only !== undefined);
+      expect(sure.length).toBeLessThanOrEqual(2 + 2 * keep.days + keep.weeks + keep.months);
+      const days = new Set(stay.map(({ made_at }) => Math.floor(made_at / day)));
+      expect(days.size).toBeLessThanOrEqual(3 + 2 * keep.days + keep.weeks + keep.months);
       expect(chooseOutdated(stay, keep)).toEqual([]);
     }),
   );

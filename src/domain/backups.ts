@@ -44,8 +44,8 @@ export interface DatedBackup {
   made_at: number;
   /** Ids of the backups that hold evidence of this one. */
   needs: readonly string[];
-  /** Whether it is of rows alone, as before migrations: files of evidence cannot be restored from it. */
-  rows_only: boolean;
+  /** Whether it is of rows alone, as before migrations: files of evidence cannot be restored from it. Undefined where that is not known. */
+  rows_only: boolean | undefined;
 }
 
 const daySeconds = 86_400;
@@ -61,23 +61,38 @@ const periods: Readonly<Record<keyof KeepRule, (seconds: number) => number>> = {
   },
 };
 
-/** Finds what fills a period: the last backup of it with files of evidence, or the last one where none has. */
-function fillsPeriod(newestFirst: readonly DatedBackup[]): DatedBackup | undefined {
-  return newestFirst.find(({ rows_only }) => !rows_only) ?? newestFirst[0];
+/**
+ * Finds what fills a period: the last backup of it with files of evidence, or the last one where none has. Where it is not known of any that it has files, those of
+ * the last day that may have some.
+ */
+function fillPeriod(newestFirst: readonly DatedBackup[]): DatedBackup[] {
+  const whole = newestFirst.find(({ rows_only }) => rows_only === false);
+  if (whole !== undefined) return [whole];
+  const unsure = newestFirst.filter(({ rows_only }) => rows_only === undefined);
+  const [last = newestFirst[0]] = unsure;
+  if (last === undefined) return [];
+  const lastDay = periods.days(last.made_at);
+  return [last, ...unsure.filter(({ made_at }) => periods.days(made_at) === lastDay)];
+}
+
+/** Says whether a backup may be the last one with files of evidence: it is not known whether it has some, and of none that it has. */
+export function isUnsurelyLast({ rows_only }: DatedBackup, backups: readonly DatedBackup[]): boolean {
+  return rows_only === undefined && !backups.some((each) => each.rows_only === false);
 }
 
 /**
- * Chooses which backups go: all that no part of the rule asks for, but never the newest, nor the newest with files of evidence, and none whose
+ * Chooses which backups go: all that no part of the rule asks for, but never the newest, nor the newest that has, or may have, files of evidence, and none whose
  * evidence one that stays refers to. Days, weeks and months are those of UTC. Of a day the last backup of rows alone stays, too: before an upgrade it
  * is the way back.
  */
 export function chooseOutdated(backups: readonly DatedBackup[], rule: KeepRule): DatedBackup[] {
   const newestFirst = backups.toSorted((one, other) => other.made_at - one.made_at);
-  const kept = new Set([newestFirst[0], fillsPeriod(newestFirst)]);
+  const maybeWhole = newestFirst.find(({ rows_only }) => rows_only !== true);
+  const kept = new Set([newestFirst[0], maybeWhole, ...fillPeriod(newestFirst)]);
   for (const [unit, periodOf] of Object.entries(periods) as [keyof KeepRule, (at: number) => number][]) {
     const ofPeriods = [...groupBy(newestFirst, ({ made_at }) => periodOf(made_at)).values()];
     for (const ofPeriod of ofPeriods.slice(0, rule[unit])) {
-      kept.add(fillsPeriod(ofPeriod));
+      for (const each of fillPeriod(ofPeriod)) kept.add(each);
       if (unit === "days") kept.add(ofPeriod[0]);
     }
   }

@@ -38,12 +38,34 @@ const library = () => loadPart("age", () => import("age-encryption"));
 /** Encrypts a stream while it passes, for whoever has the identity of any of the recipients. */
 export type AgeEncryption = (source: ReadableStream<Uint8Array>) => Promise<ReadableStream<Uint8Array>>;
 
-/** Prepares an encryption. @throws Error for a recipient that was not copied in full. */
-export async function ageEncryption(recipients: readonly string[]): Promise<AgeEncryption> {
-  const { Encrypter } = await library();
+/** What the first stanza of a header, with these words and nothing else, stands in. */
+const wordsPattern = /^-> ([!-~]+(?: [!-~]+)*)\n\n/;
+
+/** Bytes of the beginning of a file that the words in the clear are among. */
+export const clearBytes = 256;
+
+/**
+ * Prepares an encryption.
+ * @param clear words that anybody may read: a stanza of the header, which age ignores as it is for none of its recipients, and which nobody without the key
+ *   changes unnoticed.
+ * @throws Error for a recipient that was not copied in full.
+ */
+export async function ageEncryption(
+  recipients: readonly string[],
+  clear: readonly string[] = [],
+): Promise<AgeEncryption> {
+  const { Encrypter, Stanza } = await library();
   const encrypter = new Encrypter();
+  if (clear.length > 0)
+    encrypter.addRecipient({ wrapFileKey: () => [new Stanza([...clear], new Uint8Array())] });
   for (const recipient of recipients) encrypter.addRecipient(recipient);
   return (source) => encrypter.encrypt(source);
+}
+
+/** Reads the words in the clear from the first `clearBytes` of a file; none where there are none. */
+export function readClearWords(start: Buffer): string[] {
+  const header = start.toString("latin1", ageStart.length);
+  return wordsPattern.exec(header)?.[1]?.split(" ") ?? [];
 }
 
 /**

@@ -55,18 +55,28 @@ const as =
   async () =>
     identities;
 
+interface Making {
+  at?: number;
+  into?: string;
+  secretKey?: string;
+  evidence?: "full" | "none";
+  /** Made as by former versions, whose backups say nothing of themselves. */
+  former?: boolean;
+}
+
 /** Makes an encrypted backup. @returns its file, and the digest of what was written. */
 async function make(
   recipients: string[],
-  { at = app.clock.now(), into = folder, secretKey }: { at?: number; into?: string; secretKey?: string } = {},
+  { at = app.clock.now(), into = folder, secretKey, evidence = "full", former = false }: Making = {},
 ): Promise<{ id: string; path: string; sha256: string }> {
   const id = randomUUID();
   const path = join(into, backupName(at, id) + encryptedSuffix);
-  const sink = await openEncryptedSink(() => openFileSink(path), recipients);
+  const facts = former ? undefined : ({ kind: "portable", evidence } as const);
+  const sink = await openEncryptedSink(() => openFileSink(path), recipients, facts);
   await writeBackup(app.deps, sink, {
     id,
     program: "1",
-    evidence: "full",
+    evidence,
     ...(secretKey !== undefined && { secretKey }),
   });
   await sink.finish();
@@ -212,6 +222,45 @@ describe.skipIf(inject("cluster"))("a folder with encrypted backups", () => {
     expect([listed.backups, listed.damaged]).toEqual([[], []]);
     const { removed } = await pruneBackups(folderPlace(into), { days: 2, weeks: 0, months: 0 });
     expect(removed).toEqual(made.slice(0, 2).map(({ path }) => path));
+  });
+
+  const day = 86_400;
+  const noon = Date.UTC(2023, 10, 15, 12) / 1000;
+  const pathsOf = (made: { path: string }[]): string[] => made.map(({ path }) => path);
+  const prune = (into: string, days: number) =>
+    pruneBackups(folderPlace(into), { days, weeks: 0, months: 0 });
+
+  it("keeps the last one with files beside later ones of rows alone, which anybody can tell apart", async () => {
+    const into = join(folder, "of-rows");
+    await mkdir(into);
+    const before = await make([myRecipient, otherRecipient], { at: noon - day, into });
+    const night = await make([myRecipient, otherRecipient], { at: noon, into });
+    const upgrades = [];
+    for (const days of [0, 1, 2])
+      upgrades.push(await make([myRecipient], { at: noon + 60 + days * day, into, evidence: "none" }));
+    const { encrypted } = await listBackups(folderPlace(into));
+    expect(encrypted.map(({ facts }) => facts?.evidence)).toEqual(["full", "full", "none", "none", "none"]);
+    const { removed, kept } = await prune(into, 1);
+    expect([removed, kept]).toEqual([pathsOf([before, ...upgrades.slice(0, 2)]), []]);
+    expect(await readdir(into)).toHaveLength(2);
+    expect((await lookAtBackup(openFile(night.path, undefined), as(other))).head.id).toBe(night.id);
+  });
+
+  it("keeps those of former versions, which do not tell, while no other is known to have files", async () => {
+    const into = join(folder, "former");
+    await mkdir(into);
+    const former = [];
+    for (const days of [0, 1, 2])
+      former.push(await make([myRecipient], { at: noon + days * day, into, former: true }));
+    const upgrade = await make([myRecipient], { at: noon + 3 * day, into, evidence: "none" });
+    expect((await listBackups(folderPlace(into))).encrypted[0]?.facts).toBeUndefined();
+    const first = await prune(into, 1);
+    expect(first.removed).toEqual([]);
+    expect(first.kept.map(({ path }) => path)).toEqual(pathsOf(former.slice(0, 2)));
+    expect(first.kept[0]?.reason).toMatch(/^it may have files of evidence/);
+    await make([myRecipient], { at: noon + 4 * day, into });
+    const { removed, kept } = await prune(into, 1);
+    expect([removed, kept]).toEqual([pathsOf([...former, upgrade]), []]);
   });
 });
 

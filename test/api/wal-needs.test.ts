@@ -74,7 +74,14 @@ describe("pruning physical backups", () => {
     const place = folderPlace(join(archive, "base"));
     const sealed = (daysAgo: number) => {
       const id = randomUUID().slice(0, 8);
-      return { file: { place, name: id }, path: id, bytes: 1, id, made_at: now - daysAgo * day };
+      return {
+        file: { place, name: id },
+        path: id,
+        bytes: 1,
+        id,
+        made_at: now - daysAgo * day,
+        facts: undefined,
+      };
     };
     const [older, old, edge, last] = [sealed(30), sealed(20), sealed(14.5), sealed(1)];
     const needed = await neededByWal(place, config())([], [older, old, edge, last]);

@@ -66,10 +66,11 @@ async function makeBackup(
   const file = isPlain ? name : name + encryptedSuffix;
   const expected = await readDatabaseSize(deps.db);
   const open = (): Promise<Sink> => place.create(file, expected);
-  const sink = await (isPlain ? open() : openEncryptedSink(open, encryptTo));
+  // Migrations leave the files of evidence as they are: their digests say which belong to the rows.
+  const evidence = "none";
+  const sink = await (isPlain ? open() : openEncryptedSink(open, encryptTo, { kind: "portable", evidence }));
   try {
-    // Migrations leave the files of evidence as they are: their digests say which belong to the rows.
-    await writeBackup(deps, sink, { id, program, evidence: "none" });
+    await writeBackup(deps, sink, { id, program, evidence });
     await sink.finish();
   } catch (error) {
     await sink.abandon();

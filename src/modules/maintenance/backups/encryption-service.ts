@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
+import { type ClearFacts, clearWords, parseClearWords } from "../../../domain/backup-format.ts";
 import { AppError, invalid } from "../../../domain/errors.ts";
-import { AgeError, ageEncryption, ageStart, decryptAge } from "../../../lib/age.ts";
+import {
+  AgeError,
+  ageEncryption,
+  ageStart,
+  clearBytes,
+  decryptAge,
+  readClearWords,
+} from "../../../lib/age.ts";
 import { DamagedArchive } from "../../../lib/tar-reader.ts";
 import type { Sink } from "./archive-writer.ts";
 import type { FileOfPlace } from "./place-service.ts";
@@ -21,13 +29,15 @@ export interface EncryptedSink extends Sink {
 /**
  * Begins a sink that encrypts whatever is written to it for all of the recipients, in pieces of 64 KB; a writer waits for the one below.
  * @param openSink opens the one that the encrypted bytes go to, once the recipients are known to be some.
+ * @param facts of a backup, which anybody may read.
  * @throws AppError invalid for a recipient that is none.
  */
 export async function openEncryptedSink(
   openSink: () => Promise<Sink>,
   recipients: readonly string[],
+  facts?: ClearFacts,
 ): Promise<EncryptedSink> {
-  const encrypt = await ageEncryption(recipients).catch((error: unknown) => {
+  const encrypt = await ageEncryption(recipients, facts && clearWords(facts)).catch((error: unknown) => {
     throw new AppError("invalid", "A recipient of the backup is not one of age: copy all of its `age1…`", {
       cause: error,
     });
@@ -88,9 +98,18 @@ export async function sizeOf({ place, name }: FileOfPlace): Promise<number> {
   throw Object.assign(new Error(`There is no ${path}`), { code: "ENOENT", path });
 }
 
-/** Says whether a file is encrypted, by its first bytes. @param bytes how many it has. */
-export async function isEncrypted({ place, name }: FileOfPlace, bytes: number): Promise<boolean> {
-  return bytes >= ageStart.length && (await place.read(name, 0, ageStart.length)).equals(ageStart);
+/** What is known of a file that is encrypted without reading it. */
+interface Sealed {
+  /** Undefined of what says nothing of itself. */
+  facts: ClearFacts | undefined;
+}
+
+/** Reads what a file says in the clear, by its first bytes; undefined unless it is encrypted. @param bytes how many it has. */
+export async function lookAtSealed({ place, name }: FileOfPlace, bytes: number): Promise<Sealed | undefined> {
+  if (bytes < ageStart.length) return undefined;
+  const start = await place.read(name, 0, Math.min(bytes, clearBytes));
+  if (!start.subarray(0, ageStart.length).equals(ageStart)) return undefined;
+  return { facts: parseClearWords(readClearWords(start)) };
 }
 
 /**
@@ -102,7 +121,7 @@ export async function* openArchive(
   identities: Identities = noIdentities,
 ): AsyncGenerator<Buffer> {
   const { place, name } = file;
-  if (!(await isEncrypted(file, await sizeOf(file)))) {
+  if ((await lookAtSealed(file, await sizeOf(file))) === undefined) {
     yield* place.stream(name);
     return;
   }

@@ -3,6 +3,7 @@ import { buffer } from "node:stream/consumers";
 import {
   backupNamePattern,
   chooseOutdated,
+  isUnsurelyLast,
   type KeepRule,
   parseBackupName,
 } from "../../../domain/backups.ts";
@@ -10,6 +11,7 @@ import { DamagedArchive, readTar } from "../../../lib/tar-reader.ts";
 import { tarBlock, tarEnd } from "../../../lib/tar.ts";
 import {
   type BackupHead,
+  type ClearFacts,
   headPath,
   isPhysical,
   type ManifestEnd,
@@ -18,7 +20,7 @@ import {
   parseManifestLine,
   secretKeyPath,
 } from "../../../domain/backup-format.ts";
-import { type Identities, isEncrypted, openArchive, sizeOf } from "./encryption-service.ts";
+import { type Identities, lookAtSealed, openArchive, sizeOf } from "./encryption-service.ts";
 import { type FileOfPlace, type Place, removeAbandonedBackups } from "./place-service.ts";
 import { readBackup } from "./read-service.ts";
 
@@ -34,7 +36,7 @@ export interface FoundBackup {
   secretKey?: string;
 }
 
-/** An encrypted backup: what its name tells. It needs no other. */
+/** An encrypted backup: what its name tells, and its header. It needs no other. */
 export interface EncryptedBackup {
   file: FileOfPlace;
   path: string;
@@ -43,6 +45,8 @@ export interface EncryptedBackup {
   made_at: number;
   /** The beginning of its id. */
   id: string;
+  /** What it says of itself; undefined of those of former versions. */
+  facts: ClearFacts | undefined;
 }
 
 /** What the last line of a manifest fits into, with what follows it. */
@@ -92,7 +96,7 @@ async function* readBeginning({ place, name }: FileOfPlace, bytes: number): Asyn
  */
 export async function lookAtBackup(file: FileOfPlace, identities?: Identities): Promise<FoundBackup> {
   const bytes = await sizeOf(file);
-  if (await isEncrypted(file, bytes)) return readEncrypted(file, bytes, identities);
+  if ((await lookAtSealed(file, bytes)) !== undefined) return readEncrypted(file, bytes, identities);
   const end = await readEnd(file, bytes);
   const members = end === undefined ? [] : readTar(readBeginning(file, bytes));
   let found: FoundBackup | undefined;
@@ -124,8 +128,9 @@ export async function listBackups(
     try {
       const file = { place, name };
       const named = parseBackupName(name);
-      if (named !== undefined && (await isEncrypted(file, bytes)))
-        encrypted.push({ file, path: place.pathOf(name), bytes, ...named });
+      const sealed = await lookAtSealed(file, bytes);
+      if (named !== undefined && sealed !== undefined)
+        encrypted.push({ file, path: place.pathOf(name), bytes, ...named, ...sealed });
       else backups.push(await lookAtBackup(file));
     } catch (error) {
       if (!(error instanceof DamagedArchive)) throw error;
@@ -166,6 +171,13 @@ export type NeedOfBackups = (
   encrypted: readonly EncryptedBackup[],
 ) => Promise<ReadonlyMap<string, string>>;
 
+function isOfRows({ kind, evidence }: ClearFacts): boolean {
+  return kind === "portable" && evidence === "none";
+}
+
+const maybeLast =
+  "it may have files of evidence, which encrypted backups of former versions do not tell, and of no other it is known";
+
 /**
  * Removes the backups of a place that a rule does not keep, and what interrupted ones left a day ago.
  * @returns the files removed, and those that only others have a need for.
@@ -180,18 +192,24 @@ export async function pruneBackups(
     id: head.id,
     made_at: head.database_time,
     needs: end.needs,
-    rows_only: !isPhysical(head) && head.evidence === "none",
+    rows_only: isOfRows({ kind: isPhysical(head) ? "physical" : "portable", evidence: head.evidence }),
     file,
     path,
   }));
-  // An encrypted one is made without others, and none is made that needs it. Whether it has files it does not tell.
-  const dated = [...readable, ...encrypted.map((each) => ({ ...each, needs: [], rows_only: false }))];
+  // An encrypted one is made without others, and none is made that needs it.
+  const sealed = encrypted.map((each) => ({
+    ...each,
+    needs: [],
+    rows_only: each.facts && isOfRows(each.facts),
+  }));
+  const dated = [...readable, ...sealed];
   const outdated = new Set(chooseOutdated(dated, rule).map(({ id }) => id));
   const needed = outdated.size === 0 ? undefined : await neededBy?.(backups, encrypted);
   const removed: string[] = [];
   const kept: KeptBackup[] = [];
-  for (const { id, path, file } of dated.filter((each) => outdated.has(each.id))) {
-    const reason = needed?.get(id);
+  for (const each of dated.filter(({ id }) => outdated.has(id))) {
+    const { id, path, file } = each;
+    const reason = needed?.get(id) ?? (isUnsurelyLast(each, dated) ? maybeLast : undefined);
     if (reason !== undefined) kept.push({ path, reason });
     else {
       await place.remove(file.name);

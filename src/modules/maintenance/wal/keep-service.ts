@@ -155,11 +155,15 @@ async function makeBase(
   const plainName = backupName(Date.now() / 1000, id);
   const name = encryptTo.length === 0 ? plainName : plainName + encryptedSuffix;
   const open = (): Promise<Sink> => place.create(name, database_bytes);
-  const encrypted = encryptTo.length === 0 ? undefined : await openEncryptedSink(open, encryptTo);
+  const evidence = "none";
+  const encrypted =
+    encryptTo.length === 0
+      ? undefined
+      : await openEncryptedSink(open, encryptTo, { kind: "physical", evidence });
   const sink = encrypted ?? (await open());
   try {
     const made = await untilAborted(signal, async () => {
-      const options = { id, program, evidence: "none", life: archive.life, signal } as const;
+      const options = { id, program, evidence, life: archive.life, signal } as const;
       const written = await writePhysicalBackup(deps, sink, options);
       await sink.finish();
       return written;
