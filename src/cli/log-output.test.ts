@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 
 import { openLogOutput } from "./log-output.ts";
 
@@ -53,3 +53,34 @@ it.runIf(process.platform === "linux")("drops what is too much to keep, and says
   });
   expect(lines.slice(-1)).toEqual(["last"]);
 });
+
+it("writes lines that wait in time, and is woken up by nothing else", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const file = join(tmpdir(), `waybill-log-${process.pid}-${Date.now()}`);
+  const descriptor = openSync(file, "w");
+  onTestFinished(() => {
+    closeSync(descriptor);
+    rmSync(file);
+  });
+  const output = openLogOutput(descriptor);
+  expect(vi.getTimerCount()).toBe(0);
+  for (const text of ["one\n", "two\n"]) output.write(text);
+  expect([readFileSync(file, "utf8"), vi.getTimerCount()]).toEqual(["", 1]);
+  vi.advanceTimersByTime(100);
+  expect([readFileSync(file, "utf8"), vi.getTimerCount()]).toEqual(["one\ntwo\n", 0]);
+});
+
+it.runIf(process.platform === "linux")(
+  "writes what waits once there is room, though nothing is logged",
+  () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { output, makeRoom, written } = onFullDisk();
+    output.write("one\n");
+    vi.advanceTimersByTime(1_000);
+    makeRoom();
+    vi.advanceTimersByTime(100);
+    expect([written(), vi.getTimerCount()]).toEqual([["one"], 0]);
+  },
+);

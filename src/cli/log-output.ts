@@ -26,11 +26,21 @@ export function openLogOutput(descriptor = 1): { write(line: string): void; flus
     dest: descriptor,
     sync: true,
     minLength: together,
-    periodicFlush: patience,
     maxLength: mostKept,
   });
   let [lost, isFailing] = [0, false];
-  output.on("error", () => (isFailing = true));
+  let timer: NodeJS.Timeout | undefined;
+  // A timer for what waits, rather than one that always runs: a server with nothing to say is not to be woken up for it.
+  const flushSoon = (): void => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      output.flush();
+    }, patience).unref();
+  };
+  output.on("error", () => {
+    isFailing = true;
+    flushSoon();
+  });
   output.on("write", () => (isFailing = false));
   output.on("drop", () => (lost += 1));
   const flush = (): void => {
@@ -49,6 +59,7 @@ export function openLogOutput(descriptor = 1): { write(line: string): void; flus
         output.write(lossNotice(missing));
       }
       output.write(line);
+      flushSoon();
     },
     flush,
   };

@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, Histogram, Registry } from "prom-client";
 
 import { endpoints } from "../contract/index.ts";
 import { wireId } from "../lib/ids.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { requireMetricsToken } from "./authorize-request.ts";
 import { pathOf } from "./path.ts";
+import { measureDelays, processMetrics } from "./process-metrics.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -56,21 +57,11 @@ function countReports({
   };
 }
 
-let processRegistry: Registry | undefined;
-
-/** Returns the metrics of this process. Their observers and timers never end, so a process has them once, however many servers it has. */
-function processMetrics(): Registry {
-  if (processRegistry === undefined) {
-    processRegistry = new Registry();
-    collectDefaultMetrics({ register: processRegistry });
-  }
-  return processRegistry;
-}
-
 /** Serves `/metrics` in Prometheus' text format, and writes one log line for each request. */
 export function registerMetrics(app: FastifyInstance, deps: Deps): void {
   const { registry, orgs } = deps.metrics;
   const ofProcess = processMetrics();
+  measureDelays(app);
   const duration = new Histogram({
     name: "waybill_http_request_duration_seconds",
     help: "Time from the first byte of a request to the last byte of its answer",

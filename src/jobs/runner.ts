@@ -3,7 +3,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Logger as WorkerLogger, makeWorkerUtils, run, type Runner, type TaskList } from "graphile-worker";
 import type pg from "pg";
 
+import { eventLoopDelay } from "../lib/event-loop-delay.ts";
 import type { Logger } from "../lib/log.ts";
+import { Looking } from "./looking.ts";
 import type { Presence } from "./presence.ts";
 
 /** Work that goes on in the background. */
@@ -40,6 +42,12 @@ export interface JobOptions {
   /** Tasks queued by the clock, in the form of a crontab. */
   schedule?: string;
 }
+
+/** So often is looked whether the time of a job has come, in milliseconds. */
+const lookEveryMs = 2_000;
+
+/** So often each worker looks for itself, in milliseconds, should nobody have it look. */
+const lookAnywayMs = 60_000;
 
 /** With the database away the end of a job may stay unwritten for long; the job will run again instead. */
 const stopWithinMs = 20_000;
@@ -93,6 +101,16 @@ export function superviseRunner(
   };
 }
 
+/** Has it measured how late the event loop is while jobs are under way. */
+function measured(tasks: TaskList): TaskList {
+  return Object.fromEntries(
+    Object.entries(tasks).map(([name, task]) => [
+      name,
+      task && ((payload, helpers) => eventLoopDelay.during(async () => task(payload, helpers))),
+    ]),
+  );
+}
+
 /** Has a worker announced before it takes its first job. */
 function announcing(announce: (worker: string) => Promise<void>): GraphileConfig.Plugin {
   const announced = new Map<string, Promise<void>>();
@@ -129,7 +147,8 @@ export async function startJobs(pool: pg.Pool, tasks: TaskList, options: JobOpti
   const start = async (): Promise<Runner> => {
     // What a runner that ended by itself had under way has ended with it.
     await retire();
-    return run({
+    const looking = new Looking(lookEveryMs);
+    const running = run({
       preset: {
         plugins: [plugin],
         // With a delay, even of nothing, a database that goes away while the end of a job is written down ends the
@@ -137,13 +156,16 @@ export async function startJobs(pool: pg.Pool, tasks: TaskList, options: JobOpti
         worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 },
       },
       pgPool: pool,
-      taskList: tasks,
+      taskList: measured(tasks),
       concurrency: options.concurrency ?? 4,
-      pollInterval: 2_000,
+      pollInterval: lookAnywayMs,
+      events: looking.events,
       noHandleSignals: true,
       crontab: options.schedule ?? "",
       logger: workerLogger(log),
     });
+    running.catch(() => looking.stop());
+    return running;
   };
   const runner = superviseRunner(start, await start(), { log, restartAfterMs: 2_000 });
   return {

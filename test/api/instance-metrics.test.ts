@@ -34,7 +34,8 @@ describe("metrics of the instance", () => {
     expect(value('waybill_batch_waiting_seconds{queue="callers"}')).toBe(0);
     const text = (await app.anonymous.request("GET", "root:/metrics")).text;
     expect(text).toMatch(/^waybill_build_info\{version="\d[^"]*",node="\d[^"]*"\} 1$/m);
-    expect(text).toContain("nodejs_eventloop_lag_p99_seconds");
+    for (const part of ["min", "max", "mean", "stddev", "p50", "p90", "p99"])
+      expect(text).toMatch(new RegExp(`^nodejs_eventloop_lag_${part}_seconds [\\d.e-]+$`, "m"));
   });
 
   it("count connections that are taken", async () => {
