@@ -113,7 +113,7 @@ const reads = (): string[] => [
   `/builds/${org.name}?per_page=5`,
   `/spaces/${org.name}`,
   `/policies/${org.name}`,
-  `/overview/${org.name}`,
+  `/organizations/${org.name}/overview`,
   `/allowlists/${org.name}/prod`,
   `/organizations/${org.name}`,
   `/tags/${org.name}/environment`,
@@ -208,18 +208,21 @@ describe("answers that are kept", () => {
     expect(slow.ended).toBeGreaterThan(0);
   }, 120_000);
 
-  it("are given again: what makes them is asked once", async () => {
-    const path = `/environments/${org.name}?per_page=7`;
-    const kept = async (): Promise<number> => {
-      const metric = await first.deps.metrics.registry.getSingleMetricAsString(
-        "waybill_http_kept_answer_bytes",
-      );
-      return Number(/^waybill_http_kept_answer_bytes (\d+)/m.exec(metric)?.[1]);
+  // On Citus none is kept.
+  it.skipIf(inject("cluster"))("are given again without asking what makes them", async () => {
+    // Lists of spaces are read on a connection of the pool's.
+    const path = `/spaces/${org.name}`;
+    const askingTakes = async (app: TestApp): Promise<number> => {
+      let taken = 0;
+      const count = (): void => void (taken += 1);
+      app.deps.db.pool.on("acquire", count);
+      await read(app, org.reader, path);
+      app.deps.db.pool.off("acquire", count);
+      return taken;
     };
-    await read(first, org.reader, path);
-    const before = await kept();
-    expect(before).toBeGreaterThan(0);
-    await read(first, org.reader, path);
-    expect(await kept()).toBe(before);
+    // Other databases of this PostgreSQL may have committed something meanwhile, so that they are made again.
+    let [tries, taken] = [0, 1];
+    for (; tries < 100 && taken > 0; tries += 1) taken = await askingTakes(first);
+    expect([taken, await askingTakes(without)]).toEqual([0, 1]);
   });
 });
