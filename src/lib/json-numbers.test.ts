@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { findRoundedNumber } from "./json-numbers.ts";
+import { digitsWrittenOut, findRoundedNumber } from "./json-numbers.ts";
 
 it.each([
   "0",
@@ -44,4 +44,8 @@ it("keeps whatever a program writes, and tells integers that it could not", () =
       },
     ),
   );
+});
+
+it("counts the digits that powers of ten stand for, of numbers only", () => {
+  expect(digitsWrittenOut('{"a":[1e300,-2.5E-10,7,1.25],"1e9":"1e9"}')).toBe(310);
 });

@@ -22,3 +22,14 @@ export function findRoundedNumber(text: string): string | undefined {
     if (!found.startsWith('"') && normal(found) !== normal(String(Number(found)))) return found;
   return undefined;
 }
+
+/**
+ * Counts how many digits more the numbers of a text of valid JSON have where they are written without a power of ten, as PostgreSQL
+ * keeps those of `jsonb`: 1e300 has three hundred.
+ */
+export function digitsWrittenOut(text: string): number {
+  let digits = 0;
+  for (const [found] of text.matchAll(textOrNumber))
+    if (!found.startsWith('"')) digits += Math.abs(Number(parts.exec(found)?.[4] ?? 0));
+  return digits;
+}

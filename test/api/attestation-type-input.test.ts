@@ -102,8 +102,10 @@ describe("a definition that cannot be used", () => {
     expect(errors[location], JSON.stringify(errors)).toContain(reason);
   });
 
-  it("refuses a schema that is too large", async () => {
-    const file = { description: "x".repeat(513 * 1024) };
+  it.each([
+    ["", { description: "x".repeat(513 * 1024) }],
+    [" where its numbers are written out", { enum: Array(2_000).fill(1e300) }],
+  ])("refuses a schema that is too large%s", async (_where, file) => {
     const answer = await post({ name: uniqueName("type") }, file);
     expect(answer.status).toBe(413);
     expect(answer.json.message).toBe("JSON Schema exceeds 512 KiB limit");

@@ -2,7 +2,7 @@ import type { attestationTypeEndpoints } from "../../../contract/attestation-typ
 import type { UploadedFile } from "../../../contract/endpoint.ts";
 import { definitionLimits, normalDefinition } from "../../../domain/attestation-types/definition.ts";
 import { AppError, invalidInput } from "../../../domain/errors.ts";
-import { findRoundedNumber } from "../../../lib/json-numbers.ts";
+import { digitsWrittenOut, findRoundedNumber } from "../../../lib/json-numbers.ts";
 import { JsonError, parseJson, textOf } from "../../../lib/json.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import { getType, listTypes } from "./read-service.ts";
@@ -37,9 +37,12 @@ function readSchema(file: UploadedFile | undefined): Record<string, unknown> | u
   if (schema === undefined) throw invalidSchema("Invalid JSON: Text is empty");
   if (typeof schema !== "object" || schema === null || Array.isArray(schema))
     throw invalidSchema("JSON Schema should be an object");
-  const rounded = findRoundedNumber(textOf(file.bytes));
+  const text = textOf(file.bytes);
+  const rounded = findRoundedNumber(text);
   if (rounded !== undefined)
     throw invalidSchema(`JSON Schema has a number that would be rounded: ${rounded.slice(0, 50)}`);
+  // Powers of ten are written out where it is kept, three hundred digits each at most.
+  refuseLargeSchema(file.bytes.length + digitsWrittenOut(text));
   return schema as Record<string, unknown>;
 }
 
