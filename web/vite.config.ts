@@ -17,11 +17,14 @@ type Bundle = Rolldown.OutputBundle;
 
 let start: Set<string> | undefined;
 
+/** What a library names beside what every page begins with, and only pages use where something is written. */
+const late = /\/@tanstack\/react-router\/dist\/esm\/useBlocker\.js$/;
+
 /** Lists the modules that every page begins with: what the entry imports, at once. */
 function modulesOfStart(context: Rolldown.ChunkingContext): Set<string> {
   const found = new Set<string>();
   const follow = (id: string): void => {
-    if (found.has(id)) return;
+    if (found.has(id) || late.test(id)) return;
     found.add(id);
     context.getModuleInfo(id)?.importedIds.forEach(follow);
   };

@@ -1,10 +1,13 @@
-import type { FormEvent, ReactNode } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef } from "react";
 
 import { type Action, type Sending, sending } from "../api/action.ts";
 import type { InputOf, WriteAddress } from "../api/contract.ts";
 import { ApiError } from "../api/errors.ts";
 import { Button } from "../ui/Button.tsx";
-import { Dialog, DialogForm, Foot } from "../ui/Dialog.tsx";
+import { DialogForm, Foot } from "../ui/Dialog.tsx";
+import { FilledDialog } from "../ui/FilledDialog.tsx";
+import { useFilledIn } from "../ui/useFilledIn.ts";
+import { LeaveGuard } from "./LeaveGuard.tsx";
 import { Refused } from "./Refused.tsx";
 import { Sent } from "./Sent.tsx";
 
@@ -48,9 +51,18 @@ export function SendDialog({
   onClose,
   children,
 }: SendDialogProps) {
+  const filled = useFilledIn();
+  const isSent = useRef(false);
+  useEffect(() => {
+    if (action.error !== null) isSent.current = false;
+  }, [action.error]);
+  // What is sent is not lost: what follows from it may lead elsewhere.
+  const isFilledIn = (): boolean => !isSent.current && filled.isFilledIn();
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    if (refused === undefined) onSubmit();
+    if (refused !== undefined) return;
+    isSent.current = true;
+    onSubmit();
   };
   // What is under way may be refused yet, or answer what is shown once: who closed it would never know.
   const underWay = action.isPending ? "Under way" : undefined;
@@ -58,25 +70,28 @@ export function SendDialog({
     if (!action.isPending) onClose();
   };
   return (
-    <Dialog title={title} onClose={close} isWide={isWide === true}>
-      <DialogForm onSubmit={send}>
-        {children}
-        {action.error === null ? null : <Refused error={action.error} />}
-        <Sent sends={sends} />
-        <Foot>
-          <Button refused={underWay} onClick={close}>
-            Cancel
-          </Button>
-          <Button
-            type="submit"
-            look={isDanger === true ? "destroy" : "primary"}
-            refused={underWay ?? refused}
-          >
-            {submit}
-          </Button>
-        </Foot>
-      </DialogForm>
-    </Dialog>
+    <>
+      <FilledDialog title={title} onClose={close} isWide={isWide === true} filled={{ ...filled, isFilledIn }}>
+        <DialogForm onSubmit={send}>
+          {children}
+          {action.error === null ? null : <Refused error={action.error} />}
+          <Sent sends={sends} />
+          <Foot>
+            <Button refused={underWay} onClick={close}>
+              Cancel
+            </Button>
+            <Button
+              type="submit"
+              look={isDanger === true ? "destroy" : "primary"}
+              refused={underWay ?? refused}
+            >
+              {submit}
+            </Button>
+          </Foot>
+        </DialogForm>
+      </FilledDialog>
+      <LeaveGuard isChanged={isFilledIn} also="any" />
+    </>
   );
 }
 

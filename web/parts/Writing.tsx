@@ -1,11 +1,7 @@
-import { useBlocker } from "@tanstack/react-router";
-import { type ReactNode, type RefObject, useEffect, useId, useRef } from "react";
+import { type ReactNode, type RefObject, useId, useRef } from "react";
 
-import { guardWriting } from "../api/writing.ts";
 import type { TextProblem } from "../domain/policy-errors.ts";
-import { Button } from "../ui/Button.tsx";
 import { CodeEditor, type CodeEditorHandle } from "../ui/CodeEditor.tsx";
-import { Dialog, Foot } from "../ui/Dialog.tsx";
 import { ErrorNote } from "../ui/ErrorNote.tsx";
 import { Quiet } from "../ui/Layout.tsx";
 import { VerdictMark } from "./Verdict.tsx";
@@ -117,34 +113,4 @@ export function Writing({ label, text, onWrite, check, right, above, tools, chil
 /** What is written, and beside it what comes of it; below each other on narrow screens. */
 export function WritingSides({ children }: { children: ReactNode }) {
   return <div className={styles["sides"]}>{children}</div>;
-}
-
-interface LeaveGuardProps {
-  isChanged: () => boolean;
-  /** Name in the search of the address without which the same page shows something else. */
-  without?: string;
-}
-
-/** Asks before what was written is left behind. */
-export function LeaveGuard({ isChanged, without }: LeaveGuardProps) {
-  useEffect(() => guardWriting(isChanged), [isChanged]);
-  const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: ({ current, next }) =>
-      isChanged() &&
-      (current.pathname !== next.pathname || (without !== undefined && !(without in next.search))),
-    enableBeforeUnload: isChanged,
-    withResolver: true,
-  });
-  if (status !== "blocked") return null;
-  return (
-    <Dialog title="Leave without saving?" onClose={reset}>
-      <p>What you have written here is lost then.</p>
-      <Foot>
-        <Button onClick={reset}>Stay</Button>
-        <Button look="destroy" onClick={proceed}>
-          Leave
-        </Button>
-      </Foot>
-    </Dialog>
-  );
 }

@@ -13,11 +13,10 @@ interface DialogProps {
 
 const fields = "input:not([type='checkbox'], [type='radio']), select, textarea";
 
-/** A dialog with a title over the page. Once something is written in it, a click beside it does not close it: it was not meant. */
+/** A dialog with a title over the page. */
 export function Dialog({ title, onClose, isWide, children }: DialogProps) {
   const id = useId();
   const body = useRef<HTMLDivElement>(null);
-  const isWritten = useRef(false);
   // Who opens it begins with what it asks for.
   useEffect(() => body.current?.querySelector<HTMLElement>(fields)?.focus(), []);
   return (
@@ -25,10 +24,6 @@ export function Dialog({ title, onClose, isWide, children }: DialogProps) {
       className={isWide === true ? `${styles["dialog"]} ${styles["wide"]}` : styles["dialog"]}
       labelledBy={id}
       onClose={onClose}
-      isHeld={() => isWritten.current}
-      onInput={() => {
-        isWritten.current = true;
-      }}
     >
       <div className={styles["head"]}>
         <h2 id={id}>{title}</h2>

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hasBrowser } from "../../support/browser.ts";
 import { uniqueName } from "../../support/unique-name.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
-import { holdAnswers } from "../../support/web-page.ts";
+import { holdAnswers, tab } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 describe.skipIf(!hasBrowser)("a dialog", { timeout: 60_000 }, () => {
@@ -86,15 +86,90 @@ describe.skipIf(!hasBrowser)("a dialog", { timeout: 60_000 }, () => {
     const reason = page.getByRole("dialog").getByLabel("Why it is trusted");
     await reason.pressSequentially("Read and approved");
     expect(await reason.inputValue()).toBe("Read and approved");
-    // A click beside it loses none of them; who presses Esc means it.
-    await page.mouse.click(3, 3);
+  });
+
+  it("asks before what was filled in is lost, by whatever closes it but Cancel, and not once it says what it said at first", async () => {
+    await own.ask("PUT", `/environments/${own.name}`, { name: "dock", type: "docker", description: "" });
+    const { page, complaints } = await site.open();
+    await page.goto(`/${own.name}/environments/dock/settings`);
+    await tab(page, "Allow-list").click();
+    const open = page.getByRole("button", { name: "Allow an artifact" });
+    const form = page.getByRole("dialog", { name: "Allow" });
+    const reason = form.getByLabel("Why it is trusted");
+    const stay = page.getByRole("button", { name: "Stay" });
+    const beside = (): Promise<void> => page.mouse.click(3, 3);
+    const ways = [
+      () => page.keyboard.press("Escape"),
+      beside,
+      () => form.getByRole("button", { name: "Close" }).click(),
+      () => page.goBack(),
+    ];
+    for (const close of ways.slice(0, 3)) {
+      await open.click();
+      await reason.waitFor();
+      await close();
+      await form.waitFor({ state: "detached" });
+    }
+    await open.click();
+    await reason.pressSequentially("Read and approved");
+    for (const close of ways) {
+      await close();
+      await stay.click();
+      await stay.waitFor({ state: "detached" });
+      expect(await reason.inputValue()).toBe("Read and approved");
+    }
+    // However often: the browser would close both at once.
+    for (let time = 0; time < 4; time += 1) await page.keyboard.press("Escape");
     expect(await reason.inputValue()).toBe("Read and approved");
+    await reason.fill("");
     await page.keyboard.press("Escape");
-    await reason.waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Allow an artifact" }).click();
-    await reason.waitFor();
-    await page.mouse.click(3, 3);
-    await reason.waitFor({ state: "detached" });
+    await form.waitFor({ state: "detached" });
+
+    await open.click();
+    await reason.fill("Not meant");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Close it" }).click();
+    await form.waitFor({ state: "detached" });
+    await page.locator("button:focus", { hasText: "Allow an artifact" }).waitFor();
+    await open.click();
+    expect(await reason.inputValue()).toBe("");
+    await reason.fill("Not meant either");
+    await form.getByRole("button", { name: "Cancel" }).click();
+    await form.waitFor({ state: "detached" });
+
+    await open.click();
+    await reason.fill("Left");
+    await page.goBack();
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.waitForURL(/\/settings$/);
+    expect(complaints).toEqual([]);
+  });
+
+  it("asks once where what is written on its page would be lost with it, and not for what it has sent", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${own.name}/policies`);
+    await page.getByRole("link", { name: "New policy" }).first().click();
+    await page.getByText("A policy without mistakes").waitFor();
+    await page.getByRole("button", { name: "Add a rule" }).click();
+    await page.getByRole("button", { name: "Add the rule" }).click();
+    await page.getByRole("button", { name: "Save…", exact: true }).click();
+    const form = page.getByRole("dialog", { name: "Save the policy" });
+    await form.getByLabel("Name").fill("asked");
+    await form.getByLabel("Comment").fill("First");
+    await page.goBack();
+    await page.getByRole("button", { name: "Stay" }).click();
+    await form.getByRole("button", { name: "Save as a new policy" }).click();
+    await page.getByRole("heading", { name: "asked", level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByText("A policy without mistakes").waitFor();
+    await page.getByRole("button", { name: "Add a rule" }).click();
+    await page.getByRole("button", { name: "Add the rule" }).click();
+    await page.getByRole("button", { name: "Save…", exact: true }).click();
+    await form.getByLabel("Name").fill("lost");
+    await page.goBack();
+    await page.getByRole("button", { name: "Leave" }).click();
+    await page.waitForURL(/\/policies$/);
+    expect(complaints).toEqual([]);
   });
 });
 

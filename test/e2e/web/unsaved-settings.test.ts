@@ -93,6 +93,7 @@ describe.skipIf(!hasBrowser)("settings that are not saved yet", { timeout: 90_00
       },
       "Allow-list",
     );
+    await page.getByRole("button", { name: "Leave" }).click();
     await page.getByRole("heading", { name: "dock", level: 1 }).waitFor();
     await page.getByText("Nothing is allowed here beside the rules").waitFor();
     expect(await page.getByRole("dialog").count()).toBe(0);

@@ -5,7 +5,7 @@ import { useRefusal } from "../../api/account.ts";
 import { sending, type Sending, useActions } from "../../api/action.ts";
 import { actionDraft, actionText, draftOverTheirs, type WrittenAction } from "../../domain/action-drafts.ts";
 import { SavedMeanwhile, undecided } from "../../parts/ChangedMeanwhile.tsx";
-import { LeaveGuard } from "../../parts/Writing.tsx";
+import { LeaveGuard } from "../../parts/LeaveGuard.tsx";
 import { Note } from "../../ui/Note.tsx";
 import { useWrittenOver } from "../../ui/useWrittenOver.ts";
 import { ActionForm } from "./ActionForm.tsx";
@@ -78,7 +78,7 @@ export function ChangeAction({ action }: { action: Action }) {
         onSubmit={(given) => change.mutate(sends(given))}
         onCancel={() => void toAction()}
       />
-      <LeaveGuard isChanged={() => isChanged && !isDone.current} without="edit" />
+      <LeaveGuard isChanged={() => isChanged && !isDone.current} also={{ without: "edit" }} />
     </div>
   );
 }

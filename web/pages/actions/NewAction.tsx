@@ -10,7 +10,7 @@ import {
   type ActionType,
   type WrittenAction,
 } from "../../domain/action-drafts.ts";
-import { LeaveGuard } from "../../parts/Writing.tsx";
+import { LeaveGuard } from "../../parts/LeaveGuard.tsx";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
 import { ActionForm } from "./ActionForm.tsx";
 

@@ -15,7 +15,8 @@ import {
 } from "../../domain/type-draft.ts";
 import { SavedMeanwhile, undecided } from "../../parts/ChangedMeanwhile.tsx";
 import { Loaded } from "../../parts/Loaded.tsx";
-import { type Check, CheckLine, checkPauseMs, LeaveGuard, WritingSides } from "../../parts/Writing.tsx";
+import { LeaveGuard } from "../../parts/LeaveGuard.tsx";
+import { type Check, CheckLine, checkPauseMs, WritingSides } from "../../parts/Writing.tsx";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { ErrorNote } from "../../ui/ErrorNote.tsx";

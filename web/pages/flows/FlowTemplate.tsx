@@ -10,7 +10,8 @@ import {
   countAsked,
 } from "../../domain/template-asks.ts";
 import { Loaded } from "../../parts/Loaded.tsx";
-import { LeaveGuard, Writing, WritingSides } from "../../parts/Writing.tsx";
+import { LeaveGuard } from "../../parts/LeaveGuard.tsx";
+import { Writing, WritingSides } from "../../parts/Writing.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { CodeBlock } from "../../ui/Copy.tsx";
 import { Card, Quiet, Stack } from "../../ui/Layout.tsx";

@@ -1,12 +1,15 @@
 import { type FormEvent, useState } from "react";
 
 import { flowIs, flowTagged, nameBegins, type PolicyRule, withRule } from "../../domain/policy-rules.ts";
+import { LeaveGuard } from "../../parts/LeaveGuard.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { CodeBlock } from "../../ui/Copy.tsx";
-import { Dialog, Foot } from "../../ui/Dialog.tsx";
+import { Foot } from "../../ui/Dialog.tsx";
 import { Check, ChoiceField, Field } from "../../ui/Field.tsx";
+import { FilledDialog } from "../../ui/FilledDialog.tsx";
 import { Note } from "../../ui/Note.tsx";
 import { TextDiff } from "../../ui/TextDiff.tsx";
+import { useFilledIn } from "../../ui/useFilledIn.ts";
 
 const kinds = [
   ["provenance", "A flow knows the artifact"],
@@ -170,6 +173,7 @@ export function RuleForm({
   onClose: () => void;
 }) {
   const [filled, fill] = useState(start);
+  const fields = useFilledIn();
   const change: Change = (changed) => fill((before) => ({ ...before, ...changed }));
   const lacks = lacking(filled);
   const written = lacks === undefined ? withRule(text, ruleOf(filled)) : undefined;
@@ -181,7 +185,7 @@ export function RuleForm({
     onClose();
   };
   return (
-    <Dialog title="Add a rule" onClose={onClose} isWide>
+    <FilledDialog title="Add a rule" onClose={onClose} isWide filled={fields}>
       <form onSubmit={send} style={{ display: "grid", gap: 14 }}>
         <ChoiceField
           label="What is asked"
@@ -214,7 +218,8 @@ export function RuleForm({
             Add the rule
           </Button>
         </Foot>
+        <LeaveGuard isChanged={fields.isFilledIn} also="any" />
       </form>
-    </Dialog>
+    </FilledDialog>
   );
 }
