@@ -27,6 +27,7 @@ export function emptyStates(empty: string, bare: string): Partial<Record<PagePat
     "/$org/running": [`${none}/running`, "Nothing is known to run"],
     "/$org/changes": [`${none}/changes`, /^Nothing changed since/],
     "/$org/environments": [`${none}/environments`, "No environments yet", `/environments/${empty}`],
+    "/$org/environments/-/new": [`${none}/environments/-/new`, "Make the environment"],
     "/$org/environments/$env": [
       env,
       "Nobody has reported what runs here",
@@ -46,6 +47,7 @@ export function emptyStates(empty: string, bare: string): Partial<Record<PagePat
     "/$org/integrations": [`${none}/integrations`, "Integrations"],
     "/$org/spaces": [`${none}/spaces`, "No spaces yet"],
     "/$org/flows": [`${none}/flows`, "No flows yet", `/flows/${empty}`],
+    "/$org/flows/-/new": [`${none}/flows/-/new`, "What trails would need"],
     "/$org/flows/$flow": [flow, "No trails yet", `/trails/${bare}/bare`],
     "/$org/flows/$flow/artifacts": [`${flow}/artifacts`, "No artifacts yet", `/artifacts/${bare}/bare`],
     "/$org/flows/$flow/template": [`${flow}/template`, "What trails would need"],
@@ -120,7 +122,8 @@ export function manyStates(org: string): Partial<Record<PagePath, State>> {
     "/$org/running": [`${at}/running`, /^1–\d+ of 259$/],
     "/$org/changes": [`${at}/changes`, /^1–\d+ of \d+$/],
     "/$org/environments": [`${at}/environments`, "1–50 of 61"],
-    "/$org/environments/$env": [env, "Verdict", service],
+    "/$org/environments/-/new": [`${at}/environments/-/new`, "New environment"],
+    "/$org/environments/$env": [env, service],
     "/$org/environments/$env/snapshots": [`${env}/snapshots`, /^1–50 of \d+$/],
     "/$org/environments/$env/snapshots/$expression": [`${env}/snapshots/latest`, service],
     "/$org/environments/$env/log": [`${env}/log`, /^1–50 of \d+$/],
@@ -134,6 +137,7 @@ export function manyStates(org: string): Partial<Record<PagePath, State>> {
     "/$org/actions/$number": [`${at}/actions/1?edit=true`, "Save"],
     "/$org/spaces": [`${at}/spaces`, "Team 30"],
     "/$org/flows": [`${at}/flows`, /^1–50 of 61$/],
+    "/$org/flows/-/new": [`${at}/flows/-/new`, "New flow"],
     "/$org/flows/$flow": [flow, /^1–50 of 60$/],
     "/$org/flows/$flow/artifacts": [`${flow}/artifacts`, "web:60"],
     "/$org/flows/$flow/template": [`${flow}/template`, "What trails would need"],
@@ -174,6 +178,8 @@ export function missingStates(org: string, env: string, flow: string): Partial<R
       /^\/\$org(?:\/[a-z-]+)*$/.test(path) &&
       ![
         "/$org/settings",
+        "/$org/environments/-/new",
+        "/$org/flows/-/new",
         "/$org/policies/-/new",
         "/$org/actions/-/new",
         "/$org/attestation-types/-/new",

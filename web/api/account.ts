@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 
 import type { Need, Role } from "../domain/roles.ts";
-import { refusal } from "../domain/roles.ts";
+import { refusal, roleUnknown } from "../domain/roles.ts";
 import { call } from "./client.ts";
 import type { AnswerOf, OperationAddress } from "./contract.ts";
 import { ApiError } from "./errors.ts";
@@ -58,11 +58,23 @@ export function useRole(org: string): Role | null | undefined {
   return data === undefined ? null : data.find(({ name }) => name === org)?.role;
 }
 
+/**
+ * Says why an operation is refused to somebody, or `roleUnknown`; undefined when it is not.
+ * @param account undefined until it is known who asks. @param role as `useRole` has it.
+ */
+export function refusalTo(
+  account: Account | null | undefined,
+  role: Role | null | undefined,
+  operation: OperationAddress,
+): string | undefined {
+  const need: Need = operationAccess[operation];
+  if (need !== "instance_admin") return refusal(need, role);
+  if (account === undefined) return roleUnknown;
+  return account?.is_instance_admin === true ? undefined : refusal(need, undefined);
+}
+
 /** Says why an operation is refused to the caller in this organization, or `roleUnknown`; undefined when it is not. */
 export function useRefusal(org: string, operation: OperationAddress): string | undefined {
-  const { data: account } = useQuery(accountQuery);
-  const need: Need = operationAccess[operation];
   const role = useRole(org);
-  if (need === "instance_admin" && account?.is_instance_admin === true) return undefined;
-  return refusal(need, role);
+  return refusalTo(useAccount(), role, operation);
 }

@@ -12,16 +12,21 @@ export type Action<A extends WriteAddress> = UseMutationResult<AnswerOf<A>, Erro
 /**
  * Makes an action of an operation that writes. When it is done everything that is shown is read again.
  * @param onDone called with the answer and what was sent, and awaited, before that: who leads away from what is no more leaves it unread.
+ * @param before awaited before it is sent; what it throws keeps it from that.
  */
 export function useAction<A extends WriteAddress>(
   operation: A,
   onDone?: (answer: AnswerOf<A>, input: InputOf<A>) => void | Promise<void>,
+  before?: () => Promise<void>,
 ): Action<A> {
   const queries = useQueryClient();
   const action = useMutation<AnswerOf<A>, Error, InputOf<A>>({
     // Answers may hold secrets: none outlives what asked for it.
     gcTime: 0,
-    mutationFn: (input) => call(operation, input),
+    mutationFn: async (input) => {
+      await before?.();
+      return call(operation, input);
+    },
     onSuccess: async (answer, input) => {
       await onDone?.(answer, input);
       await queries.invalidateQueries();

@@ -32,6 +32,8 @@ export interface Step {
   /** What it is good for. */
   text: string;
   isDone: boolean;
+  /** The page that does it, too. */
+  page?: "environments" | "flows" | "policies";
   /** To be run one after the other. */
   commands: readonly Command[];
 }
@@ -48,6 +50,7 @@ function makingSteps(place: CommandPlace, known: Known): Step[] {
       title: "Make a flow",
       text: "A flow is what you build and deliver: a service, an app, a library.",
       isDone: known.flow !== undefined,
+      page: "flows",
       commands: [flowCommand(place, flow)],
     },
     {
@@ -95,6 +98,7 @@ function runningSteps(place: CommandPlace, known: Known, now: number): Step[] {
       title: "Make an environment",
       text: "A place where software runs: a cluster, a host, a bucket.",
       isDone: known.environment !== undefined,
+      page: "environments",
       commands: [environmentCommand(place, environment.name, environment.type)],
     },
     {
@@ -109,6 +113,7 @@ function runningSteps(place: CommandPlace, known: Known, now: number): Step[] {
       title: "Attach a policy",
       text: "Rules for what may run there. From now on everything that runs has a verdict.",
       isDone: known.hasPolicy,
+      page: "policies",
       commands: [policyCommand(place, policyName), attachCommand(place, policyName, environment.name)],
     },
   ];

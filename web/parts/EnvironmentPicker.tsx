@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 
 import { ask } from "../api/queries.ts";
+import { runningTypes } from "../domain/environment-types.ts";
 import { Check, SearchField } from "../ui/Field.tsx";
 import styles from "./EnvironmentPicker.module.css";
 import { FailedToRead } from "./Loaded.tsx";
@@ -10,10 +11,11 @@ import { FailedToRead } from "./Loaded.tsx";
 const lookedAt = 50;
 
 /** Asks for environments to choose from, by part of their name. */
-function environmentChoicesQuery(org: string, name: string) {
+function environmentChoicesQuery(org: string, name: string, isReported: boolean) {
+  const type = isReported ? [...runningTypes] : undefined;
   return ask("GET /environments/{org}", {
     params: { org },
-    query: { name: name === "" ? undefined : name, per_page: lookedAt, page: 1 },
+    query: { name: name === "" ? undefined : name, type, per_page: lookedAt, page: 1 },
   });
 }
 
@@ -25,6 +27,8 @@ interface EnvironmentPickerProps {
   /** Those that make no sense to choose, and why: "attached already". */
   without?: { names: readonly string[]; are: string };
   hint?: string;
+  /** Whether only those are offered that are reported on, as members of logical ones are. */
+  isReported?: boolean;
 }
 
 const nothing = { names: [], are: "" };
@@ -53,10 +57,11 @@ export function EnvironmentPicker({
   onChange,
   without = nothing,
   hint,
+  isReported = false,
 }: EnvironmentPickerProps) {
   const [name, search] = useState("");
   const id = useId();
-  const query = useQuery(environmentChoicesQuery(org, name));
+  const query = useQuery(environmentChoicesQuery(org, name, isReported));
   const { data } = query;
   const found = data === undefined || Array.isArray(data) ? [] : data.environments.map((one) => one.name);
   const total = data === undefined || Array.isArray(data) ? 0 : data.total_count;

@@ -8,7 +8,7 @@ import { Row } from "../ui/Layout.tsx";
 import { Sent } from "./Sent.tsx";
 import styles from "./WriteForm.module.css";
 
-interface WriteFormProps<A extends WriteAddress> {
+export interface WriteFormProps<A extends WriteAddress> {
   action: Action<A>;
   /** What will be sent. */
   input: InputOf<A>;
@@ -16,6 +16,10 @@ interface WriteFormProps<A extends WriteAddress> {
   submit: string;
   /** The button is what the page is for. */
   isPrimary?: boolean;
+  /** Leads away from it. */
+  onCancel?: () => void;
+  /** It takes all the room there is. */
+  isWide?: boolean;
   /** Why it cannot be sent. */
   refused: string | undefined;
   /** The fields. */
@@ -28,6 +32,8 @@ export function WriteForm<A extends WriteAddress>({
   input,
   submit,
   isPrimary,
+  onCancel,
+  isWide,
   refused,
   children,
 }: WriteFormProps<A>) {
@@ -37,13 +43,14 @@ export function WriteForm<A extends WriteAddress>({
     if (reason === undefined) action.mutate(input);
   };
   return (
-    <form className={styles["form"]} onSubmit={send}>
+    <form className={isWide === true ? styles["wide"] : styles["form"]} onSubmit={send}>
       {children}
       {action.error === null ? null : <ErrorNote failure={action.error} />}
       <Row>
         <Button type="submit" look={isPrimary === true ? "primary" : "plain"} refused={reason}>
           {submit}
         </Button>
+        {onCancel === undefined ? null : <Button onClick={onCancel}>Cancel</Button>}
         <output>{action.isSuccess ? "Saved" : ""}</output>
       </Row>
       <Sent sends={[sending(action.operation, input)]} />

@@ -34,4 +34,10 @@ const organizations = createRoute({
   component: lazyRouteComponent(() => import("../pages/account/Organizations.tsx"), "Organizations"),
 });
 
-export const accountRoutes = [signIn, invitation, profile, organizations] as const;
+const newOrganization = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/-/organizations/new",
+  component: lazyRouteComponent(() => import("../pages/account/NewOrganization.tsx"), "NewOrganization"),
+});
+
+export const accountRoutes = [signIn, invitation, profile, organizations, newOrganization] as const;

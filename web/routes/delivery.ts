@@ -31,6 +31,12 @@ const flows = createRoute({
   component: lazyRouteComponent(() => import("../pages/flows/Flows.tsx"), "Flows"),
 });
 
+const newFlow = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: "/flows/-/new",
+  component: lazyRouteComponent(() => import("../pages/flows/NewFlow.tsx"), "NewFlow"),
+});
+
 const flow = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/flows/$flow",
@@ -114,6 +120,7 @@ const trails = createRoute({
 
 export const deliveryRoutes = [
   flows,
+  newFlow,
   flow,
   artifacts,
   template,

@@ -35,6 +35,12 @@ const environments = createRoute({
   component: lazyRouteComponent(() => import("../pages/environments/Environments.tsx"), "Environments"),
 });
 
+const newEnvironment = createRoute({
+  getParentRoute: () => organizationRoute,
+  path: "/environments/-/new",
+  component: lazyRouteComponent(() => import("../pages/environments/NewEnvironment.tsx"), "NewEnvironment"),
+});
+
 const environment = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/environments/$env",
@@ -136,6 +142,7 @@ const compare = createRoute({
 
 export const runtimeRoutes = [
   environments,
+  newEnvironment,
   environment,
   snapshot,
   timeline,

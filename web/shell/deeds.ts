@@ -13,6 +13,18 @@ interface Deed {
 /** What can be begun from anywhere. Paths as the router has them. */
 export const deeds = [
   {
+    words: "New environment",
+    icon: "environments",
+    to: "/$org/environments/-/new",
+    operation: "PUT /environments/{org}",
+  },
+  {
+    words: "New flow",
+    icon: "flows",
+    to: "/$org/flows/-/new",
+    operation: "PUT /flows/{org}/template_file",
+  },
+  {
     words: "New policy",
     icon: "policies",
     to: "/$org/policies/-/new",
@@ -49,6 +61,12 @@ export const deeds = [
     icon: "user",
     to: "/$org/settings/service-accounts",
     operation: "POST /service-accounts/{org}",
+  },
+  {
+    words: "New organization",
+    icon: "spaces",
+    to: "/-/organizations/new",
+    operation: "POST /organizations",
   },
 ] as const satisfies readonly Deed[];
 

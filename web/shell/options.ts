@@ -1,11 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 
-import { accountQuery, organizationsQuery } from "../api/account.ts";
+import { accountQuery, organizationsQuery, refusalTo } from "../api/account.ts";
 import { basePath } from "../api/client.ts";
-import { operationAccess } from "../api/operations.ts";
 import { ask } from "../api/queries.ts";
 import { pathOfPage } from "../domain/links.ts";
-import { refusal } from "../domain/roles.ts";
 import { differencePath, readExpression } from "../domain/snapshot-names.ts";
 import { environmentTypeWords } from "../parts/environments.ts";
 import type { IconName } from "../ui/Icon.tsx";
@@ -186,7 +184,7 @@ export function useDeeds(org: string, { openHelp, say }: KeyActions): Option[] {
   const { data: organizations } = useQuery(organizationsQuery);
   const role = organizations?.find(({ name }) => name === org)?.role;
   const allowed = deeds
-    .filter(({ operation }) => account !== null && refusal(operationAccess[operation], role) === undefined)
+    .filter(({ operation }) => account !== null && refusalTo(account, role, operation) === undefined)
     .map(({ to, words, icon }) => ({
       id: `deed-${words}`,
       icon,

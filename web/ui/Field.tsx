@@ -10,7 +10,7 @@ export interface FieldProps {
   label: string;
   hint?: ReactNode;
   /** What is wrong with it. */
-  wrong?: string | undefined;
+  wrong?: ReactNode;
   /** Renders the control itself, with what ties it to its label. */
   children: (tie: {
     id: string;

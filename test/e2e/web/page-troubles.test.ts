@@ -113,7 +113,10 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
           "/-/invitation",
           // Shows what the frame around all pages knows.
           "/-/organizations",
+          "/-/organizations/new",
           "/$org/diff",
+          "/$org/environments/-/new",
+          "/$org/flows/-/new",
           "/$org/policies/-/new",
           "/$org/actions/-/new",
           "/$org/attestation-types/-/new",

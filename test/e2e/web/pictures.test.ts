@@ -12,15 +12,18 @@ const strip = "figure";
 /** Pages that have a picture: its name, the page's pattern, and what of it differs from run to run. */
 const pictured: readonly (readonly [name: string, path: string, hidden?: readonly string[]])[] = [
   ["sign-in", "/-/sign-in"],
+  ["organization-new", "/-/organizations/new"],
   ["start", "/$org", [strip, "section[aria-label='Latest changes'] li"]],
   ["what-runs", "/$org/running"],
   ["environments", "/$org/environments?sort=name"],
+  ["environment-new", "/$org/environments/-/new"],
   ["environment", "/$org/environments/$env", [strip]],
   ["snapshot", "/$org/environments/$env/snapshots/1", [strip]],
   ["timeline", "/$org/environments/$env/snapshots", [strip]],
   ["log", "/$org/environments/$env/log"],
   ["compare", "/$org/diff?from=shop-prod~1&to=shop-prod", [strip]],
   ["flows", "/$org/flows?sort=name"],
+  ["flow-new", "/$org/flows/-/new"],
   ["flow", "/$org/flows/$flow"],
   ["flow-template", "/$org/flows/$flow/template"],
   ["trail", "/$org/flows/$flow/trails/$trail"],

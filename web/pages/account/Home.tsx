@@ -5,6 +5,7 @@ import { accountQuery, organizationsQuery } from "../../api/account.ts";
 import { Empty } from "../../ui/Empty.tsx";
 import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import styles from "./Account.module.css";
+import { NewOrganizationLink } from "./Organizations.tsx";
 
 /** Leads from the bare address to the caller's organization, or to signing in. */
 export function Home() {
@@ -27,7 +28,11 @@ export function Home() {
       <Empty
         title="You are in no organization yet"
         text="Ask an administrator of one to add you, or who runs this installation to make one for you."
-      />
+      >
+        <p>
+          <NewOrganizationLink />
+        </p>
+      </Empty>
     </main>
   );
 }

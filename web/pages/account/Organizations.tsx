@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 
-import { accountQuery, organizationsQuery, type OwnOrganization } from "../../api/account.ts";
+import { accountQuery, organizationsQuery, type OwnOrganization, useRefusal } from "../../api/account.ts";
 import { useAction } from "../../api/action.ts";
 import { FailedToRead } from "../../parts/Loaded.tsx";
+import { NewLink } from "../../parts/NewThing.tsx";
 import { PageHead } from "../../shell/PageHead.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Empty } from "../../ui/Empty.tsx";
@@ -58,6 +59,16 @@ function useColumns(choose: (org: string) => void): Column<OwnOrganization>[] {
   ];
 }
 
+/** Leads to the page that makes one, for those who may. */
+export function NewOrganizationLink() {
+  const refused = useRefusal("", "POST /organizations");
+  return (
+    <NewLink refused={refused} words="New organization">
+      {(looks) => <Link to="/-/organizations/new" {...looks} />}
+    </NewLink>
+  );
+}
+
 /** The caller's organizations. */
 export function Organizations() {
   const query = useQuery(organizationsQuery);
@@ -65,12 +76,16 @@ export function Organizations() {
   const columns = useColumns((org) => choose.mutate({ params: { org } }));
   return (
     <AccountFrame>
-      <PageHead title="Organizations" />
+      <PageHead title="Organizations" actions={<NewOrganizationLink />} />
       {choose.error === null ? null : <ErrorNote failure={choose.error} />}
       {query.error !== null && query.data === undefined ? (
         <FailedToRead error={query.error} retry={() => void query.refetch()} />
       ) : query.data?.length === 0 ? (
-        <Empty title="You are in no organization" text="An administrator of one can add you." />
+        <Empty title="You are in no organization" text="An administrator of one can add you.">
+          <p>
+            <NewOrganizationLink />
+          </p>
+        </Empty>
       ) : (
         <Table
           label="Organizations"

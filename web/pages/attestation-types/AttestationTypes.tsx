@@ -8,11 +8,10 @@ import { attestationTypeCommand } from "../../domain/rule-commands.ts";
 import { Commands } from "../../parts/Commands.tsx";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
+import { NewLink, OrByCommand } from "../../parts/NewThing.tsx";
 import { PageHead } from "../../shell/PageHead.tsx";
-import { Button, buttonClass } from "../../ui/Button.tsx";
 import { Empty, NoMatch } from "../../ui/Empty.tsx";
 import { FilterBar, SearchField } from "../../ui/Field.tsx";
-import { Icon } from "../../ui/Icon.tsx";
 import { OneLine, Quiet } from "../../ui/Layout.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
@@ -77,17 +76,10 @@ function columnsFor(org: string): Column<AttestationType>[] {
 function NewType() {
   const { org } = route.useParams();
   const refused = useRefusal(org, "POST /custom-attestation-types/{org}");
-  if (refused !== undefined)
-    return (
-      <Button icon="plus" refused={refused}>
-        New type
-      </Button>
-    );
   return (
-    <Link to="/$org/attestation-types/-/new" params={{ org }} className={buttonClass("primary")}>
-      <Icon name="plus" />
-      New type
-    </Link>
+    <NewLink refused={refused} words="New type">
+      {(looks) => <Link to="/$org/attestation-types/-/new" params={{ org }} {...looks} />}
+    </NewLink>
   );
 }
 
@@ -97,6 +89,9 @@ function NoTypes({ org }: { org: string }) {
       title="No attestation types yet"
       text="A type of your own says which data an attestation has, when they comply, and what is shown of them."
     >
+      <OrByCommand>
+        <NewType />
+      </OrByCommand>
       <Commands
         command={attestationTypeCommand(commandPlace(org), "coverage")}
         label="command that makes a type"

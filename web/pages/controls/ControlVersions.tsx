@@ -9,7 +9,7 @@ import { Quiet } from "../../ui/Layout.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import styles from "./Controls.module.css";
-import { controlVersionsQuery } from "./queries.ts";
+import { controlVersionsQuery } from "./tab-queries.ts";
 
 const route = getRouteApi("/$org/controls/$control");
 type Version = AnswerOf<"GET /controls/{org}/{identifier}/versions">["versions"][number];

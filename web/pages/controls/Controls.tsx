@@ -18,7 +18,8 @@ import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { ControlDialog } from "./ControlDialog.tsx";
 import { controlsExport } from "./exports.ts";
-import { controlsQuery, controlTagsQuery, type ListedControl } from "./queries.ts";
+import { controlsQuery, type ListedControl } from "./queries.ts";
+import { controlTagsQuery } from "./tab-queries.ts";
 
 const route = getRouteApi("/$org/controls");
 

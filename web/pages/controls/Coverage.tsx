@@ -12,7 +12,7 @@ import { Choice, FilterBar, SearchField } from "../../ui/Field.tsx";
 import { Quiet } from "../../ui/Layout.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import styles from "./Controls.module.css";
-import { coverageQuery } from "./queries.ts";
+import { coverageQuery } from "./tab-queries.ts";
 
 const route = getRouteApi("/$org/controls/$control");
 type Answer = AnswerOf<"GET /controls/{org}/{identifier}/coverage">;

@@ -19,7 +19,7 @@ import { Quiet, Wrapping } from "../../ui/Layout.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { decisionsExport } from "./exports.ts";
-import { decisionsQuery } from "./queries.ts";
+import { decisionsQuery } from "./tab-queries.ts";
 
 const route = getRouteApi("/$org/controls/$control");
 type Decision = AnswerOf<"GET /controls/{org}/{identifier}/decisions">["decisions"][number];

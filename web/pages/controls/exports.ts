@@ -1,7 +1,8 @@
 import { byPages, type ExportedList, read } from "../../api/export.ts";
 import { pageOfHead } from "../../api/page.ts";
 import { time } from "../../domain/csv.ts";
-import { type ControlSearch, controlsQuery, type controlsSearch, decisionsQuery } from "./queries.ts";
+import { type ControlSearch, controlsQuery, type controlsSearch } from "./queries.ts";
+import { decisionsQuery } from "./tab-queries.ts";
 
 /** The controls, as the page's filters say. */
 export function controlsExport(org: string, search: ReturnType<typeof controlsSearch>): ExportedList {

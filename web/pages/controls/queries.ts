@@ -24,7 +24,8 @@ export const controlSearch = reads({
 });
 export type ControlSearch = ReturnType<typeof controlSearch>;
 
-const perPage = 50;
+/** How many stand on a page, of whatever is listed. */
+export const perPage = 50;
 
 /** Asks for one page of the controls. */
 export function controlsQuery(org: string, search: ReturnType<typeof controlsSearch>) {
@@ -35,42 +36,7 @@ export function controlsQuery(org: string, search: ReturnType<typeof controlsSea
   });
 }
 
-/** Asks which tags controls have. */
-export function controlTagsQuery(org: string) {
-  return ask("GET /controls/{org}/tags", { params: { org } });
-}
-
 /** Asks for one control. */
 export function controlQuery(org: string, identifier: string) {
   return alone(ask("GET /controls/{org}/{identifier}", { params: { org, identifier } }));
-}
-
-/** Asks for a page of the decisions on a control. */
-export function decisionsQuery(org: string, identifier: string, { verdict, page = 1 }: ControlSearch) {
-  const is_compliant = verdict === undefined ? undefined : verdict === "compliant";
-  return ask("GET /controls/{org}/{identifier}/decisions", {
-    params: { org, identifier },
-    query: { is_compliant, page, per_page: perPage },
-  });
-}
-
-/** Asks which environments enforce a control. */
-export function coverageQuery(org: string, identifier: string, { covered, search, page = 1 }: ControlSearch) {
-  return ask("GET /controls/{org}/{identifier}/coverage", {
-    params: { org, identifier },
-    query: {
-      covered: covered === undefined ? undefined : covered === "yes",
-      search,
-      page,
-      per_page: perPage,
-    },
-  });
-}
-
-/** Asks for a page of a control's history. */
-export function controlVersionsQuery(org: string, identifier: string, { page = 1 }: ControlSearch) {
-  return ask("GET /controls/{org}/{identifier}/versions", {
-    params: { org, identifier },
-    query: { page, per_page: perPage },
-  });
 }

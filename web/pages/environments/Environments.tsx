@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 
+import { useRefusal } from "../../api/account.ts";
 import type { AnswerOf } from "../../api/contract.ts";
 import { pageOfHead } from "../../api/page.ts";
 import { commandPlace } from "../../api/place.ts";
 import { environmentCommand } from "../../domain/commands.ts";
 import { verdictOfFlag } from "../../domain/verdict.ts";
 import { Commands } from "../../parts/Commands.tsx";
+import { NewLink, OrByCommand } from "../../parts/NewThing.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
 import { environmentTypeWords } from "../../parts/environments.ts";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
@@ -197,6 +199,17 @@ function useColumns(): Column<Environment>[] {
   ];
 }
 
+/** Leads to the page that makes one, for those who may. */
+function NewEnvironment() {
+  const { org } = route.useParams();
+  const refused = useRefusal(org, "PUT /environments/{org}");
+  return (
+    <NewLink refused={refused} words="New environment">
+      {(looks) => <Link to="/$org/environments/-/new" params={{ org }} {...looks} />}
+    </NewLink>
+  );
+}
+
 function NoEnvironments() {
   const { org } = route.useParams();
   const search = route.useSearch();
@@ -217,6 +230,9 @@ function NoEnvironments() {
       title="No environments yet"
       text="An environment is a place where software runs. Its reporter tells what runs there, and its policies what may."
     >
+      <OrByCommand>
+        <NewEnvironment />
+      </OrByCommand>
       <Commands
         command={environmentCommand(commandPlace(org), "production", "K8S")}
         label="command that makes an environment"
@@ -236,7 +252,15 @@ export function Environments() {
   const page = data === undefined || Array.isArray(data) ? undefined : pageOfHead(data, data.environments);
   return (
     <>
-      <PageHead title="Environments" actions={<ExportMenu list={environmentsExport(org, search)} />} />
+      <PageHead
+        title="Environments"
+        actions={
+          <>
+            <NewEnvironment />
+            <ExportMenu list={environmentsExport(org, search)} />
+          </>
+        }
+      />
       <EnvironmentFilters isReady={page !== undefined} />
       <PagedList
         query={query}

@@ -112,6 +112,7 @@ function ChooseMembers({
         label="Members"
         chosen={chosen}
         onChange={choose}
+        isReported
         without={{ names: [env], are: "this one" }}
       />
     </ActionDialog>

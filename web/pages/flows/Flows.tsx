@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback } from "react";
 
+import { useRefusal } from "../../api/account.ts";
 import { pageOfData } from "../../api/page.ts";
 import { commandPlace } from "../../api/place.ts";
 import { flowCommand } from "../../domain/commands.ts";
@@ -10,6 +11,7 @@ import { verdictOfText } from "../../domain/verdict.ts";
 import { Commands } from "../../parts/Commands.tsx";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { ForeignLink } from "../../parts/ForeignLink.tsx";
+import { NewLink, OrByCommand } from "../../parts/NewThing.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
 import { spacesQuery } from "../../parts/spaces.ts";
 import { Chosen } from "../../parts/TrailFilters.tsx";
@@ -202,6 +204,17 @@ function Filters() {
   );
 }
 
+/** Leads to the page that makes one, for those who may. */
+function NewFlow() {
+  const { org } = route.useParams();
+  const refused = useRefusal(org, "PUT /flows/{org}/template_file");
+  return (
+    <NewLink refused={refused} words="New flow">
+      {(looks) => <Link to="/$org/flows/-/new" params={{ org }} {...looks} />}
+    </NewLink>
+  );
+}
+
 function NoFlows() {
   const { org } = route.useParams();
   const { search, tag, space_id, archived } = route.useSearch();
@@ -219,6 +232,9 @@ function NoFlows() {
       title="No flows yet"
       text="A flow is a way that software takes to production. Each run of it is a trail, and its template says which evidence a trail needs."
     >
+      <OrByCommand>
+        <NewFlow />
+      </OrByCommand>
       <Commands command={flowCommand(commandPlace(org), "my-flow")} label="command that makes a flow" />
     </Empty>
   );
@@ -235,7 +251,15 @@ export function Flows() {
   const page = data === undefined || Array.isArray(data) ? undefined : pageOfData(data);
   return (
     <>
-      <PageHead title="Flows" actions={<ExportMenu list={flowsExport(org, search)} />} />
+      <PageHead
+        title="Flows"
+        actions={
+          <>
+            <NewFlow />
+            <ExportMenu list={flowsExport(org, search)} />
+          </>
+        }
+      />
       <Filters />
       <PagedList
         query={query}

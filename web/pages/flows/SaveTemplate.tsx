@@ -5,13 +5,7 @@ import { Note } from "../../ui/Note.tsx";
 import { TextDiff } from "../../ui/TextDiff.tsx";
 import { useWritten } from "../../ui/useWritten.ts";
 import type { Flow } from "./queries.ts";
-
-function formOf({ name, visibility }: Flow, description: string, template: string): FormData {
-  const form = new FormData();
-  form.append("data_json", JSON.stringify({ name, description, visibility }));
-  form.append("template_file", new Blob([template], { type: "application/yaml" }), "template.yml");
-  return form;
-}
+import { flowForm } from "./template.ts";
 
 interface SaveTemplateProps {
   org: string;
@@ -31,7 +25,7 @@ export function SaveTemplate({ org, flow, text, onSaved, onClose }: SaveTemplate
       submit="Save the template"
       action={save}
       isWide
-      input={{ params: { org }, body: formOf(flow, description, text) }}
+      input={{ params: { org }, body: flowForm({ ...flow, description }, text) }}
       onClose={onClose}
     >
       <Field label="Description of the flow" wrong={wrongField(save.error, "description")}>

@@ -4,10 +4,23 @@ import { call } from "../../api/client.ts";
 import type { AnswerOf } from "../../api/contract.ts";
 import { type Check, checkPauseMs } from "../../parts/Writing.tsx";
 import { useSettled } from "../../ui/useSettled.ts";
+import type { Flow } from "./queries.ts";
 
 type Checked = AnswerOf<"POST /flows/{org}/template/check">;
 /** What a template says, or is wrong with it. */
 export type Template = NonNullable<Checked["template"]>;
+
+/** Writes what is sent of a flow. @param template undefined: a new flow asks for nothing. */
+export function flowForm(
+  { name, description, visibility }: Pick<Flow, "name" | "description" | "visibility">,
+  template: string | undefined,
+): FormData {
+  const form = new FormData();
+  form.append("data_json", JSON.stringify({ name, description, visibility }));
+  if (template !== undefined)
+    form.append("template_file", new Blob([template], { type: "application/yaml" }), "template.yml");
+  return form;
+}
 
 /** Asks what a text says as a template, or what is wrong with it. Nothing is stored. */
 function checkQuery(org: string, template: string) {
@@ -31,15 +44,20 @@ const problemsOf = ({ errors }: Checked): Check["problems"] =>
 
 const none: Check["problems"] = [];
 
-/** Checks a text a moment after it was last changed, and reads it. Until then what was found before stays. */
+/**
+ * Checks a text a moment after it was last changed, and reads it. Until then what was found before stays.
+ * @param isAsked whether the caller may have it checked.
+ */
 export function useTemplate(
   org: string,
   text: string,
+  isAsked = true,
 ): { check: Check; template: Template | undefined; isOld: boolean } {
   const settled = useSettled(text, checkPauseMs);
   const { data, error, isPlaceholderData } = useQuery({
     ...checkQuery(org, settled),
     placeholderData: keepPreviousData,
+    enabled: isAsked,
   });
   const isOld = text !== settled || isPlaceholderData;
   if (error !== null)

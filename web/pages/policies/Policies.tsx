@@ -8,11 +8,10 @@ import { policyCommand } from "../../domain/rule-commands.ts";
 import { Commands } from "../../parts/Commands.tsx";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
+import { NewLink, OrByCommand } from "../../parts/NewThing.tsx";
 import { PageHead } from "../../shell/PageHead.tsx";
-import { Button, buttonClass } from "../../ui/Button.tsx";
 import { Empty, NoMatch } from "../../ui/Empty.tsx";
 import { FilterBar, SearchField } from "../../ui/Field.tsx";
-import { Icon } from "../../ui/Icon.tsx";
 import { OneLine, Quiet } from "../../ui/Layout.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
@@ -84,17 +83,10 @@ function useColumns(): Column<Policy>[] {
 function NewPolicy() {
   const { org } = route.useParams();
   const refused = useRefusal(org, "PUT /policies/{org}");
-  if (refused !== undefined)
-    return (
-      <Button icon="plus" refused={refused}>
-        New policy
-      </Button>
-    );
   return (
-    <Link to="/$org/policies/-/new" params={{ org }} className={buttonClass("primary")}>
-      <Icon name="plus" />
-      New policy
-    </Link>
+    <NewLink refused={refused} words="New policy">
+      {(looks) => <Link to="/$org/policies/-/new" params={{ org }} {...looks} />}
+    </NewLink>
   );
 }
 
@@ -105,6 +97,9 @@ function NoPolicies() {
       title="No policies yet"
       text="A policy says what artifacts have to fulfil where they run. Attached to an environment, it judges everything there."
     >
+      <OrByCommand>
+        <NewPolicy />
+      </OrByCommand>
       <Commands
         command={policyCommand(commandPlace(org), "production")}
         label="command that makes a policy"

@@ -12,7 +12,8 @@ import { Pager } from "../../ui/Pager.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time, useNow } from "../../ui/Time.tsx";
 import { buildsExport } from "./exports.ts";
-import { type Builds, buildsQuery, buildTimesQuery, type Repo, type RepoSearch } from "./queries.ts";
+import type { Builds, Repo, RepoSearch } from "./queries.ts";
+import { buildsQuery, buildTimesQuery } from "./tab-queries.ts";
 import styles from "./Repos.module.css";
 
 type Build = Builds["builds"][number];

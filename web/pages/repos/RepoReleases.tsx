@@ -16,7 +16,8 @@ import { Card, Quiet, Stack } from "../../ui/Layout.tsx";
 import { Pager } from "../../ui/Pager.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time, useNow } from "../../ui/Time.tsx";
-import { type Deployments, deploymentsQuery, deploymentTimesQuery } from "./queries.ts";
+import type { Deployments } from "./queries.ts";
+import { deploymentsQuery, deploymentTimesQuery } from "./tab-queries.ts";
 import type { RepoPartProps } from "./RepoBuilds.tsx";
 import styles from "./Repos.module.css";
 

@@ -9,7 +9,8 @@ import { Empty } from "../../ui/Empty.tsx";
 import { Fingerprint } from "../../parts/Fingerprint.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
-import { type Live, liveQuery } from "./queries.ts";
+import type { Live } from "./queries.ts";
+import { liveQuery } from "./tab-queries.ts";
 import type { RepoPartProps } from "./RepoBuilds.tsx";
 import styles from "./Repos.module.css";
 

@@ -16,7 +16,8 @@ import { OneLine, Quiet, Tags } from "../../ui/Layout.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { reposExport } from "./exports.ts";
-import { providers, repoOptionsQuery, reposQuery, type reposSearch } from "./queries.ts";
+import { providers, reposQuery, type reposSearch } from "./queries.ts";
+import { repoOptionsQuery } from "./tab-queries.ts";
 import styles from "./Repos.module.css";
 import { providerWords } from "./words.ts";
 

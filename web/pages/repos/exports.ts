@@ -1,7 +1,8 @@
 import { byPages, type ExportedList, read } from "../../api/export.ts";
 import { pageOfHead } from "../../api/page.ts";
 import { time } from "../../domain/csv.ts";
-import { buildsQuery, type Repo, reposQuery, type reposSearch } from "./queries.ts";
+import { type Repo, reposQuery, type reposSearch } from "./queries.ts";
+import { buildsQuery } from "./tab-queries.ts";
 
 /** The repos, as the page's filters say. */
 export function reposExport(org: string, search: ReturnType<typeof reposSearch>): ExportedList {

@@ -6,38 +6,16 @@ import { useAction } from "../../api/action.ts";
 import { differing } from "../../domain/differing.ts";
 import { wrongField } from "../../parts/ActionDialog.tsx";
 import { Loaded } from "../../parts/Loaded.tsx";
+import { Openness } from "../../parts/Openness.tsx";
 import { WriteForm } from "../../parts/WriteForm.tsx";
-import { Check, Field } from "../../ui/Field.tsx";
+import { Field } from "../../ui/Field.tsx";
 import { Card, Facts, Split, Stack } from "../../ui/Layout.tsx";
-import { Note } from "../../ui/Note.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { useWritten } from "../../ui/useWritten.ts";
 import { type Organization, organizationQuery } from "./queries.ts";
 import { SettingsHead } from "./SettingsHead.tsx";
 
 const route = getRouteApi("/$org/settings/general");
-
-interface OpennessProps {
-  given: boolean;
-  stored: boolean;
-  onChange: (isPublic: boolean) => void;
-}
-
-function Openness({ given, stored, onChange }: OpennessProps) {
-  return (
-    <>
-      <Check checked={given} onChange={(event) => onChange(event.target.checked)}>
-        Public: everybody may read, without an account
-      </Check>
-      {given && !stored ? (
-        <Note kind="warn">
-          Once saved, whoever reaches this server reads builds, evidence and what runs where. Members, keys
-          and the audit log stay closed.
-        </Note>
-      ) : null}
-    </>
-  );
-}
 
 function SettingsForm({ organization }: { organization: Organization }) {
   const { org } = route.useParams();

@@ -1,24 +1,52 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
+import { useRefusal } from "../../api/account.ts";
 import { commandPlace } from "../../api/place.ts";
 import { firstSteps, type Step } from "../../domain/first-steps.ts";
 import { Commands } from "../../parts/Commands.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
+import { NewLink, OrByCommand } from "../../parts/NewThing.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/Time.tsx";
 import { environmentsQuery, flowsQuery, knownOf, trailsQuery } from "./queries.ts";
 import styles from "./FirstSteps.module.css";
 
+/** Pages that do a step. */
+const makers = {
+  environments: {
+    words: "New environment",
+    to: "/$org/environments/-/new",
+    operation: "PUT /environments/{org}",
+  },
+  flows: { words: "New flow", to: "/$org/flows/-/new", operation: "PUT /flows/{org}/template_file" },
+  policies: { words: "New policy", to: "/$org/policies/-/new", operation: "PUT /policies/{org}" },
+} as const;
+
+/** Leads to the page that does a step, which commands do as well. */
+function Maker({ org, page }: { org: string; page: keyof typeof makers }) {
+  const { words, to, operation } = makers[page];
+  const refused = useRefusal(org, operation);
+  return (
+    <OrByCommand>
+      <NewLink refused={refused} words={words}>
+        {(looks) => <Link to={to} params={{ org }} {...looks} />}
+      </NewLink>
+    </OrByCommand>
+  );
+}
+
 interface StepLineProps {
+  org: string;
   step: Step;
   number: number;
   isOpen: boolean;
   onToggle: () => void;
 }
 
-function StepLine({ step, number, isOpen, onToggle }: StepLineProps) {
-  const { key, title, text, isDone, commands } = step;
+function StepLine({ org, step, number, isOpen, onToggle }: StepLineProps) {
+  const { key, title, text, isDone, commands, page } = step;
   return (
     <li className={styles["step"]} data-done={isDone} data-open={isOpen}>
       <button type="button" aria-expanded={isOpen} aria-controls={`step-${key}`} onClick={onToggle}>
@@ -31,6 +59,7 @@ function StepLine({ step, number, isOpen, onToggle }: StepLineProps) {
         <Icon name={isOpen ? "up" : "down"} size={14} />
       </button>
       <div id={`step-${key}`} hidden={!isOpen} className={styles["commands"]}>
+        {page === undefined || isDone ? null : <Maker org={org} page={page} />}
         {commands.map((command, at) => (
           <Commands
             key={command.curl}
@@ -76,6 +105,7 @@ export function FirstSteps({ org }: { org: string }) {
         {steps.map((step, at) => (
           <StepLine
             key={step.key}
+            org={org}
             step={step}
             number={at + 1}
             isOpen={step.key === open}
