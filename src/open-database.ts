@@ -2,7 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, packageRoot, walScripts } from "./config.ts";
 import { connect, type ConnectOptions, type Database } from "./db/connect.ts";
-import { type ManagedConnection, moveToPresentMajor, startManagedPostgres } from "./db/managed/index.ts";
+import {
+  type Claimant,
+  type ManagedConnection,
+  moveToPresentMajor,
+  startManagedPostgres,
+} from "./db/managed/index.ts";
 import { distributeNew } from "./db/citus/distribute.ts";
 import { listApplied, migrate, type MigrateOptions, readMigrations } from "./db/migrate.ts";
 import { checkPooler } from "./db/pooler.ts";
@@ -19,6 +24,8 @@ import type { SchemaSteps } from "./modules/maintenance/backups/restore-service.
 /** How the program is told what happens to its database. */
 export interface OpenOptions {
   log: ProgramLog;
+  /** Who works with the managed PostgreSQL; a server when left out. */
+  by?: Claimant;
   /** Called when the managed PostgreSQL is lost for good. */
   onFatal?: (error: Error) => void;
 }
@@ -115,6 +122,7 @@ export async function openManaged(
   const managed = await startManagedPostgres({
     dataDir: config.dataDir,
     log: options.log,
+    ...(options.by === undefined ? {} : { by: options.by }),
     walArchive: config.wal && { folder: config.wal.folder, script: walScripts.archive },
     ...(options.onFatal === undefined ? {} : { onFatal: options.onFatal }),
   });

@@ -46,7 +46,7 @@ async function openAny(config: Config): Promise<OpenDatabase> {
   const isSetUp = existsSync(join(config.dataDir, "postgres", "PG_VERSION"));
   const running = (await findRunning(config)) ?? (isSetUp ? undefined : await openRunning(config));
   return running === undefined
-    ? openManaged(config, { log: silentLog }, pool)
+    ? openManaged(config, { log: silentLog, by: "command" }, pool)
     : { db: running, close: () => running.close() };
 }
 
@@ -138,7 +138,7 @@ export async function withIdleDatabase<T>(
   const external = config.databaseUrl === undefined ? undefined : await findRunning(config);
   const { db, close } =
     external === undefined
-      ? await openManaged(config, { log: silentLog }, pool)
+      ? await openManaged(config, { log: silentLog, by: "command" }, pool)
       : { db: external, close: () => external.close() };
   try {
     return await work({ db, evidence: createEvidenceStore(config.evidence) });

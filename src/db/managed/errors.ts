@@ -10,9 +10,15 @@ export class ManagedPostgresError extends Error {
   override readonly name: string = "ManagedPostgresError";
 }
 
-/** The data directory belongs to another running server: trying again by itself does not help. */
+/** The data directory belongs to another running server, or to a command: only of that it is known that it ends by itself. */
 export class DataDirectoryInUseError extends ManagedPostgresError {
   override readonly name: string = "DataDirectoryInUseError";
+  readonly byCommand: boolean;
+
+  constructor(message: string, byCommand = false) {
+    super(message);
+    this.byCommand = byCommand;
+  }
 }
 
 /** The errno code of a system error (`"EACCES"`), or the SQLSTATE of a database error; `undefined` without. */

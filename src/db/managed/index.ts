@@ -3,6 +3,7 @@ export { findManagedPostgres } from "./find.ts";
 export type { ManagedConnection } from "./find.ts";
 export { startManagedPostgres } from "./manage.ts";
 export type { ManagedPostgres, ManagedPostgresOptions } from "./manage.ts";
+export type { Claimant } from "./ownership.ts";
 export { canMove, compareMajors, forgetOldClusters, moveToPresentMajor } from "./move.ts";
 export { finishRestore } from "./recovery.ts";
 export { replaceCluster } from "./replace.ts";

@@ -11,7 +11,7 @@ import { prepareWalArchive, type WalArchiveOptions } from "./wal-archive.ts";
 import { chooseIdentity, requireReachable } from "./identity.ts";
 import { prepareDataDir } from "./layout.ts";
 import { holdLibraries } from "./libraries.ts";
-import type { Ownership } from "./ownership.ts";
+import type { Claimant, Ownership } from "./ownership.ts";
 import type { PostmasterRequest } from "./postmaster.ts";
 import { endLost, giveUpOwnership, takeOwnership } from "./owned-postgres.ts";
 import type { OwnedPostgres } from "./owned-postgres.ts";
@@ -21,6 +21,8 @@ export interface ManagedPostgresOptions {
   /** Waybill's data directory; created when missing. The database lives in its subdirectory `postgres`. */
   dataDir: string;
   log: Logger;
+  /** Who works with it; a server when left out. A server whose PostgreSQL dies waits for a command that was faster to start another. */
+  by?: Claimant;
   /** The engine that made the cluster, if it is another than the installed one. It is used as it is. */
   engine?: Engine;
   /** PostgreSQL settings beyond our own; none of them can open the network. */
@@ -95,6 +97,7 @@ async function prepare(options: ManagedPostgresOptions, signal: AbortSignal): Pr
     engine,
     identity,
     log,
+    by: options.by ?? "server",
     settings: { ...held, ...settings, ...scripted.settings },
     environment: scripted.environment,
     signal,
@@ -153,6 +156,21 @@ interface Regained {
   readonly attempts: number;
 }
 
+/** How long a server waits before it looks again whether a command has ended, in milliseconds. */
+const commandPause = 250;
+
+/** Takes the ownership, after commands that began to work with the data directory while nothing ran on it. @throws what `takeOwnership` does. */
+async function takeOwnershipAfterCommands(request: PostmasterRequest): Promise<OwnedPostgres> {
+  for (let isTold = false; ; isTold = true)
+    try {
+      return await takeOwnership(request);
+    } catch (error) {
+      if (!(error instanceof DataDirectoryInUseError) || !error.byCommand) throw error;
+      if (!isTold) request.log.warn(error.message);
+      await sleep(commandPause, undefined, { signal: request.signal });
+    }
+}
+
 /** One attempt after the other; an error when all are used up, `undefined` when asked to stop meanwhile. */
 async function regain(
   request: PostmasterRequest,
@@ -166,7 +184,7 @@ async function regain(
   for (let attempt = used; attempt < delays.length; attempt += 1)
     try {
       await sleep(delays[attempt] ?? 0, undefined, { signal: request.signal });
-      return { owned: await takeOwnership(request), attempts: attempt + 1 };
+      return { owned: await takeOwnershipAfterCommands(request), attempts: attempt + 1 };
     } catch (error) {
       if (request.signal.aborted) return undefined;
       last = error;

@@ -56,7 +56,7 @@ async function claimFrom(request: PostmasterRequest, pid: number): Promise<Owned
   if (!(await waitUntilReady(request, pid))) return undefined;
   const told = await readPostmasterFile(request.layout);
   const socketDirectory = told?.socketDirectory ?? socketDirectoryOf(request.layout);
-  const ownership = await claim(request.layout, socketDirectory);
+  const ownership = await claim(request.layout, socketDirectory, request.by);
   return ownership === undefined ? undefined : { pid, ownership, socketDirectory };
 }
 
@@ -70,12 +70,12 @@ export async function giveUpOwnership(owned: OwnedPostgres, request: PostmasterR
  * Shuts down a postmaster whose ownership was lost, as while it recovers of itself after a crash, unless another server has taken it over.
  * @throws ManagedPostgresError when it cannot be told whose it is.
  */
-export async function endLost({ layout, log }: PostmasterRequest): Promise<void> {
+export async function endLost({ layout, log, by }: PostmasterRequest): Promise<void> {
   const found = await findPostmaster(layout);
   if (found === undefined) return;
   try {
     // Nobody owns one that does not take connections.
-    const ownership = await claim(layout, found.socketDirectory);
+    const ownership = await claim(layout, found.socketDirectory, by);
     await terminate(found.pid, layout, log);
     await ownership?.client.end().catch(() => {});
   } catch (error) {

@@ -13,6 +13,9 @@ export interface Ownership {
   readonly lost: Promise<void>;
 }
 
+/** Who works with a data directory: a server, which stays, or a command, which ends. */
+export type Claimant = "server" | "command";
+
 /** The name of the lock, two arbitrary numbers. It lives in the database `postgres`, away from the application's locks. */
 const lock = [1_466_000_251, 1] as const;
 
@@ -24,14 +27,18 @@ const patience = { livingOwner: 500, deadOwner: 3000 };
  * @returns `undefined` when PostgreSQL went away or is stopping, so that the caller looks again.
  * @throws DataDirectoryInUseError naming the owner, when another server has it.
  */
-export async function claim(layout: Layout, socketDirectory: string): Promise<Ownership | undefined> {
+export async function claim(
+  layout: Layout,
+  socketDirectory: string,
+  by: Claimant,
+): Promise<Ownership | undefined> {
   const client = new Client({
     host: socketDirectory,
     port,
     user,
     database: "postgres",
     ssl: false,
-    application_name: `waybill-server pid=${process.pid}`,
+    application_name: `waybill-${by} pid=${process.pid}`,
     connectionTimeoutMillis: 10_000,
   });
   const lost = new Promise<void>((done) => {
@@ -58,29 +65,41 @@ async function takeLock(client: Client, layout: Layout): Promise<void> {
     ]);
     if (rows[0]?.taken === true) return;
     const owner = await findOwner(client);
-    const limit = owner !== undefined && (await isAlive(owner)) ? patience.livingOwner : patience.deadOwner;
+    const limit =
+      owner !== undefined && (await isAlive(owner.pid)) ? patience.livingOwner : patience.deadOwner;
     if (Date.now() - began > limit) throw inUse(layout, owner);
     await sleep(25);
   }
 }
 
-function inUse(layout: Layout, owner: number | undefined): DataDirectoryInUseError {
-  const who = owner === undefined ? "another Waybill server" : `another Waybill server (process ${owner})`;
+function inUse(layout: Layout, owner: Owner | undefined): DataDirectoryInUseError {
+  if (owner?.by === "command")
+    return new DataDirectoryInUseError(
+      `The data directory ${layout.dataDir} is in use by a Waybill command (process ${owner.pid}). Try again when that has ended.`,
+      true,
+    );
+  const who =
+    owner === undefined ? "another Waybill server" : `another Waybill server (process ${owner.pid})`;
   return new DataDirectoryInUseError(
     `The data directory ${layout.dataDir} is in use by ${who}. One server owns a data directory: ` +
       "stop that one first, or give this one a data directory of its own.",
   );
 }
 
-async function findOwner(client: Client): Promise<number | undefined> {
+interface Owner {
+  pid: number;
+  by: Claimant;
+}
+
+async function findOwner(client: Client): Promise<Owner | undefined> {
   const { rows } = await client.query<{ application_name: string }>(
     `SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
      WHERE locktype = 'advisory' AND granted AND classid::bigint = $1 AND objid::bigint = $2 AND objsubid = 2
        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
     [...lock],
   );
-  const pid = /pid=(\d+)/.exec(rows[0]?.application_name ?? "")?.[1];
-  return pid === undefined ? undefined : Number(pid);
+  const [, by, pid] = /^waybill-(server|command) pid=(\d+)/.exec(rows[0]?.application_name ?? "") ?? [];
+  return pid === undefined ? undefined : { pid: Number(pid), by: by === "command" ? by : "server" };
 }
 
 /** Starting up, shutting down, crashed, or gone: conditions that pass. */
@@ -89,7 +108,9 @@ function isPassing(error: unknown): boolean {
   if (["57P01", "57P02", "57P03", "53300", "ECONNREFUSED", "ECONNRESET", "ENOENT", "EPIPE"].includes(code))
     return true;
   return (
-    error instanceof Error && /Connection terminated/.test(error.message) && !/timeout/.test(error.message)
+    error instanceof Error &&
+    /Connection terminated|is not queryable/.test(error.message) &&
+    !/timeout/.test(error.message)
   );
 }
 

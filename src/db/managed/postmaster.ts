@@ -12,6 +12,7 @@ import { explained, ManagedPostgresError } from "./errors.ts";
 import { spawnOptions } from "./identity.ts";
 import type { Identity } from "./identity.ts";
 import type { Layout } from "./layout.ts";
+import type { Claimant } from "./ownership.ts";
 import { clearStaleLocks, findPostmaster, readPostmasterFile } from "./postmaster-file.ts";
 import { isAlive, isPostgresOf, killLeftoverBackends, sendSignal } from "./process-state.ts";
 import { postmasterArguments } from "./settings.ts";
@@ -23,6 +24,8 @@ export interface PostmasterRequest {
   readonly engine: Engine;
   readonly identity: Identity;
   readonly log: Logger;
+  /** On whose behalf. */
+  readonly by: Claimant;
   readonly settings: Readonly<Record<string, string>>;
   /** For the scripts that PostgreSQL runs. */
   readonly environment: Readonly<Record<string, string>>;

@@ -75,6 +75,27 @@ test("losing only the ownership's connection, PostgreSQL goes on and is owned ag
   await expect(start(dataDir)).rejects.toThrow("is in use by another Waybill server");
 });
 
+test("a command that was faster to start another PostgreSQL is waited for", async () => {
+  const dataDir = await usedDataDir();
+  const restarted = signal();
+  let fatal: Error | undefined;
+  const managed = await start(dataDir, {
+    restartDelays: [1000],
+    onRestart: restarted.tell,
+    onFatal: (error) => (fatal = error),
+  });
+  process.kill(await postmasterPid(dataDir), "SIGKILL");
+  const command = await start(dataDir, { by: "command" });
+  await expect(start(dataDir)).rejects.toThrow(`by a Waybill command (process ${process.pid})`);
+  // The server asks for it meanwhile, with half a second of patience.
+  await sleep(2500);
+  await command.stop();
+  await restarted.happened;
+  expect(fatal).toBeUndefined();
+  expect(await query(managed.connection, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  await expect(start(dataDir)).rejects.toThrow(`by another Waybill server (process ${process.pid})`);
+});
+
 // PostgreSQL 18 that is told to stop within the milliseconds in which its recovery ends stays as it is: then it takes until it is insisted, a minute.
 test("stop ends a PostgreSQL that recovers of itself from a crash", { timeout: 120_000 }, async () => {
   const dataDir = await usedDataDir();
