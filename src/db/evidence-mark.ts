@@ -1,4 +1,5 @@
 import type { Executor, Tx } from "./connect.ts";
+import { deleteSetting, findSetting, proposeSetting, putSetting } from "./instance-settings.ts";
 import { text } from "./row.ts";
 import { query, sql } from "./sql.ts";
 
@@ -15,9 +16,8 @@ interface EvidenceMark {
 }
 
 /** Notes what the evidence of a database is to be marked with, unless that is known. Survives a crash before the mark is written. */
-export async function proposeEvidenceMark(db: Executor, mark: string): Promise<void> {
-  await db.run(sql`
-    insert into instance_settings (name, value) values (${setting}, ${unwritten + mark}) on conflict do nothing`);
+export function proposeEvidenceMark(db: Executor, mark: string): Promise<void> {
+  return proposeSetting(db, setting, unwritten + mark);
 }
 
 /** Reads what the evidence is marked with, and keeps other servers from doing so until the transaction ends. Needs a mark that was proposed. */
@@ -36,20 +36,16 @@ export async function noteEvidenceMark(tx: Tx, mark: string): Promise<void> {
 const sharing = "evidence_shared";
 
 /** Notes that another installation may name evidence of the same store. @param since the moment, in ISO 8601, from which on the two go apart. */
-export async function noteSharedEvidence(db: Executor, since: string): Promise<void> {
-  await db.run(sql`
-    insert into instance_settings (name, value) values (${sharing}, ${since})
-    on conflict (name) do update set value = excluded.value`);
+export function noteSharedEvidence(db: Executor, since: string): Promise<void> {
+  return putSetting(db, sharing, since);
 }
 
 /** Reads since when another installation may name evidence that is unknown here, in ISO 8601; undefined where none does. */
-export async function findSharedEvidence(db: Executor): Promise<string | undefined> {
-  const row = await db.first(query({ value: text })`
-    select value from instance_settings where name = ${sharing}`);
-  return row?.value;
+export function findSharedEvidence(db: Executor): Promise<string | undefined> {
+  return findSetting(db, sharing);
 }
 
 /** Notes that no other installation names evidence of the store. @returns whether one was thought to. */
-export async function endSharedEvidence(db: Executor): Promise<boolean> {
-  return (await db.run(sql`delete from instance_settings where name = ${sharing}`)) > 0;
+export function endSharedEvidence(db: Executor): Promise<boolean> {
+  return deleteSetting(db, sharing);
 }

@@ -1,6 +1,7 @@
 import type { Executor } from "./executor.ts";
-import { boolean, text } from "./row.ts";
-import { query, sql } from "./sql.ts";
+import { deleteSetting, findSetting, putSetting } from "./instance-settings.ts";
+import { boolean } from "./row.ts";
+import { query } from "./sql.ts";
 
 /** Thrown when the database is one that a restore did not finish. */
 export class UnfinishedRestoreError extends Error {}
@@ -27,21 +28,16 @@ export async function isUnfinished(db: Executor): Promise<boolean> {
 const setting = "quarantine";
 
 /** Holds back whatever a restored copy would tell others. @param reason which backup it is a copy of. */
-export async function quarantine(db: Executor, reason: string): Promise<void> {
-  await db.run(sql`
-    insert into instance_settings (name, value) values (${setting}, ${reason})
-    on conflict (name) do update set value = excluded.value`);
+export function quarantine(db: Executor, reason: string): Promise<void> {
+  return putSetting(db, setting, reason);
 }
 
 /** Reads which backup this is a copy of that is to tell nobody anything; undefined for a database that may. */
-export async function findQuarantine(db: Executor): Promise<string | undefined> {
-  const row = await db.first(
-    query({ value: text })`select value from instance_settings where name = ${setting}`,
-  );
-  return row?.value;
+export function findQuarantine(db: Executor): Promise<string | undefined> {
+  return findSetting(db, setting);
 }
 
 /** Lets a restored copy tell others what it has to. @returns whether it was not allowed to. */
-export async function releaseQuarantine(db: Executor): Promise<boolean> {
-  return (await db.run(sql`delete from instance_settings where name = ${setting}`)) > 0;
+export function releaseQuarantine(db: Executor): Promise<boolean> {
+  return deleteSetting(db, setting);
 }

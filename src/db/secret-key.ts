@@ -1,6 +1,5 @@
-import { text } from "./row.ts";
-import { query, sql } from "./sql.ts";
 import type { Executor } from "./executor.ts";
+import { deleteSetting, findSetting, proposeSetting, putSetting } from "./instance-settings.ts";
 
 const setting = "secret_key_fingerprint";
 
@@ -8,17 +7,14 @@ const setting = "secret_key_fingerprint";
 export class ForeignSecretsError extends Error {}
 
 /** Reads the fingerprint of the key that secrets are sealed with; undefined before the first start. */
-export async function findSecretKey(db: Executor): Promise<string | undefined> {
-  const noted = await db.first(query({ value: text })`
-    select value from instance_settings where name = ${setting}`);
-  return noted?.value;
+export function findSecretKey(db: Executor): Promise<string | undefined> {
+  return findSetting(db, setting);
 }
 
 /** Notes which key secrets are sealed with from now on; whoever has the first one, if that is not known yet. */
 export async function replaceSecretKey(db: Executor, fingerprint: string | undefined): Promise<void> {
-  await db.run(sql`delete from instance_settings where name = ${setting}`);
-  if (fingerprint !== undefined)
-    await db.run(sql`insert into instance_settings (name, value) values (${setting}, ${fingerprint})`);
+  if (fingerprint === undefined) await deleteSetting(db, setting);
+  else await putSetting(db, setting, fingerprint);
 }
 
 /**
@@ -27,8 +23,7 @@ export async function replaceSecretKey(db: Executor, fingerprint: string | undef
  * @throws ForeignSecretsError
  */
 export async function checkSecretKey(db: Executor, fingerprint: string): Promise<void> {
-  await db.run(sql`
-    insert into instance_settings (name, value) values (${setting}, ${fingerprint}) on conflict do nothing`);
+  await proposeSetting(db, setting, fingerprint);
   if ((await findSecretKey(db)) !== fingerprint)
     throw new ForeignSecretsError(
       "Secrets in this database were sealed with another key: set WAYBILL_SECRET_KEY, or the file secret-key in the data directory, to the one the other servers use.",
