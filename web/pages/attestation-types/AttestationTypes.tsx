@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback } from "react";
 
-import { useRefusal } from "../../api/account.ts";
 import { commandPlace } from "../../api/place.ts";
 import { attestationTypeCommand } from "../../domain/rule-commands.ts";
 import { Commands } from "../../parts/Commands.tsx";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
-import { NewLink, OrByCommand } from "../../parts/NewThing.tsx";
+import { MakeLink } from "../../parts/MakeLink.tsx";
+import { OrByCommand } from "../../parts/NewThing.tsx";
 import { PageHead } from "../../shell/PageHead.tsx";
 import { Empty, NoMatch } from "../../ui/Empty.tsx";
 import { FilterBar, SearchField } from "../../ui/Field.tsx";
@@ -72,17 +72,6 @@ function columnsFor(org: string): Column<AttestationType>[] {
   ];
 }
 
-/** Leads to the editor, for those who may save what they write there. */
-function NewType() {
-  const { org } = route.useParams();
-  const refused = useRefusal(org, "POST /custom-attestation-types/{org}");
-  return (
-    <NewLink refused={refused} words="New type">
-      {(looks) => <Link to="/$org/attestation-types/-/new" params={{ org }} {...looks} />}
-    </NewLink>
-  );
-}
-
 function NoTypes({ org }: { org: string }) {
   return (
     <Empty
@@ -90,7 +79,7 @@ function NoTypes({ org }: { org: string }) {
       text="A type of your own says which data an attestation has, when they comply, and what is shown of them."
     >
       <OrByCommand>
-        <NewType />
+        <MakeLink org={org} page="types" />
       </OrByCommand>
       <Commands
         command={attestationTypeCommand(commandPlace(org), "coverage")}
@@ -153,7 +142,7 @@ export function AttestationTypes() {
   const { data, error } = query;
   return (
     <>
-      <PageHead title="Attestation types" actions={<NewType />} />
+      <PageHead title="Attestation types" actions={<MakeLink org={org} page="types" />} />
       {error !== null && data === undefined ? (
         <FailedToRead error={error} retry={() => void query.refetch()} />
       ) : data?.length === 0 && q === undefined ? (

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 
-import { useRefusal } from "../../api/account.ts";
 import type { AnswerOf } from "../../api/contract.ts";
 import { pageOfHead } from "../../api/page.ts";
 import { commandPlace } from "../../api/place.ts";
 import { environmentCommand } from "../../domain/commands.ts";
 import { verdictOfFlag } from "../../domain/verdict.ts";
 import { Commands } from "../../parts/Commands.tsx";
-import { NewLink, OrByCommand } from "../../parts/NewThing.tsx";
+import { MakeLink } from "../../parts/MakeLink.tsx";
+import { OrByCommand } from "../../parts/NewThing.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
 import { environmentTypeWords } from "../../parts/environments.ts";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
@@ -199,17 +199,6 @@ function useColumns(): Column<Environment>[] {
   ];
 }
 
-/** Leads to the page that makes one, for those who may. */
-function NewEnvironment() {
-  const { org } = route.useParams();
-  const refused = useRefusal(org, "PUT /environments/{org}");
-  return (
-    <NewLink refused={refused} words="New environment">
-      {(looks) => <Link to="/$org/environments/-/new" params={{ org }} {...looks} />}
-    </NewLink>
-  );
-}
-
 function NoEnvironments() {
   const { org } = route.useParams();
   const search = route.useSearch();
@@ -231,7 +220,7 @@ function NoEnvironments() {
       text="An environment is a place where software runs. Its reporter tells what runs there, and its policies what may."
     >
       <OrByCommand>
-        <NewEnvironment />
+        <MakeLink org={org} page="environments" />
       </OrByCommand>
       <Commands
         command={environmentCommand(commandPlace(org), "production", "K8S")}
@@ -256,7 +245,7 @@ export function Environments() {
         title="Environments"
         actions={
           <>
-            <NewEnvironment />
+            <MakeLink org={org} page="environments" />
             <ExportMenu list={environmentsExport(org, search)} />
           </>
         }

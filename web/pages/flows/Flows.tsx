@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback } from "react";
 
-import { useRefusal } from "../../api/account.ts";
 import { pageOfData } from "../../api/page.ts";
 import { commandPlace } from "../../api/place.ts";
 import { flowCommand } from "../../domain/commands.ts";
@@ -11,7 +10,8 @@ import { verdictOfText } from "../../domain/verdict.ts";
 import { Commands } from "../../parts/Commands.tsx";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { ForeignLink } from "../../parts/ForeignLink.tsx";
-import { NewLink, OrByCommand } from "../../parts/NewThing.tsx";
+import { MakeLink } from "../../parts/MakeLink.tsx";
+import { OrByCommand } from "../../parts/NewThing.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
 import { spacesQuery } from "../../parts/spaces.ts";
 import { Chosen } from "../../parts/TrailFilters.tsx";
@@ -204,17 +204,6 @@ function Filters() {
   );
 }
 
-/** Leads to the page that makes one, for those who may. */
-function NewFlow() {
-  const { org } = route.useParams();
-  const refused = useRefusal(org, "PUT /flows/{org}/template_file");
-  return (
-    <NewLink refused={refused} words="New flow">
-      {(looks) => <Link to="/$org/flows/-/new" params={{ org }} {...looks} />}
-    </NewLink>
-  );
-}
-
 function NoFlows() {
   const { org } = route.useParams();
   const { search, tag, space_id, archived } = route.useSearch();
@@ -233,7 +222,7 @@ function NoFlows() {
       text="A flow is a way that software takes to production. Each run of it is a trail, and its template says which evidence a trail needs."
     >
       <OrByCommand>
-        <NewFlow />
+        <MakeLink org={org} page="flows" />
       </OrByCommand>
       <Commands command={flowCommand(commandPlace(org), "my-flow")} label="command that makes a flow" />
     </Empty>
@@ -255,7 +244,7 @@ export function Flows() {
         title="Flows"
         actions={
           <>
-            <NewFlow />
+            <MakeLink org={org} page="flows" />
             <ExportMenu list={flowsExport(org, search)} />
           </>
         }

@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback } from "react";
 
-import { useRefusal } from "../../api/account.ts";
 import { commandPlace } from "../../api/place.ts";
 import { policyCommand } from "../../domain/rule-commands.ts";
 import { Commands } from "../../parts/Commands.tsx";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
-import { NewLink, OrByCommand } from "../../parts/NewThing.tsx";
+import { MakeLink } from "../../parts/MakeLink.tsx";
+import { OrByCommand } from "../../parts/NewThing.tsx";
 import { PageHead } from "../../shell/PageHead.tsx";
 import { Empty, NoMatch } from "../../ui/Empty.tsx";
 import { FilterBar, SearchField } from "../../ui/Field.tsx";
@@ -79,17 +79,6 @@ function useColumns(): Column<Policy>[] {
   ];
 }
 
-/** Leads to the editor, for those who may save what they write there. */
-function NewPolicy() {
-  const { org } = route.useParams();
-  const refused = useRefusal(org, "PUT /policies/{org}");
-  return (
-    <NewLink refused={refused} words="New policy">
-      {(looks) => <Link to="/$org/policies/-/new" params={{ org }} {...looks} />}
-    </NewLink>
-  );
-}
-
 function NoPolicies() {
   const { org } = route.useParams();
   return (
@@ -98,7 +87,7 @@ function NoPolicies() {
       text="A policy says what artifacts have to fulfil where they run. Attached to an environment, it judges everything there."
     >
       <OrByCommand>
-        <NewPolicy />
+        <MakeLink org={org} page="policies" />
       </OrByCommand>
       <Commands
         command={policyCommand(commandPlace(org), "production")}
@@ -147,7 +136,7 @@ export function Policies() {
   const { data, error } = query;
   return (
     <>
-      <PageHead title="Policies" actions={<NewPolicy />} />
+      <PageHead title="Policies" actions={<MakeLink org={org} page="policies" />} />
       {error !== null && data === undefined ? (
         <FailedToRead error={error} retry={() => void query.refetch()} />
       ) : data?.length === 0 ? (

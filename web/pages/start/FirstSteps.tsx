@@ -1,41 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
-import { useRefusal } from "../../api/account.ts";
 import { commandPlace } from "../../api/place.ts";
 import { firstSteps, type Step } from "../../domain/first-steps.ts";
 import { Commands } from "../../parts/Commands.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
-import { NewLink, OrByCommand } from "../../parts/NewThing.tsx";
+import { MakeLink } from "../../parts/MakeLink.tsx";
+import { OrByCommand } from "../../parts/NewThing.tsx";
 import { Icon } from "../../ui/Icon.tsx";
 import { useNow } from "../../ui/Time.tsx";
 import { environmentsQuery, flowsQuery, knownOf, trailsQuery } from "./queries.ts";
 import styles from "./FirstSteps.module.css";
-
-/** Pages that do a step. */
-const makers = {
-  environments: {
-    words: "New environment",
-    to: "/$org/environments/-/new",
-    operation: "PUT /environments/{org}",
-  },
-  flows: { words: "New flow", to: "/$org/flows/-/new", operation: "PUT /flows/{org}/template_file" },
-  policies: { words: "New policy", to: "/$org/policies/-/new", operation: "PUT /policies/{org}" },
-} as const;
-
-/** Leads to the page that does a step, which commands do as well. */
-function Maker({ org, page }: { org: string; page: keyof typeof makers }) {
-  const { words, to, operation } = makers[page];
-  const refused = useRefusal(org, operation);
-  return (
-    <OrByCommand>
-      <NewLink refused={refused} words={words}>
-        {(looks) => <Link to={to} params={{ org }} {...looks} />}
-      </NewLink>
-    </OrByCommand>
-  );
-}
 
 interface StepLineProps {
   org: string;
@@ -59,7 +34,11 @@ function StepLine({ org, step, number, isOpen, onToggle }: StepLineProps) {
         <Icon name={isOpen ? "up" : "down"} size={14} />
       </button>
       <div id={`step-${key}`} hidden={!isOpen} className={styles["commands"]}>
-        {page === undefined || isDone ? null : <Maker org={org} page={page} />}
+        {page === undefined || isDone ? null : (
+          <OrByCommand>
+            <MakeLink org={org} page={page} />
+          </OrByCommand>
+        )}
         {commands.map((command, at) => (
           <Commands
             key={command.curl}
