@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import { readConfig } from "../config.ts";
-import { isPhysical, type ManifestEnd } from "../domain/backup-format.ts";
+import { type ClearFacts, clearFactsOf, type ManifestEnd } from "../domain/backup-format.ts";
 import { type KeepRule, parseKeep } from "../domain/backups.ts";
 import { openArchive } from "../modules/maintenance/backups/encryption-service.ts";
 import {
@@ -57,7 +57,7 @@ const when = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
 function describe({ path, bytes, head, end }: FoundBackup): object {
   const { tables, migrations, ...rest } = head;
-  const kind = isPhysical(head) ? "physical" : "portable";
+  const { kind } = clearFactsOf(head);
   const last_migration = migrations.at(-1)?.name;
   return {
     file: path,
@@ -71,6 +71,8 @@ function describe({ path, bytes, head, end }: FoundBackup): object {
   };
 }
 
+const factsText = ({ kind, evidence }: ClearFacts): string => `${kind}  evidence ${evidence}`;
+
 const placeOr = (name: string | undefined): Place =>
   name === undefined ? standardPlace() : placeNamed(name);
 
@@ -80,13 +82,13 @@ async function list(folder: string | undefined, flags: { json?: boolean }): Prom
     tell(
       flags,
       describe(each),
-      `${when(each.head.database_time)}  ${each.bytes} bytes  ${isPhysical(each.head) ? "physical" : "portable"}  evidence ${each.head.evidence}  ${each.path}`,
+      `${when(each.head.database_time)}  ${each.bytes} bytes  ${factsText(clearFactsOf(each.head))}  ${each.path}`,
     );
   for (const { path, bytes, made_at, id, facts } of encrypted)
     tell(
       flags,
       { file: path, bytes, made_at: when(made_at), id, encrypted: true, ...facts },
-      `${when(made_at)}  ${bytes} bytes  encrypted${facts === undefined ? "" : `  ${facts.kind}  evidence ${facts.evidence}`}  ${path}`,
+      `${when(made_at)}  ${bytes} bytes  encrypted${facts === undefined ? "" : `  ${factsText(facts)}`}  ${path}`,
     );
   if (damaged.length > 0) throw new WarningsError(`Damaged, or incomplete: ${damaged.join(", ")}`);
 }

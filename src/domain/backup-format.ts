@@ -77,6 +77,11 @@ export interface ClearFacts {
   evidence: EvidenceChoice;
 }
 
+/** Gives what a backup would say of itself to whoever could not read it. */
+export function clearFactsOf(head: BackupHead): ClearFacts {
+  return { kind: isPhysical(head) ? "physical" : "portable", evidence: head.evidence };
+}
+
 const ClearWords = z.tuple([
   z.literal("waybill/backup"),
   z.enum(["portable", "physical"]),

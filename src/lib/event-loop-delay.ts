@@ -49,14 +49,20 @@ export class EventLoopDelay {
 
   /** Reads what was measured since this was last asked for; zeros when nothing was. */
   take(): Delays {
-    const { count, min, max, mean, stddev } = this.#histogram;
-    if (count === 0) return none;
-    const [p50, p90, p99] = [50, 90, 99].map((part) => this.#histogram.percentile(part));
-    this.#histogram.reset();
-    const inSeconds = Object.entries({ min, max, mean, stddev, p50, p90, p99 }).map(
-      ([name, nanoseconds = 0]) => [name, nanoseconds / 1e9] as const,
-    );
-    return { ...none, ...Object.fromEntries(inSeconds) };
+    const histogram = this.#histogram;
+    if (histogram.count === 0) return none;
+    const percentile = (part: number): number => histogram.percentile(part) / 1e9;
+    const delays = {
+      min: histogram.min / 1e9,
+      max: histogram.max / 1e9,
+      mean: histogram.mean / 1e9,
+      stddev: histogram.stddev / 1e9,
+      p50: percentile(50),
+      p90: percentile(90),
+      p99: percentile(99),
+    };
+    histogram.reset();
+    return delays;
   }
 
   #start(): void {

@@ -195,7 +195,8 @@ class Guard implements TimeGuard {
   }
 
   async start(): Promise<void> {
-    for (let attempt = 1; (await this.#sample()) > close.seconds && attempt < close.attempts;) attempt += 1;
+    for (let asked = 0; asked < close.attempts; asked += 1)
+      if ((await this.#sample()) <= close.seconds) break;
     const every = (milliseconds: number, work: () => void): void => {
       const timer = setInterval(work, milliseconds);
       timer.unref();

@@ -12,8 +12,8 @@ import { tarBlock, tarEnd } from "../../../lib/tar.ts";
 import {
   type BackupHead,
   type ClearFacts,
+  clearFactsOf,
   headPath,
-  isPhysical,
   type ManifestEnd,
   type ManifestLine,
   parseHead,
@@ -128,7 +128,7 @@ export async function listBackups(
     try {
       const file = { place, name };
       const named = parseBackupName(name);
-      const sealed = await lookAtSealed(file, bytes);
+      const sealed = named === undefined ? undefined : await lookAtSealed(file, bytes);
       if (named !== undefined && sealed !== undefined)
         encrypted.push({ file, path: place.pathOf(name), bytes, ...named, ...sealed });
       else backups.push(await lookAtBackup(file));
@@ -192,7 +192,7 @@ export async function pruneBackups(
     id: head.id,
     made_at: head.database_time,
     needs: end.needs,
-    rows_only: isOfRows({ kind: isPhysical(head) ? "physical" : "portable", evidence: head.evidence }),
+    rows_only: isOfRows(clearFactsOf(head)),
     file,
     path,
   }));

@@ -75,26 +75,30 @@ export class ManyFlows {
     return judged;
   }
 
+  /** Reads something of each flow that is judged, many at a time. */
+  async *#inParts<Row extends KeptVerdict & { artifact_id: string }>(
+    read: (ids: readonly string[]) => Promise<readonly Row[]>,
+  ) {
+    for (const ids of idsIn(this.#ids, atOnce))
+      yield await this.#judged(await this.#deps.db.sliced(() => read(ids)));
+  }
+
   /** Says whether the artifact complies in all flows. */
   async comply(): Promise<boolean> {
-    for (const ids of idsIn(this.#ids, atOnce)) {
-      const rows = await this.#deps.db.sliced(() => listKnownStates(this.#deps.db, this.#org.id, ids));
-      const judged = await this.#judged(rows);
+    const { db } = this.#deps;
+    for await (const judged of this.#inParts((ids) => listKnownStates(db, this.#org.id, ids)))
       if (judged.some(({ compliance_state }) => compliance_state !== "COMPLIANT")) return false;
-    }
     return true;
   }
 
   /** Reads what policies judge by, with the name of the first report. */
   async known(wanted: WantedAttestations): Promise<{ name: string; flows: KnownFlow[] }> {
+    const { db } = this.#deps;
     let name = "";
     const flows: KnownFlow[] = [];
-    for (const ids of idsIn(this.#ids, atOnce)) {
-      const rows = await this.#deps.db.sliced(() =>
-        listJudgedFlows(this.#deps.db, this.#org.id, ids, wanted),
-      );
-      if (flows.length === 0) name = rows[0]?.filename ?? "";
-      for (const fact of await this.#judged(rows)) flows.push(knownFlow(fact));
+    for await (const judged of this.#inParts((ids) => listJudgedFlows(db, this.#org.id, ids, wanted))) {
+      if (flows.length === 0) name = judged[0]?.filename ?? "";
+      for (const fact of judged) flows.push(knownFlow(fact));
     }
     return { name, flows };
   }
