@@ -60,12 +60,12 @@ function showAttestation(
 }
 
 function* showEvidence({ evidence, details, describe }: JudgedArtifact): Steps<ShownEvidence> {
-  const entries = yield* collected(evidence.attestations, (one): [string, ShownAttestation] => [
-    one.name,
-    showAttestation(one, details.get(one.attestation_id), describe),
-  ]);
-  yield;
-  return Object.fromEntries(entries);
+  // Without a prototype, any name can be a property of its own.
+  const shown = Object.create(null) as ShownEvidence;
+  yield* collected(evidence.attestations, (one) => {
+    shown[one.name] = showAttestation(one, details.get(one.attestation_id), describe);
+  });
+  return shown;
 }
 
 /** What is shown as it was written. */
