@@ -68,7 +68,9 @@ export function compareWithKept(name: string, picture: Buffer): string | undefin
     return undefined;
   }
   if (!existsSync(path)) return `${name}: no picture is kept of it`;
-  const [kept, taken] = [PNG.sync.read(readFileSync(path)), PNG.sync.read(picture)];
+  const keptFile = readFileSync(path);
+  if (keptFile.equals(picture)) return undefined;
+  const [kept, taken] = [PNG.sync.read(keptFile), PNG.sync.read(picture)];
   if (kept.width !== taken.width || kept.height !== taken.height) return `${name}: its size is another`;
   const shown = new PNG({ width: kept.width, height: kept.height });
   const differs = difference(kept, taken, shown);

@@ -4,7 +4,7 @@ import { hasBrowser, openBrowser } from "../../support/browser.ts";
 import { fillDemo } from "../../support/demo.ts";
 import { addressFiller } from "../../support/page-addresses.ts";
 import { compareWithKept, isWriting, takePicture } from "../../support/pictures.ts";
-import { openSite, type WebSite } from "../../support/web.ts";
+import { openSite, untilAllAsked, type WebSite } from "../../support/web.ts";
 
 /** Pictures of time, whose widths are how long this run took. */
 const strip = "figure";
@@ -70,7 +70,8 @@ describe.skipIf(!hasBrowser)("pictures of pages", { timeout: 120_000 }, () => {
     const problems: string[] = [];
     const { page } = await site.open({ viewport: { width: 1280, height: 800 }, bypassCSP: true });
     for (const [name, path, hidden] of pictured) {
-      await page.goto(fill(path), { waitUntil: "networkidle" });
+      await page.goto(fill(path));
+      await untilAllAsked(page);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         const problem = compareWithKept(`${name}-${colorScheme}`, await takePicture(page, hidden));
