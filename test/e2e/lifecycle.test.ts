@@ -13,6 +13,7 @@ import {
   spawnWaybill,
   startServer,
   withDataDir,
+  withUsedDataDir,
 } from "../support/server-process.ts";
 import { uniqueName } from "../support/unique-name.ts";
 
@@ -58,7 +59,7 @@ describe("starting and stopping", { timeout: 90_000 }, () => {
   });
 
   it("takes over the PostgreSQL of a killed server", async () => {
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
       const first = await startServer(dataDir);
       await first.kill();
       const postgres = postmasterPid(dataDir)!;
@@ -71,7 +72,7 @@ describe("starting and stopping", { timeout: 90_000 }, () => {
   });
 
   it("refuses a second server on the same data and says who has it", async () => {
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
       const first = await startServer(dataDir);
       const second = spawnWaybill(["serve"], { PORT: String(await freePort()), WAYBILL_DATA_DIR: dataDir });
       const { code, output } = await outcome(second);
@@ -84,7 +85,7 @@ describe("starting and stopping", { timeout: 90_000 }, () => {
   });
 
   it("finishes a request that is under way when asked to stop", async () => {
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
       const server = await startServer(dataDir);
       const { port } = new URL(server.url);
       const socket = connect(Number(port), "127.0.0.1");
@@ -118,7 +119,7 @@ describe("starting and stopping", { timeout: 90_000 }, () => {
   });
 
   it("says that the port is in use, and leaves no PostgreSQL behind", async () => {
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
       const first = await startServer(dataDir);
       const { port } = new URL(first.url);
       await withDataDir(async (otherDir) => {
