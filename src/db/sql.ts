@@ -41,6 +41,11 @@ export function param(value: SqlValue): Parameter {
   return new Parameter(value);
 }
 
+/** Makes ids one parameter, for `::uuid[]`: in a fraction of the time that the driver takes for a list of texts, each of which it escapes. */
+export function uuidList(ids: readonly string[]): Parameter {
+  return param(`{${ids.join(",")}}`);
+}
+
 /** Takes a text for SQL as it is: text of the program, never of a caller. */
 export function raw(text: string): Sql {
   return new Sql([text], []);

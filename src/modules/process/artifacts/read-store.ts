@@ -9,7 +9,18 @@ import {
   wholePage,
 } from "../../../db/heavy-page.ts";
 import { boolean, integer, json, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
-import { constant, empty, identifier, join, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import {
+  constant,
+  empty,
+  identifier,
+  join,
+  param,
+  query,
+  raw,
+  type Sql,
+  sql,
+  uuidList,
+} from "../../../db/sql.ts";
 import { hasValue } from "../../../db/value-number.ts";
 import { groupBy } from "../../../lib/group.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
@@ -241,7 +252,7 @@ export async function listEvidence(
       select a.id as attestation_id, a.description, a.origin_url, e.sha256 as file_sha256,
         sum(coalesce(octet_length(a.description), 0)) over (rows unbounded preceding) as bytes_so_far
       from attestations a left join evidence e on e.org_id = a.org_id and e.id = a.evidence_id
-      where a.org_id = ${orgId} and a.id = any (${ids}::uuid[])) a`);
+      where a.org_id = ${orgId} and a.id = any (${uuidList(ids)}::uuid[])) a`);
 }
 
 /** Reads descriptions of attestations by their ids, as they stand in JSON. */
@@ -252,7 +263,7 @@ export async function listDescriptions(
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await db.all(query("attestation-descriptions", { id: uuid, description: text })`
     select a.id, coalesce(to_json(a.description)::text, 'null') as description
-    from attestations a where a.org_id = ${orgId} and a.id = any (${ids}::uuid[])`);
+    from attestations a where a.org_id = ${orgId} and a.id = any (${uuidList(ids)}::uuid[])`);
   return new Map(rows.map(({ id, description }) => [id, description]));
 }
 
