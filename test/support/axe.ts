@@ -25,19 +25,15 @@ const untilColoursStay = `(async () => {
 /** Runs in the page: resolves in the next frame, at whose end a page is told of sizes that have changed. */
 const untilNextFrame = "new Promise((resolve) => requestAnimationFrame(() => resolve()))";
 
-/** Rules of these levels that colours and width decide on: all others find the same whatever a page's look. */
-const rulesOfLook = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"];
-
 /** What is found has to be known, but not which selectors lead to each element that was looked at: a third of the time. */
-const found = { resultTypes: ["violations"], selectors: false };
-const whole = JSON.stringify({ runOnly: { type: "tag", values: tags }, ...found });
-const ofLook = JSON.stringify({ runOnly: { type: "rule", values: rulesOfLook }, ...found });
+const options = JSON.stringify({
+  runOnly: { type: "tag", values: tags },
+  resultTypes: ["violations"],
+  selectors: false,
+});
 
-/**
- * Lists what is not accessible on a page, a line each. The page's content policy hinders neither script nor result.
- * @param again whether the page was looked at before, in another look: what that does not change is not looked for then.
- */
-export async function inaccessible(page: Page, again = false): Promise<string[]> {
+/** Lists what is not accessible on a page, a line each. The page's content policy hinders neither script nor result. */
+export async function inaccessible(page: Page): Promise<string[]> {
   // A page that is looked at again has it still.
   if ((await page.evaluate("typeof axe")) !== "object") await page.evaluate(source);
   // A frame that has just become too narrow for its table is reached by keys as soon as the page has heard of that and drawn it.
@@ -45,7 +41,7 @@ export async function inaccessible(page: Page, again = false): Promise<string[]>
   await page.evaluate(untilNothingToDo);
   await page.evaluate(untilColoursStay);
   const violations = (await page.evaluate(
-    `axe.run(document, ${again ? ofLook : whole}).then(({ violations }) => violations)`,
+    `axe.run(document, ${options}).then(({ violations }) => violations)`,
   )) as Found[];
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html.slice(0, 200)} ${failureSummary}`),

@@ -42,8 +42,6 @@ export interface Visitor {
   view: View;
   page: Page;
   context: BrowserContext;
-  /** Whether what the page shows now is searched for what is not accessible, which takes longer than showing it. */
-  looksClosely: boolean;
   /** Waits until the page has asked for nothing for a moment, and everything that it asked for is there. */
   settle(): Promise<void>;
   /** Does not wait for a request any more. */
@@ -102,15 +100,13 @@ interface VisitOptions {
   look: Look;
   /** In which of these ways, in turns. */
   views?: readonly View[];
-  /** One of how many pages is looked at closely in each of these ways; all unless said. For what the same parts show on all pages. */
-  closelyOneOf?: number;
 }
 
 const scrollsSideways = "document.documentElement.scrollWidth > innerWidth";
 
 /** Lists what is wrong with how a page looks now, whatever it shows. */
-export async function wrongLooks({ page, looksClosely }: Visitor): Promise<string[]> {
-  const found = looksClosely ? await inaccessible(page) : [];
+export async function wrongLooks({ page }: Visitor): Promise<string[]> {
+  const found = await inaccessible(page);
   return (await page.evaluate(scrollsSideways)) === true ? [...found, "scrolls sideways"] : found;
 }
 
@@ -152,7 +148,7 @@ async function open(
     await until(isQuiet, "quiet");
     await page.locator('main [aria-busy="true"]').first().waitFor({ state: "detached" });
   };
-  return { view, page, context, looksClosely: true, settle, forget, complaints };
+  return { view, page, context, settle, forget, complaints };
 }
 
 /** Opens each page in one of the looks, in turns, and looks at it. @returns all that is wrong, each with page and look. */
@@ -161,13 +157,11 @@ export async function visitAll(
   visits: readonly Visit[],
   options: VisitOptions,
 ): Promise<string[]> {
-  const { key = site.key, turn, mayComplain, look: lookAt, views = looks, closelyOneOf = 1 } = options;
+  const { key = site.key, turn, mayComplain, look: lookAt, views = looks } = options;
   const problems: string[] = [];
   const walk = async (lane: number): Promise<void> => {
     const visitor = await open(site, views[lane]!, key);
-    const own = visits.filter((_visit, index) => (index + turn) % views.length === lane);
-    for (const [index, visit] of own.entries()) {
-      visitor.looksClosely = index % closelyOneOf === 0;
+    for (const visit of visits.filter((_visit, index) => (index + turn) % views.length === lane)) {
       const wrong = await lookAt(visitor, visit).catch((error: unknown) => [String(error)]);
       const said = visitor.complaints.splice(0).filter((one) => mayComplain?.test(one) !== true);
       for (const one of [...wrong, ...said.map((line) => `console: ${line}`)])

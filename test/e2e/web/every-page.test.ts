@@ -35,12 +35,12 @@ describe.skipIf(!hasBrowser)("every page", { timeout: 60_000 }, () => {
       await untilAllAsked(page);
       const heading = await page.getByRole("heading", { level: 1 }).first().textContent();
       expect(heading).not.toBe("No page has this address");
-      for (const [times, look] of looks.entries()) {
+      for (const look of looks) {
         await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: "reduce" });
         await page.setViewportSize({ width: look.width, height: 900 });
         const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
         if (isTooWide === true) problems.push(`${look.width}: scrolls sideways`);
-        const found = await inaccessible(page, times > 0);
+        const found = await inaccessible(page);
         problems.push(...found.map((one) => `${look.width} ${look.colorScheme}: ${one}`));
       }
       // Last, for what a page asks late. Who asks, and their organizations, are asked for once, on the first page that is opened.

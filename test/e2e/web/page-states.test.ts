@@ -69,8 +69,6 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
         turn: 2,
         look: lookOffline,
         mayComplain: /net::ERR_INTERNET_DISCONNECTED|status of 404/,
-        // Rows are as those of `every-page.test.ts`, only more of them.
-        closelyOneOf: 2,
       }),
     ).toEqual([]);
   });
