@@ -17,6 +17,8 @@ export default defineConfig({
     pool: "forks",
     // Files share a process: modules are loaded once, which is most of a file's time.
     isolate: false,
+    // What tests make is soon forgotten: with little room for what is young much of it is taken for old, and looked at again and again.
+    execArgv: ["--max-semi-space-size=64"],
     // As many as the smallest machine has processors: tests that look at how long something takes need theirs.
     maxWorkers: 2,
     // For what hangs: a busy machine takes many times as long as a quiet one, and what a hook fails at is not tried again.
