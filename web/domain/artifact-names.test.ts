@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { nameWithoutTag } from "../../src/domain/artifact-name.ts";
 import { groupByArtifact, partsOfName, type RunningRow } from "./artifact-names.ts";
 
 const row = fc.record({
@@ -23,7 +24,18 @@ describe("names of artifacts", () => {
     expect(partsOfName("host:5000/web:2")).toEqual({ name: "host:5000/web", tag: "2" });
     expect(partsOfName("web:2@sha256:0aff")).toEqual({ name: "web", tag: "2" });
     expect(partsOfName("web@sha256:0aff")).toEqual({ name: "web", tag: "" });
+    expect(partsOfName("web:1.2@sha512:0aff")).toEqual({ name: "web", tag: "1.2" });
+    expect(partsOfName("app:release 1")).toEqual({ name: "app:release 1", tag: "" });
     expect(partsOfName("")).toEqual({ name: "", tag: "" });
+  });
+
+  it("are divided as the server divides them", () => {
+    const part = fc.constantFrom("web", ":", "@", "/", "sha256", "1.2", "0aff", "-", "+", " ", "\n", "_");
+    const name = fc.oneof(
+      fc.array(part, { maxLength: 8 }).map((parts) => parts.join("")),
+      fc.string(),
+    );
+    fc.assert(fc.property(name, (one) => partsOfName(one).name === nameWithoutTag(one)));
   });
 
   it("put together what runs: every row once, versions by contents, the latest first", () => {

@@ -20,13 +20,14 @@ export interface RunningGroup<Row> {
   versions: readonly RunningVersion<Row>[];
 }
 
-/** Divides the name of an artifact into what stays from version to version, and its tag; a digest in it is left out. */
+/**
+ * Divides the name of an artifact into what stays from version to version, and its tag; a digest in it is left out. The server divides
+ * them alike (`src/domain/artifact-name.ts`).
+ */
 export function partsOfName(name: string): { name: string; tag: string } {
-  const plain = name.replace(/@sha256:[a-f0-9]+$/, "");
-  const at = plain.lastIndexOf(":");
-  // What has a slash behind the colon is the port of a registry.
-  if (at <= 0 || plain.indexOf("/", at) !== -1) return { name: plain, tag: "" };
-  return { name: plain.slice(0, at), tag: plain.slice(at + 1) };
+  const plain = name.replace(/@[a-z0-9]+:[a-f0-9]+$/, "");
+  const [, bare = plain, tag = ""] = /^(.*):([A-Za-z0-9_][A-Za-z0-9._-]{0,127})$/s.exec(plain) ?? [];
+  return { name: bare, tag };
 }
 
 function groupsOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
