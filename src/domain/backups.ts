@@ -22,6 +22,9 @@ export function parseKeep(text: string): KeepRule | undefined {
   return rule.days + rule.weeks + rule.months > 0 ? rule : undefined;
 }
 
+/** Rows take this part of a database in a backup at most: they are packed, and indexes are left out. */
+export const backupPart = 0.25;
+
 /** What a backup that does not rest gets through in a second, in bytes of tables; more on most machines. */
 const bytesEachSecond = 50_000_000;
 /** In what time a backup by the clock is to be done, even if others notice it then. */

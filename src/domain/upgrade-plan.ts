@@ -1,3 +1,4 @@
+import { backupPart } from "./backups.ts";
 import { parseRelease } from "./releases.ts";
 
 /** A pending migration, as an estimate sees it. */
@@ -27,8 +28,8 @@ export interface MigrationEstimate {
   bytes: number;
 }
 
-/** Written anew with their indexes, by one processor of a shared machine. */
-const bytesPerSecond = 16_000_000;
+/** Bytes of tables that are written anew with their indexes in a second, about: measured on a shared machine with two processors. */
+export const rewrittenPerSecond = 16_000_000;
 
 /** Of a table that is written anew there is a second one until the end, and both are in the write-ahead log. */
 const roomFactor = 2;
@@ -46,14 +47,11 @@ export function estimateMigrations(
       name,
       rewrites,
       tables: touched,
-      seconds: Math.ceil(bytes / bytesPerSecond),
+      seconds: Math.ceil(bytes / rewrittenPerSecond),
       bytes: bytes * roomFactor,
     };
   });
 }
-
-/** A backup holds about this part of what the database takes on the disk. */
-const backupPart = 0.2;
 
 /** Sums up the room that an upgrade needs: that of its largest step, and of a backup before if one is made. Bytes. */
 export function roomOf(estimates: readonly MigrationEstimate[], backupOfBytes: number): number {

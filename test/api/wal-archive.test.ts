@@ -173,6 +173,8 @@ describe("an archive of the write-ahead log", { timeout: 240_000 }, () => {
     await delay(1_100);
 
     await rename(`${archive.wal}-away`, archive.wal);
+    // What a crash has left of an earlier note.
+    await writeFile(join(archive.root, "gaps.jsonl"), '{"from":17');
     expect(await keep()).toBe(true);
     await makeDueBase(deps, "1");
     const bases = await listBases(folderPlace(archive.base));

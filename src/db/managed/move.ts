@@ -1,6 +1,7 @@
 import { chmod, readdir, readFile, rename, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { rewrittenPerSecond } from "../../domain/upgrade-plan.ts";
 import { flush } from "../../lib/flush.ts";
 import { folderSize } from "../../lib/folder-size.ts";
 import { silentLog } from "../../lib/log.ts";
@@ -42,9 +43,6 @@ const replacedMark = "waybill-replaced";
 
 /** Room that is needed, in parts of what the old cluster takes. */
 const roomNeeded = 1.1;
-
-/** About what was measured on a shared machine with two processors. */
-const bytesPerSecond = 16_000_000;
 
 const mega = 1_000_000;
 
@@ -124,7 +122,7 @@ async function requireRoom(
       from: `PostgreSQL ${from}`,
       to: `PostgreSQL ${to}`,
       megabytes: Math.ceil(bytes / mega),
-      minutes: Math.ceil(bytes / bytesPerSecond / 60),
+      minutes: Math.ceil(bytes / rewrittenPerSecond / 60),
     },
     "Moving the database to another major version of PostgreSQL; it takes about so many minutes, and can be interrupted",
   );

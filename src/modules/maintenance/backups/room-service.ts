@@ -1,8 +1,7 @@
-import { statfs } from "node:fs/promises";
-import { dirname } from "node:path";
-
 import type { EvidenceChoice } from "../../../domain/backup-format.ts";
+import { backupPart } from "../../../domain/backups.ts";
 import { AppError } from "../../../domain/errors.ts";
+import { readDisk } from "../../../lib/disk.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { readDatabaseSize, readSizes } from "./room-store.ts";
 
@@ -14,24 +13,13 @@ const megabytes = (bytes: number): string => `${Math.ceil(bytes / mega)} MB`;
 /** What has to be free beside what is going to be written. */
 const reserve = 64 * mega;
 
-/** Rows take this part of a database in a backup at most: they are packed, and indexes are left out. */
-const packed = 0.25;
-
-/** Reads how many bytes are free on the disk of a folder, which may be still to be made. */
-async function readFree(folder: string): Promise<number> {
-  try {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    if (!isMissing || dirname(folder) === folder) throw error;
-    return readFree(dirname(folder));
-  }
-}
-
-/** @throws AppError unavailable unless the disk of a folder has room for so many bytes. */
+/**
+ * Refuses what the disk of a folder has too little room for.
+ * @param bytes that are going to be written.
+ * @throws AppError unavailable.
+ */
 export async function requireRoom(folder: string, bytes: number): Promise<void> {
-  const free = await readFree(folder);
+  const { free } = await readDisk(folder);
   if (free < bytes + reserve)
     throw new AppError(
       "unavailable",
@@ -39,12 +27,15 @@ export async function requireRoom(folder: string, bytes: number): Promise<void> 
     );
 }
 
-/** @throws AppError unavailable unless the disk of a folder has room for a backup, as far as that can be told before. */
+/**
+ * Refuses a backup that the disk of a folder has too little room for, as far as that can be told before.
+ * @throws AppError unavailable.
+ */
 export async function requireRoomForBackup(
   { db }: Pick<Deps, "db">,
   folder: string,
   evidence: EvidenceChoice,
 ): Promise<void> {
   const sizes = await readSizes(db);
-  await requireRoom(folder, sizes.database * packed + (evidence === "full" ? sizes.evidence : 0));
+  await requireRoom(folder, sizes.database * backupPart + (evidence === "full" ? sizes.evidence : 0));
 }

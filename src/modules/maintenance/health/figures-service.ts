@@ -1,11 +1,12 @@
 import { Gauge } from "prom-client";
 
 import { keyExpiryDays } from "../../../domain/health.ts";
+import { readDisk } from "../../../lib/disk.ts";
 import { askedSoon, showGauge } from "../../kernel/metrics.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { countSilentEnvironments } from "../../runtime/silence/watch-service.ts";
 import { countExpiringKeys, listTableSizes } from "./figures-store.ts";
-import { countPendingMigrations, readDisk, readPoolUse } from "./service.ts";
+import { countPendingMigrations, readPoolUse } from "./service.ts";
 
 type Registered = Pick<Deps, "metrics">;
 

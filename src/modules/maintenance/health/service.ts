@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { statfs } from "node:fs/promises";
-import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 
@@ -25,6 +23,7 @@ import {
   pendingMigrations,
   type PoolUse,
 } from "../../../domain/health.ts";
+import { readDisk } from "../../../lib/disk.ts";
 import { isDiskFull } from "../../../lib/shortage.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { countWaitingDeliveries } from "../../notices/notifications/waiting-service.ts";
@@ -65,18 +64,6 @@ export async function countPendingMigrations(
   known: readonly string[],
 ): Promise<number> {
   return pendingMigrations(known, await listAppliedMigrations(db)).length;
-}
-
-/** What is free on the disk of a folder, and what the disk has, in bytes. A folder that is still to be made is where the one above it is. */
-export async function readDisk(folder: string): Promise<{ free: number; size: number }> {
-  try {
-    const { bavail, blocks, bsize } = await statfs(folder);
-    return { free: bavail * bsize, size: blocks * bsize };
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    if (!isMissing || dirname(folder) === folder) throw error;
-    return readDisk(dirname(folder));
-  }
 }
 
 /** Looks at what is free on the disk of a folder. */

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { appendFile, readFile, rm, stat, statfs, writeFile } from "node:fs/promises";
+import { appendFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { switchArchivingOff, switchArchivingOn, type WalArchive } from "../../../db/managed/index.ts";
 import { backupName, backupNamePattern, encryptedSuffix } from "../../../domain/backups.ts";
 import { answerWithin } from "../../../lib/answer-within.ts";
+import { readDisk } from "../../../lib/disk.ts";
 import { flush } from "../../../lib/flush.ts";
 import { present } from "../../../lib/present.ts";
 import { untilAborted } from "../../../lib/until-aborted.ts";
@@ -36,20 +37,16 @@ async function noteGap({ root, off }: WalArchive): Promise<void> {
   await flush(path);
 }
 
-/** Reads when the last time without an archive ended, in Unix seconds; 0 when there was none. */
+/**
+ * Reads when the last time without an archive ended, in Unix seconds; 0 when there was none. It is when that was noted, since what a full
+ * disk or a crash has left of the last line may say nothing.
+ */
 async function lastGap({ root }: WalArchive): Promise<number> {
-  const text = await readFile(join(root, gapsFile), "utf8").catch(() => "");
-  const last = text.trim().split("\n").at(-1) ?? "";
-  try {
-    return (JSON.parse(last) as { until: number }).until;
-  } catch {
-    return 0;
-  }
-}
-
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
+  const notes = await stat(join(root, gapsFile)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  return (notes?.mtimeMs ?? 0) / 1000;
 }
 
 /** Whether an archive that was away takes files again, with room for a backup. */
@@ -60,7 +57,7 @@ async function isBack({ archive, database_bytes }: WalState, isForwarded: boolea
   try {
     await writeFile(probe, "Can be written to.\n", { mode: 0o600 });
     await flush(probe);
-    return isForwarded || (await freeBytes(archive.wal)) > database_bytes;
+    return isForwarded || (await readDisk(archive.wal)).free > database_bytes;
   } catch {
     return false;
   } finally {
@@ -207,7 +204,7 @@ export async function makeDueBase(
   await places.base.prepare();
   await places.base.removeAbandoned(backupNamePattern, abandonedAfter);
   const { folder } = places.base;
-  const free = folder === undefined ? Infinity : await freeBytes(folder);
+  const free = folder === undefined ? Infinity : (await readDisk(folder)).free;
   if (free < database_bytes)
     throw new Error(
       `There is no room for a physical backup in ${places.base.path}: ${free} bytes are free, and the database has ${database_bytes}`,
