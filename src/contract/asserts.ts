@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { complianceStates } from "../domain/compliance/model.ts";
 import { organizationReader } from "./access.ts";
 import { json, Timestamp } from "./common.ts";
 import { endpoint, type Endpoints } from "./endpoint.ts";
@@ -20,7 +21,7 @@ const AttestationComplianceStatusResponse = z
 export const ArtifactComplianceResult = z
   .object({
     artifact_fingerprint: z.string().nullable(),
-    status: z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE", "MISSING"]),
+    status: z.enum([...complianceStates, "MISSING"]),
     is_compliant: z.boolean().nullable(),
     attestations_statuses: z.array(AttestationComplianceStatusResponse),
     /** The time of the report that led to this verdict. */

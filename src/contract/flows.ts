@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { complianceStates } from "../domain/compliance/model.ts";
 import { attestationNamePattern, flowNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
 import { json, nameText, Ok, okResponse, textFile, Timestamp } from "./common.ts";
@@ -71,7 +72,7 @@ const FlowGet = z
   .meta({ id: "FlowGet" });
 type FlowGet = z.output<typeof FlowGet>;
 
-const trailState = z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]);
+const trailState = z.enum(complianceStates);
 
 /** A trail of a flow in short. */
 const LatestTrail = z

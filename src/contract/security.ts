@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { keyRuleLimits } from "../domain/key-rules.ts";
+import { keyRuleLimits, noRules } from "../domain/key-rules.ts";
 import { instanceAdmin, organizationRole, organizationRoleUnbound } from "./access.ts";
 import { AddressList } from "./api-keys.ts";
 import { integer, json, Timestamp } from "./common.ts";
@@ -60,7 +60,7 @@ const SecurityRulesInput = z
   .strictObject({
     max_key_age_days: ruleFields.max_key_age_days.default({ personal: null, service: null }),
     require_expiry: ruleFields.require_expiry.default(false),
-    warn_days: ruleFields.warn_days.default(14),
+    warn_days: ruleFields.warn_days.default(noRules.warn_days),
     unused_days: ruleFields.unused_days.default(null),
     allowed_addresses: ruleFields.allowed_addresses.default(null),
     sso_only: ruleFields.sso_only.default(false),

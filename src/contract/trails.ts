@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { complianceStates } from "../domain/compliance/model.ts";
 import { trailNamePattern } from "../domain/names.ts";
 import { organizationReader, organizationRole } from "./access.ts";
 import { flowParams, json, nameText, Ok, Timestamp } from "./common.ts";
@@ -108,7 +109,7 @@ export const TrailEvent = z
 export type TrailEvent = z.output<typeof TrailEvent>;
 
 /** The verdict on a trail or an artifact. */
-export const ComplianceState = z.enum(["COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"]);
+export const ComplianceState = z.enum(complianceStates);
 
 /** The state of one attestation name in one place: the trail, or an artifact (contract flows 6.2). */
 export const AttestationComplianceStatus = z

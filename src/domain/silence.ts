@@ -9,10 +9,7 @@ const leastGaps = 3;
 /** Usual intervals without a report that are too many. */
 const tolerance = 3;
 
-/** The shortest silence that is too long, in seconds. */
-const leastLimit = 60;
-
-/** Limits that may be set: a minute to ten years, in seconds. */
+/** Silences that may be said to be too long: a minute to ten years, in seconds. A learned one is no shorter. */
 export const silenceLimitRange = { min: 60, max: 315_360_000 } as const;
 
 /** Seconds for which the watch may look away without losing track: it looks every minute. */
@@ -39,5 +36,5 @@ export function usualInterval(gaps: readonly number[]): number | undefined {
  */
 export function learnedLimit(gaps: readonly number[]): number | undefined {
   const usual = usualInterval(gaps);
-  return usual === undefined ? undefined : Math.max(leastLimit, tolerance * usual);
+  return usual === undefined ? undefined : Math.max(silenceLimitRange.min, tolerance * usual);
 }

@@ -1,3 +1,5 @@
+import type { EnvironmentType } from "../../src/domain/environments.ts";
+
 /** What is reported on in environments of each type. */
 export const environmentTypeHints = {
   K8S: "Pods of a cluster, or of some of its namespaces.",
@@ -9,7 +11,7 @@ export const environmentTypeHints = {
   "azure-apps": "Apps of a resource group.",
   "cloud-run": "Services of a project.",
   logical: "Nothing is reported on it: it shows what runs in other environments.",
-} as const;
+} as const satisfies Record<EnvironmentType, string>;
 
 /** What runs, runs in these; a logical environment has its members. */
 export const runningTypes = [
@@ -21,4 +23,7 @@ export const runningTypes = [
   "docker",
   "azure-apps",
   "cloud-run",
-] as const;
+] as const satisfies readonly EnvironmentType[];
+
+/** All types of environments. */
+export const environmentTypes = [...runningTypes, "logical"] as const satisfies readonly EnvironmentType[];

@@ -68,7 +68,8 @@ export function addressList(text: string): string[] {
   return text.split(/[\s,]+/).filter((part) => part !== "");
 }
 
-const usualWarning = 14;
+/** What the server allows and supposes (`src/domain/key-rules.ts`). */
+export const ruleLimits = { mostDays: 3650, mostAddresses: 256, usualWarning: 14 } as const;
 
 /** Reads the rules from the fields of a form. */
 export function rulesOfDraft(draft: RuleDraft): Rules {
@@ -76,21 +77,22 @@ export function rulesOfDraft(draft: RuleDraft): Rules {
   return {
     max_key_age_days: { personal: daysOf(draft.personal), service: daysOf(draft.service) },
     require_expiry: draft.requireExpiry,
-    warn_days: daysOf(draft.warn) ?? usualWarning,
+    warn_days: daysOf(draft.warn) ?? ruleLimits.usualWarning,
     unused_days: daysOf(draft.unused),
     allowed_addresses: addresses.length === 0 ? null : addresses,
     sso_only: draft.ssoOnly,
   };
 }
 
-const mostAddresses = 256;
-
 /** Gives what is wrong with a list of addresses, or with the first wrong one of them. */
 export function addressesOf(
   error: Error,
   wrongField: (error: Error, name: string) => string | undefined,
 ): string | undefined {
-  const names = Array.from({ length: mostAddresses }, (_each, index) => `allowed_addresses[${index}]`);
+  const names = Array.from(
+    { length: ruleLimits.mostAddresses },
+    (_each, index) => `allowed_addresses[${index}]`,
+  );
   for (const name of ["allowed_addresses", ...names]) {
     const wrong = wrongField(error, name);
     if (wrong !== undefined) return wrong;

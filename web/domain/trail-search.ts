@@ -13,7 +13,7 @@ export const trailStates = [
 
 /** Readers of what addresses say of lists of trails. */
 export const trailSearchReaders = {
-  state: oneOf("COMPLIANT", "NON-COMPLIANT", "INCOMPLETE"),
+  state: oneOf(...trailStates.map(([state]) => state)),
   search: text,
   since: oneOf(...trailPeriods),
   missing: text,

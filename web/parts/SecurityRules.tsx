@@ -9,6 +9,7 @@ import {
   differentRules,
   type RuleDraft,
   ruleDraft,
+  ruleLimits,
   rulesOfDraft,
 } from "../domain/security-rules.ts";
 import { Check, Field } from "../ui/Field.tsx";
@@ -46,7 +47,16 @@ interface DaysProps {
 }
 
 /** A number of days, or nothing for no rule. */
-function Days({ label, hint, value, wrong, placeholder, isRequired, most = 3650, onChange }: DaysProps) {
+function Days({
+  label,
+  hint,
+  value,
+  wrong,
+  placeholder,
+  isRequired,
+  most = ruleLimits.mostDays,
+  onChange,
+}: DaysProps) {
   return (
     <Field label={label} hint={hint} wrong={wrong}>
       {(tie) => (

@@ -1,3 +1,5 @@
+import type { EnvironmentType } from "../../src/domain/environments.ts";
+
 /** Words for the types of environments. */
 export const environmentTypeWords = {
   K8S: "Kubernetes",
@@ -9,4 +11,4 @@ export const environmentTypeWords = {
   "azure-apps": "Azure Apps",
   "cloud-run": "Cloud Run",
   logical: "Logical",
-} as const;
+} as const satisfies Record<EnvironmentType, string>;

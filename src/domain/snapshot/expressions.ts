@@ -31,6 +31,12 @@ const behindPattern = /^~(\d{1,15})$/;
 const momentPattern = /^@\{(.+)\}$/s;
 const agoPattern = /^(\d{1,9})\.(hour|day|week|month)s?\.ago$/;
 
+/** Reads `~N`, which is N behind the latest, as a number from the end; undefined for anything else. */
+export function readBehind(text: string): number | undefined {
+  const behind = behindPattern.exec(text)?.[1];
+  return behind === undefined ? undefined : -Number(behind) - 1;
+}
+
 function atIndex(index: number): SnapshotExpression {
   // Minus zero is a zero.
   return { kind: "index", index: index + 0, asked: `#${index + 0}` };
@@ -46,8 +52,8 @@ function parseMoment(text: string, now: Timestamp): SnapshotExpression | undefin
 function parse(text: string, now: Timestamp): SnapshotExpression | undefined {
   const index = indexPattern.exec(text)?.[1];
   if (index !== undefined) return atIndex(Number(index));
-  const behind = behindPattern.exec(text)?.[1];
-  if (behind !== undefined) return atIndex(-Number(behind) - 1);
+  const behind = readBehind(text);
+  if (behind !== undefined) return atIndex(behind);
   const moment = momentPattern.exec(text)?.[1];
   return moment === undefined ? undefined : parseMoment(moment, now);
 }

@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../lib/clock.ts";
 import { type PageNumbers, pageSlice } from "../../lib/paging.ts";
 import { invalid, type AppError } from "../errors.ts";
-import { absoluteIndex } from "./expressions.ts";
+import { absoluteIndex, readBehind } from "./expressions.ts";
 import { ago, type TimeUnit } from "./moments.ts";
 
 /** One end of an interval: a snapshot by its number, from the end when negative; or a moment. */
@@ -20,7 +20,6 @@ const latest: Bound = { kind: "index", index: -1 };
 export const everything: Interval = { from: first, to: latest };
 
 const indexPattern = /^-?\d{1,15}$/;
-const behindPattern = /^~(\d{1,15})$/;
 
 function badInterval(text: string): AppError {
   return invalid(`Invalid interval value: ${text}`);
@@ -28,8 +27,8 @@ function badInterval(text: string): AppError {
 
 function parseIndex(text: string): Bound | undefined {
   if (text.toLowerCase() === "now") return latest;
-  const behind = behindPattern.exec(text)?.[1];
-  if (behind !== undefined) return { kind: "index", index: -Number(behind) - 1 };
+  const behind = readBehind(text);
+  if (behind !== undefined) return { kind: "index", index: behind };
   const index = indexPattern.test(text) ? Number(text) : 0;
   return index === 0 ? undefined : { kind: "index", index };
 }

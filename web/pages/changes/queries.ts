@@ -1,5 +1,6 @@
 import type { AnswerOf, InputOf } from "../../api/contract.ts";
 import { ask, polling } from "../../api/queries.ts";
+import { environmentTypes } from "../../domain/environment-types.ts";
 import { periods, startOf, startOfYesterday } from "../../domain/periods.ts";
 import { oneOf, positive, reads, text } from "../../domain/search-params.ts";
 
@@ -12,7 +13,7 @@ export const changesSearch = reads({
   since: oneOf("1h", "24h", "yesterday", "7d"),
   kind: oneOf("started", "exited", "changed", "verdict"),
   environment: text,
-  type: oneOf("K8S", "ECS", "S3", "lambda", "server", "docker", "azure-apps", "cloud-run", "logical"),
+  type: oneOf(...environmentTypes),
   tag: text,
   flow: text,
   repo: text,

@@ -2,6 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 
 import type { AnswerOf } from "../../api/contract.ts";
 import { alone, ask, askWithHeaders, polling } from "../../api/queries.ts";
+import { environmentTypes } from "../../domain/environment-types.ts";
 import { startOf } from "../../domain/periods.ts";
 import { flag, oneOf, positive, reads, text, texts } from "../../domain/search-params.ts";
 import {
@@ -23,7 +24,7 @@ const environmentsPerPage = 50;
 /** What the address of the list says: filters, order, page. */
 export const environmentsSearch = reads({
   name: text,
-  type: oneOf("K8S", "ECS", "S3", "lambda", "server", "docker", "azure-apps", "cloud-run", "logical"),
+  type: oneOf(...environmentTypes),
   state: oneOf("COMPLIANT", "NON-COMPLIANT", "UNKNOWN", "NEVER-REPORTED"),
   policy: text,
   tag: text,

@@ -1,5 +1,6 @@
 import type { AnswerOf } from "../../api/contract.ts";
 import { alone, ask, polling } from "../../api/queries.ts";
+import { repoProviders } from "../../domain/repo-providers.ts";
 import { oneOf, positive, reads, text, texts } from "../../domain/search-params.ts";
 
 export type Repo = AnswerOf<"GET /repos/{org}/{repo_name...}">;
@@ -8,19 +9,7 @@ export type Deployments = AnswerOf<"GET /repos/{org}/{repo}/deployments">;
 export type Live = AnswerOf<"GET /repos/{org}/live-artifacts/{repo_name...}">;
 
 /** Reads who keeps a repo. */
-export const providers = oneOf(
-  "github",
-  "gitlab",
-  "bitbucket",
-  "bitbucket_cloud",
-  "bitbucket_dc",
-  "azure-devops",
-  "azure_devops_services",
-  "azure_devops_server",
-  "circleci",
-  "git",
-  "subversion",
-);
+export const providers = oneOf(...repoProviders);
 
 /** What the address of the list says. */
 export const reposSearch = reads({
