@@ -26,7 +26,8 @@ it("pictures of provenance have the server's kinds, in their order", () => {
 it("rules for keys have the server's limits", () => {
   expect(ruleLimits).toEqual({
     mostDays: keyRuleLimits.days.max,
-    mostAddresses: keyRuleLimits.addresses,
+    mostWarning: keyRuleLimits.warnDays.max,
     usualWarning: noRules.warn_days,
+    mostAddresses: keyRuleLimits.addresses,
   });
 });

@@ -69,7 +69,7 @@ export function addressList(text: string): string[] {
 }
 
 /** What the server allows and supposes (`src/domain/key-rules.ts`). */
-export const ruleLimits = { mostDays: 3650, mostAddresses: 256, usualWarning: 14 } as const;
+export const ruleLimits = { mostDays: 3650, mostWarning: 90, usualWarning: 14, mostAddresses: 256 } as const;
 
 /** Reads the rules from the fields of a form. */
 export function rulesOfDraft(draft: RuleDraft): Rules {

@@ -114,9 +114,9 @@ function KeyRules({ words, draft, error, change }: PartProps) {
           hint="And again 3 days and a day before."
           value={draft.warn}
           wrong={wrongField(error, "warn_days")}
-          placeholder="14"
+          placeholder={String(ruleLimits.usualWarning)}
           isRequired
-          most={90}
+          most={ruleLimits.mostWarning}
           onChange={(warn) => change({ warn })}
         />
       </div>

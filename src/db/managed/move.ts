@@ -1,7 +1,8 @@
-import { chmod, readdir, readFile, rename, rm, stat, statfs, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { rewrittenPerSecond } from "../../domain/upgrade-plan.ts";
+import { readDisk } from "../../lib/disk.ts";
 import { flush } from "../../lib/flush.ts";
 import { folderSize } from "../../lib/folder-size.ts";
 import { silentLog } from "../../lib/log.ts";
@@ -110,12 +111,12 @@ async function requireRoom(
   log: Logger,
 ): Promise<void> {
   const bytes = await folderSize(layout.cluster);
-  const { bavail, bsize } = await statfs(layout.dataDir);
+  const { free } = await readDisk(layout.dataDir);
   const needed = Math.ceil(bytes * roomNeeded);
-  if (bavail * bsize < needed)
+  if (free < needed)
     throw new ManagedPostgresError(
       `To move the database from PostgreSQL ${from} to ${to} the disk of ${layout.dataDir} needs ${Math.ceil(needed / mega)} MB of room, ` +
-        `and has ${Math.floor((bavail * bsize) / mega)} MB. Nothing was begun.`,
+        `and has ${Math.floor(free / mega)} MB. Nothing was begun.`,
     );
   log.warn(
     {

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback } from "react";
 
-import { runningTypes } from "../../domain/environment-types.ts";
+import { environmentTypes } from "../../domain/environment-types.ts";
 import { pathOfSpace, treeLines } from "../../domain/space-tree.ts";
 import { environmentTypeWords } from "../../parts/environments.ts";
 import { spacesQuery } from "../../parts/spaces.ts";
@@ -18,9 +18,7 @@ const stateChoices = [
   ["UNKNOWN", "Unknown"],
   ["NEVER-REPORTED", "Never reported"],
 ] as const;
-const typeChoices = ([...runningTypes, "logical"] as const).map(
-  (type) => [type, environmentTypeWords[type]] as const,
-);
+const typeChoices = environmentTypes.map((type) => [type, environmentTypeWords[type]] as const);
 
 /** Changes what the address filters by; the list begins with its first page again. */
 function useChoose(): (change: EnvironmentsSearch, replace?: boolean) => void {

@@ -1,7 +1,6 @@
-import { statfs } from "node:fs/promises";
-
 import { findWalArchive, isArchivingOff, type WalArchive } from "../../../db/managed/index.ts";
 import { segmentBytes } from "../../../domain/wal.ts";
+import { readDisk } from "../../../lib/disk.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { askedSoon, showGauge } from "../../kernel/metrics.ts";
 import { listWaiting, readSent } from "./forwarded-service.ts";
@@ -38,8 +37,7 @@ export async function mostBytes({
   config: Pick<StateDeps["config"], "dataDir" | "wal">;
 }): Promise<number> {
   if (config.wal?.maxWaitingBytes !== undefined) return config.wal.maxWaitingBytes;
-  const { blocks, bsize } = await statfs(config.dataDir);
-  return Math.min(standardMost, (blocks * bsize) / 4);
+  return Math.min(standardMost, (await readDisk(config.dataDir)).size / 4);
 }
 
 /** Reads how archiving of the write-ahead log goes; undefined where it is not asked for. */
