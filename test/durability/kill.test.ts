@@ -10,8 +10,9 @@ import {
   startServer,
   withUsedDataDir,
 } from "../support/server-process.ts";
+import { amount } from "../support/thorough.ts";
 
-const cycles = 20;
+const cycles = amount(6, 20);
 const writers = 8;
 
 /** What the server has answered with success and may therefore never forget. */
