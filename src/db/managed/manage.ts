@@ -98,7 +98,7 @@ async function prepare(options: ManagedPostgresOptions, signal: AbortSignal): Pr
     identity,
     log,
     by: options.by ?? "server",
-    settings: { ...held, ...settings, ...scripted.settings },
+    settings: { ...held, ...scripted.settings, ...settings },
     environment: scripted.environment,
     signal,
   };

@@ -7,7 +7,7 @@ import { findPostmaster, readPostmasterFile } from "./postmaster-file.ts";
 import { launch, terminate, waitUntilReady } from "./postmaster.ts";
 import type { PostmasterRequest } from "./postmaster.ts";
 import { socketDirectoryOf } from "./socket.ts";
-import { archivesAs } from "./wal-archive.ts";
+import { archivesAs, wakeArchiving } from "./wal-archive.ts";
 
 /** A ready postmaster whose data directory we own. */
 export interface OwnedPostgres {
@@ -42,6 +42,7 @@ export async function takeOwnership(request: PostmasterRequest): Promise<OwnedPo
       // A postmaster taken over may still run from an older copy.
       if (adopted === undefined) await removeStaleEngines(layout, request.engine);
       else log.info({ pid }, "Took over the PostgreSQL that is already running");
+      await wakeArchiving(owned.ownership.client);
       return owned;
     }
     await sleep(20, undefined, { signal });

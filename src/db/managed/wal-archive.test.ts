@@ -110,6 +110,29 @@ test("a cluster archives its log from its next start on, in a life that ends whe
   expect((await findWalArchive(dataDir))?.life).not.toBe(archive.life);
 });
 
+test(
+  "what is written soon after a start is archived as soon as what is written later",
+  { timeout: 90_000 },
+  async () => {
+    const dataDir = await usedDataDir();
+    const walArchive = { folder: join(await scratchDirectory(), "archive"), script };
+    await (await start(dataDir, { walArchive })).stop();
+    const archive = (await findWalArchive(dataDir))!;
+    const before = (await readdir(archive.wal)).length;
+    const settings = { fsync: "off", archive_timeout: "2s" };
+    const { connection } = await start(dataDir, { walArchive, settings });
+    // One record alone is where the file began, for PostgreSQL.
+    await query(
+      connection,
+      "select pg_create_restore_point(name) from unnest(array['here', 'there']) as name",
+    );
+    // PostgreSQL by itself sleeps until its next checkpoint, for five minutes.
+    await expect
+      .poll(async () => (await readdir(archive.wal)).length, { timeout: 20_000 })
+      .toBeGreaterThan(before);
+  },
+);
+
 test("a PostgreSQL that a killed server left is restarted when it archives elsewhere", async () => {
   const dataDir = await usedDataDir();
   const { child } = await startInChild(dataDir);

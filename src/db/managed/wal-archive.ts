@@ -192,6 +192,14 @@ export async function archivesAs(
   return (rows[0]?.folder ?? "") === (settings[whereSetting] ?? "");
 }
 
+/**
+ * Wakes what ends the files of the log in time for the archive. It begins before PostgreSQL has recovered, when it has nothing to end, and
+ * then sleeps until its next checkpoint, for five minutes, whatever `archive_timeout` says.
+ */
+export async function wakeArchiving(client: Client): Promise<void> {
+  await client.query("SELECT pg_reload_conf()");
+}
+
 /** Whether PostgreSQL is to archive nothing for the time being. */
 export function isArchivingOff(archive: WalArchive): boolean {
   return existsSync(archive.off);
