@@ -11,7 +11,7 @@ import {
   openEncryptedSink,
   requireDigest,
 } from "../modules/maintenance/backups/encryption-service.ts";
-import { streamSink } from "../modules/maintenance/backups/file-sink.ts";
+import { ReaderGoneError, streamSink } from "../modules/maintenance/backups/file-sink.ts";
 import { findEarlierEvidence, pruneBackups } from "../modules/maintenance/backups/folder-service.ts";
 import { type ClearFacts, type EvidenceChoice, evidenceChoices } from "../domain/backup-format.ts";
 import { readBackup } from "../modules/maintenance/backups/read-service.ts";
@@ -169,6 +169,8 @@ async function makeBackup(
   } catch (error) {
     await sink.abandon();
     if (isDiskFull(error)) throw new CliError("The disk is full: there is no backup", { cause: error });
+    if (error instanceof ReaderGoneError)
+      throw new CliError("Whoever was to read the backup has gone: there is none", { cause: error });
     throw error;
   } finally {
     interrupted.forget();

@@ -19,3 +19,11 @@ export const print = {
   line: (text = ""): void => void process.stdout.write(`${text}\n`),
   error: (text: string): void => void process.stderr.write(`${text}\n`),
 };
+
+/** Has commands end as they would have when nobody reads what they print any more, as with `| head`. @throws other failures of the output. */
+export function outliveReaders(streams: readonly NodeJS.WritableStream[]): void {
+  for (const stream of streams)
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
+}

@@ -1,7 +1,9 @@
 import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
@@ -54,6 +56,24 @@ afterAll(async () => {
 });
 
 describe("the waybill command", { timeout: 120_000 }, () => {
+  it("ends as it would when nobody reads what it prints", async () => {
+    for (const [args, expected] of [
+      [["admin", "--help"], 0],
+      [["admin", "create-user", uniqueName("unread")], 0],
+      [["backup", "--to", "-"], 1],
+    ] as const) {
+      const env = { PATH: process.env["PATH"], HOME: tmpdir(), ...environment };
+      const child = spawn(process.execPath, [builtProgram(), ...args], { env, cwd: packageRoot });
+      child.stdout.destroy();
+      const told = text(child.stderr);
+      const [code] = (await once(child, "exit")) as [number | null];
+      expect([code, await told]).toEqual([
+        expected,
+        expected === 0 ? "" : "Whoever was to read the backup has gone: there is none\n",
+      ]);
+    }
+  });
+
   it("manages a running server from a process of its own", async () => {
     const name = uniqueName("ann");
     const made = await waybill(["admin", "create-user", name], environment);

@@ -49,18 +49,30 @@ export async function openFileSink(path: string): Promise<Sink> {
   };
 }
 
-/** Writes to a stream that is open, such as standard output. Whoever reads it finds the end missing after a failure. */
+/** Nobody reads any more what is written to a stream. */
+export class ReaderGoneError extends Error {}
+
+/**
+ * Writes to a stream that is open, such as standard output. Whoever reads it finds the end missing after a failure.
+ * What it gives throws ReaderGoneError once the reader has gone.
+ */
 export function streamSink(stream: Writable): Sink {
   let failure: Error | undefined;
-  stream.once("error", (error) => (failure = error));
+  stream.once("error", (error: NodeJS.ErrnoException) => {
+    failure =
+      error.code === "EPIPE" ? new ReaderGoneError("Nobody reads the stream", { cause: error }) : error;
+  });
   return {
     write: async (piece) => {
+      // It rejects with what is kept as the failure.
+      if (failure === undefined && !stream.write(piece)) await once(stream, "drain").catch(() => {});
       if (failure !== undefined) throw failure;
-      if (!stream.write(piece)) await once(stream, "drain");
     },
     finish: async () => {
       stream.end();
-      await finished(stream);
+      await finished(stream).catch((error: unknown) => {
+        throw failure ?? error;
+      });
     },
     abandon: async () => {},
   };
