@@ -17,6 +17,7 @@ import type { Deps } from "../../kernel/deps.ts";
 import {
   type AccountScope,
   getServiceAccount,
+  lockAccount,
   lockManagedAccount,
   keysOwner,
   requireIssuer,
@@ -114,7 +115,7 @@ export function issueAccountKeyByName(
 ): Promise<IssuedKey> {
   return recorded(deps, scope, async (tx, record) => {
     const { name, ...key } = input;
-    const { id } = await getServiceAccount(tx, scope.org.id, name);
+    const { id } = await lockAccount(tx, scope.org.id, name);
     const owner = { org_id: scope.org.id, service_account_id: id };
     const issued = await issueKey(deps, tx, { ...key, owner, by: undefined });
     record("api_key", `${name}/${issued.id}`);

@@ -84,14 +84,20 @@ function requirePromoter(scope: AccountScope, account: ServiceAccountRow, privil
   if (!roleAllows(account.privilege, privilege)) requireUnboundKey(scope.principal);
 }
 
+/** Finds an account by name, and locks it until the transaction ends: nobody removes it while it gets a key. @throws AppError not_found. */
+export async function lockAccount(tx: Tx, orgId: string, name: string): Promise<ServiceAccountRow> {
+  const account = await findServiceAccountForUpdate(tx, orgId, name);
+  if (account === undefined) throw accountNotFound();
+  return account;
+}
+
 /** Finds an account that the caller manages, and locks it until the transaction ends. @throws AppError not_found, forbidden. */
 export async function lockManagedAccount(
   tx: Tx,
   scope: AccountScope,
   name: string,
 ): Promise<ServiceAccountRow> {
-  const account = await findServiceAccountForUpdate(tx, scope.org.id, name);
-  if (account === undefined) throw accountNotFound();
+  const account = await lockAccount(tx, scope.org.id, name);
   requireManager(scope, account);
   return account;
 }

@@ -8,6 +8,7 @@ import { wireId } from "../../../lib/ids.ts";
 import type { Deps } from "../deps.ts";
 import type { KeyOwner } from "./key-store.ts";
 import { isProviderRequired } from "./rules-service.ts";
+import { unauthenticated } from "./service.ts";
 import {
   deleteOldSessions,
   deleteSession,
@@ -15,6 +16,7 @@ import {
   findSession,
   insertSession,
   listSessions,
+  lockActiveUser,
   lockSecret,
   type ProviderProof,
   type SessionRow,
@@ -66,6 +68,7 @@ export function ownerOf({ id, org_id }: Pick<Principal, "id" | "org_id">): KeyOw
  * Begins a session. What the cookie has to hold can be read from the result and nowhere else, ever. The owner's sessions that have
  * ended are removed, and those used longest ago when there are too many.
  * @param begun with a key, also the hash of the secret that was presented: with a former one the session lasts no longer than that does.
+ * @throws AppError unauthenticated for a user who was disabled since they were looked up: that ended their sessions, and would have missed this one.
  */
 export async function openSession(
   deps: SessionDeps,
@@ -80,6 +83,7 @@ export async function openSession(
 ): Promise<{ id: string; token: string }> {
   const { owner, api_key_id, secret_hash = null, browser, proof = null } = begun;
   const [id, token, created_at] = [deps.ids.next(), createToken(), deps.clock.now()];
+  if ("user_id" in owner && !(await lockActiveUser(tx, owner.user_id))) throw unauthenticated();
   // Before any session is touched, as rotating does: a rotation under way either is seen here, or sees this session.
   const ends_at = api_key_id === null ? null : await lockSecret(tx, api_key_id, secret_hash, created_at);
   await deleteOldSessions(tx, owner, created_at);

@@ -63,6 +63,13 @@ export async function lockSecret(
   return ends_at;
 }
 
+/** Has a user stay enabled until the transaction ends. @returns false for one who is not: whoever disables them is waited for. */
+export async function lockActiveUser(tx: Tx, userId: string): Promise<boolean> {
+  const user = await tx.first(query({ id: uuid })`
+    select id from users where id = ${userId} and disabled_at is null and deleted_at is null for share`);
+  return user !== undefined;
+}
+
 /** Begins a session. */
 export async function insertSession(tx: Tx, session: NewSession): Promise<void> {
   const owner = { user_id: null, org_id: null, service_account_id: null, ...session.owner };

@@ -2,7 +2,7 @@ import { showInput } from "../../../../contract/input-errors.ts";
 import type { Tx } from "../../../../db/connect.ts";
 import { violates } from "../../../../db/sqlstate.ts";
 import type { EnvironmentType } from "../../../../domain/environments.ts";
-import { AppError, forbidden, invalid, invalidInput } from "../../../../domain/errors.ts";
+import { AppError, collision, forbidden, invalid, invalidInput } from "../../../../domain/errors.ts";
 import { archivedName } from "../../../../domain/names.ts";
 import { mayNotAttach } from "../../../../domain/policies.ts";
 import type { Org, OrgAccess, OrgScope } from "../../../../domain/principal.ts";
@@ -294,7 +294,12 @@ export async function archiveEnvironment(deps: Deps, scope: OrgScope, name: stri
     const environment = await lockLive(tx, org, name, "update");
     const at = deps.clock.now();
     const archived_name = await freeArchivedName(tx, org.id, environment.name, at);
-    await updateEnvironmentArchived(tx, org.id, { ...environment, archived_name, by: actor, at });
+    try {
+      await updateEnvironmentArchived(tx, org.id, { ...environment, archived_name, by: actor, at });
+    } catch (error) {
+      // Somebody took the name between the look and the write.
+      throw violates(error, "environments_name") ? collision(error) : error;
+    }
     await endSilenceOfArchived(tx, org, { environment_id: environment.id, at });
     const groups = await deleteMemberEverywhere(tx, org.id, environment.id);
     const groupIds = groups.map(({ id }) => id);
