@@ -4,6 +4,7 @@ import type { OidcSettings } from "../config-oidc.ts";
 import { readConfig } from "../config.ts";
 import { type Claims, groupsAt, textAt, userNameOf } from "../domain/sign-in/claims.ts";
 import { mapGroups } from "../domain/sign-in/role-mapping.ts";
+import { isJsonObject } from "../lib/json-object.ts";
 import { finish } from "../lib/steps.ts";
 import { linkIdentity } from "../modules/identity/sign-in-provider/service.ts";
 import { type CommandDeps, commandActor } from "./command-deps.ts";
@@ -17,8 +18,7 @@ function readClaims(file: string): Claims[] {
     throw new CliError(`${file} cannot be read as JSON: ${(error as Error).message}`, { cause: error });
   }
   const list: unknown[] = Array.isArray(value) ? value : [value];
-  if (list.every((one) => typeof one === "object" && one !== null && !Array.isArray(one)))
-    return list as Claims[];
+  if (list.every(isJsonObject)) return list;
   throw new CliError(`${file} must hold an object of claims, or a list of them`);
 }
 

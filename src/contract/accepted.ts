@@ -1,5 +1,7 @@
 import type { z } from "zod";
 
+import { isJsonObject } from "../lib/json-object.ts";
+
 /** Says whether a value is one that a schema accepts and gives back as it is. Where it is not sure it says no. */
 type Accepts = (value: unknown) => boolean;
 
@@ -29,12 +31,12 @@ export interface Member {
 /** Makes a check of an object that has these members, in this order, and no others. */
 export function objectOf(members: readonly Member[]): Accepts {
   return (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+    if (!isJsonObject(value)) return false;
     let place = 0;
     for (const name in value) {
       while (members[place]?.isOptional === true && members[place]?.name !== name) place += 1;
       const member = members[place];
-      if (member?.name !== name || !member.accepts((value as Record<string, unknown>)[name])) return false;
+      if (member?.name !== name || !member.accepts(value[name])) return false;
       place += 1;
     }
     return members.slice(place).every(({ isOptional }) => isOptional === true);
@@ -52,11 +54,11 @@ export function shortListOf(item: Accepts): Accepts {
 /** Makes a check of a small map. */
 export function smallMapOf(key: Accepts, item: Accepts): Accepts {
   return (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+    if (!isJsonObject(value)) return false;
     let entries = 0;
     for (const name in value) {
       entries += 1;
-      if (entries > few || !key(name) || !item((value as Record<string, unknown>)[name])) return false;
+      if (entries > few || !key(name) || !item(value[name])) return false;
     }
     return true;
   };

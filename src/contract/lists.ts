@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { isJsonObject } from "../lib/json-object.ts";
 import { prevalidatable } from "./prevalidated.ts";
 import { withInput } from "./safe-parse.ts";
 
@@ -60,11 +61,11 @@ export function listOf<S extends z.ZodType>(item: S, limits: { min?: number; max
 export function mapOf<K extends z.ZodString, V extends z.ZodType>(key: K, value: V) {
   const whole = z.preprocess(
     (given, context) => {
-      if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
+      if (!isJsonObject(given)) return given;
       const entries = Object.entries(given);
       if (entries.length <= shortList) return given;
       const keys = entries.map(([name]) => ({ at: name, value: name }));
-      const values = entries.map(([name, item]) => ({ at: name, value: item as unknown }));
+      const values = entries.map(([name, item]) => ({ at: name, value: item }));
       return complain(context, key, keys) || complain(context, value, values) ? z.NEVER : given;
     },
     z.record(key, value),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { ExactJson } from "../lib/exact-json.ts";
+import { isJsonObject } from "../lib/json-object.ts";
 import { readText } from "../lib/json.ts";
 import type { Steps } from "../lib/steps.ts";
 import { isQuicklyAccepted } from "./accepted.ts";
@@ -127,7 +128,7 @@ function* outcomeOfMap(parts: Parts & { kind: "map" }, entries: [string, unknown
 }
 
 function* prevalidateMap(schema: z.ZodType, parts: Parts & { kind: "map" }, map: unknown): Steps<void> {
-  if (typeof map !== "object" || map === null || Array.isArray(map)) return;
+  if (!isJsonObject(map)) return;
   const entries = Object.entries(map);
   if (entries.length > shortList) remember(schema, map, yield* outcomeOfMap(parts, entries));
 }

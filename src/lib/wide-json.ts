@@ -11,7 +11,8 @@ const levels = 3;
 /** Writes a value that is not wide; undefined for what JSON has no text for. */
 type Write = (value: unknown) => string | undefined;
 
-function isObject(value: unknown): value is Record<string, unknown> {
+/** Says whether a value is a list or an object whose members are written: one with `toJSON` says itself what is. */
+function hasMembersToWrite(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !("toJSON" in value);
 }
 
@@ -26,7 +27,7 @@ function hasMany(value: Record<string, unknown>): boolean {
 }
 
 function looksWide(value: unknown, left: number): boolean {
-  if (!isObject(value)) return false;
+  if (!hasMembersToWrite(value)) return false;
   if (Array.isArray(value)) return value.length > many;
   return hasMany(value) || (left > 1 && Object.values(value).some((inner) => looksWide(inner, left - 1)));
 }

@@ -14,7 +14,7 @@ interface Definition {
   must_be_compliant?: boolean;
 }
 
-const isObject = (value: unknown): value is Definition => typeof value === "object" && value !== null;
+const isDefinition = (value: unknown): value is Definition => typeof value === "object" && value !== null;
 
 /** Says what a rule asks for: `Attestation unit-tests of type junit, compliant`. */
 export function ruleWords({ type, definition }: RuleLike): string {
@@ -23,7 +23,7 @@ export function ruleWords({ type, definition }: RuleLike): string {
     type: kind = "*",
     for_control,
     must_be_compliant,
-  } = isObject(definition) ? definition : {};
+  } = isDefinition(definition) ? definition : {};
   if (type === "provenance") return "Known origin";
   if (type === "trail-compliance") return "Compliant trail";
   const what = kind === "*" ? "Attestation" : `Attestation of type ${kind}`;

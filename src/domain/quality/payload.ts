@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { isJsonObject } from "../../lib/json-object.ts";
 import { present } from "../../lib/present.ts";
 
 /** Largest body of a delivery: an analysis with hundreds of conditions has a tenth of it. */
@@ -12,9 +13,7 @@ const text = z.string().nullish();
 
 /** A list of objects. Only the first that is none becomes an issue: a delivery has room for half a million. */
 const Conditions = z.array(z.unknown()).check((context) => {
-  const at = context.value.findIndex(
-    (item) => typeof item !== "object" || item === null || Array.isArray(item),
-  );
+  const at = context.value.findIndex((item) => !isJsonObject(item));
   if (at === -1) return;
   context.issues.push({ code: "invalid_type", expected: "object", input: context.value[at], path: [at] });
 });

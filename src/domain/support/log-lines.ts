@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../lib/json-object.ts";
 import { type KnownText, removed, scrub } from "./scrub.ts";
 
 /** Fields of log lines whose texts the program chooses. */
@@ -93,10 +94,6 @@ function scrubStack(stack: string, known: readonly KnownText[]): string {
 
 type Json = Record<string, unknown>;
 
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function shownText(name: string, text: string, known: readonly KnownText[]): string {
   if (name === "stack") return scrubStack(text, known);
   if (sentenceFields.has(name)) return scrubSentence(text, known);
@@ -111,8 +108,8 @@ function shownField(name: string, value: unknown, known: readonly KnownText[]): 
   if (Array.isArray(value) && listFields.has(name))
     return value
       .slice(0, 100)
-      .map((each) => (isObject(each) ? shownStatement(each, known) : shownField(name, each, known)));
-  return isObject(value) && errorFields.has(name) ? shownFields(value, known) : removed;
+      .map((each) => (isJsonObject(each) ? shownStatement(each, known) : shownField(name, each, known)));
+  return isJsonObject(value) && errorFields.has(name) ? shownFields(value, known) : removed;
 }
 
 /** Shows a statement of a slow request, which has the name that the program gave it. */
@@ -138,7 +135,7 @@ const failure =
 function readObject(text: string): Json | undefined {
   try {
     const read: unknown = JSON.parse(text);
-    return isObject(read) ? read : undefined;
+    return isJsonObject(read) ? read : undefined;
   } catch {
     return undefined;
   }

@@ -1,3 +1,5 @@
+import { isJsonObject } from "../json-object.ts";
+
 type Json = Record<string, unknown>;
 
 /** A schema within a schema, with the JSON pointer (RFC 6901) to it. */
@@ -24,19 +26,15 @@ export function pointerStep(key: string): string {
   return `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Lists the schema itself and every schema in it, under unknown keywords too. */
 export function* subschemas(schema: Json, path = ""): Generator<Subschema> {
   yield { path, schema };
   for (const [key, value] of Object.entries(schema)) {
     if (dataKeywords.has(key)) continue;
     const here = path + pointerStep(key);
-    if (isObject(value) && !mapKeywords.has(key)) yield* subschemas(value, here);
+    if (isJsonObject(value) && !mapKeywords.has(key)) yield* subschemas(value, here);
     else if (typeof value === "object" && value !== null)
       for (const [step, item] of Object.entries(value))
-        if (isObject(item)) yield* subschemas(item, here + pointerStep(step));
+        if (isJsonObject(item)) yield* subschemas(item, here + pointerStep(step));
   }
 }

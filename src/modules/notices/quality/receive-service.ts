@@ -7,6 +7,7 @@ import { deliveryKeys } from "../../../domain/quality/payload.ts";
 import { planDelivery } from "../../../domain/quality/plan.ts";
 import { equalInConstantTime, hmacSha256Hex, sha256 } from "../../../lib/hash.ts";
 import { wireId } from "../../../lib/ids.ts";
+import { isJsonObject } from "../../../lib/json-object.ts";
 import { JsonError, parseJsonInTurns } from "../../../lib/json.ts";
 import type { SecretBox } from "../../../lib/secret-box.ts";
 import { hasRole, unauthenticated } from "../../kernel/access/service.ts";
@@ -106,10 +107,6 @@ function checkSignatures({ secret, signatures }: Admitted, body: Buffer): "signa
   return "signature";
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /**
  * Reads the JSON object in a delivery's body. Others come in between while a large one is read.
  * @throws AppError invalid when there is none.
@@ -122,7 +119,7 @@ export async function readPayload(body: Buffer): Promise<Record<string, unknown>
     if (error instanceof JsonError) throw invalid(`Request body is not valid JSON: ${error.message}`);
     throw error;
   }
-  if (!isObject(payload)) throw invalid("Request body must be a JSON object");
+  if (!isJsonObject(payload)) throw invalid("Request body must be a JSON object");
   return payload;
 }
 

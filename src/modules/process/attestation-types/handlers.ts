@@ -3,6 +3,7 @@ import type { UploadedFile } from "../../../contract/endpoint.ts";
 import { definitionLimits, normalDefinition } from "../../../domain/attestation-types/definition.ts";
 import { AppError, invalidInput } from "../../../domain/errors.ts";
 import { digitsWrittenOut, findRoundedNumber } from "../../../lib/json-numbers.ts";
+import { isJsonObject } from "../../../lib/json-object.ts";
 import { JsonError, parseJson, textOf } from "../../../lib/json.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import { getType, listTypes } from "./read-service.ts";
@@ -35,15 +36,14 @@ function readSchema(file: UploadedFile | undefined): Record<string, unknown> | u
     throw error;
   }
   if (schema === undefined) throw invalidSchema("Invalid JSON: Text is empty");
-  if (typeof schema !== "object" || schema === null || Array.isArray(schema))
-    throw invalidSchema("JSON Schema should be an object");
+  if (!isJsonObject(schema)) throw invalidSchema("JSON Schema should be an object");
   const text = textOf(file.bytes);
   const rounded = findRoundedNumber(text);
   if (rounded !== undefined)
     throw invalidSchema(`JSON Schema has a number that would be rounded: ${rounded.slice(0, 50)}`);
   // Powers of ten are written out where it is kept, three hundred digits each at most.
   refuseLargeSchema(file.bytes.length + digitsWrittenOut(text));
-  return schema as Record<string, unknown>;
+  return schema;
 }
 
 export const attestationTypeHandlers: Handlers<typeof attestationTypeEndpoints> = {
