@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { url } from "./config-servers.ts";
 import { isLoopbackHost } from "./lib/network.ts";
-import { parseUrl } from "./lib/url.ts";
+import { parseUrl, percentDecoded } from "./lib/url.ts";
 
 /** The operator's mail server. */
 export interface SmtpSettings {
@@ -43,15 +43,6 @@ export function smtpMistakes(set: z.output<typeof Settings>): string[] {
     : ["WAYBILL_MAIL_FROM must be set, because WAYBILL_SMTP_URL is"];
 }
 
-/** What stands for a text in a URL. Bytes that are no UTF-8 stay as they are written. */
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 const submissionPort = 587;
 const securePort = 465;
 
@@ -61,7 +52,7 @@ export function smtpSettings(set: z.output<typeof Settings>): SmtpSettings | und
   if (server === undefined || set.WAYBILL_MAIL_FROM === undefined) return undefined;
   const secure = server.protocol === "smtps:";
   const host = server.hostname.replace(/^\[|\]$/g, "");
-  const user = server.username === "" ? undefined : unescaped(server.username);
+  const user = server.username === "" ? undefined : percentDecoded(server.username);
   return {
     host,
     port: server.port === "" ? (secure ? securePort : submissionPort) : Number(server.port),
@@ -69,7 +60,7 @@ export function smtpSettings(set: z.output<typeof Settings>): SmtpSettings | und
     // A password is not sent in the clear, except to this machine.
     requireTls: !secure && user !== undefined && !isLoopbackHost(host),
     user,
-    password: user === undefined ? undefined : unescaped(server.password),
+    password: user === undefined ? undefined : percentDecoded(server.password),
     from: set.WAYBILL_MAIL_FROM,
   };
 }

@@ -30,6 +30,7 @@ import { walMistakes, walSettings, type WalSettings, walVariables } from "./conf
 import { watchConfig, type WatchConfig, watchVariables } from "./config-watch.ts";
 import type { EvidenceSettings } from "./evidence/create.ts";
 import { isLoopbackHost } from "./lib/network.ts";
+import { createToken } from "./lib/token.ts";
 
 /** Everything that can be set from outside. Read once, here and nowhere else. */
 export interface Config
@@ -336,7 +337,7 @@ export function loadSecretKey(config: Pick<Config, "secretKey" | "dataDir">): st
   if (!existsSync(file))
     try {
       mkdirSync(config.dataDir, { recursive: true });
-      makeSecretKey(file, randomBytes(32).toString("base64url"));
+      makeSecretKey(file, createToken());
     } catch (error) {
       throw new ConfigError([`the secret key cannot be kept in ${file}: ${(error as Error).message}`]);
     }

@@ -1,3 +1,4 @@
+import { capitalized } from "../lib/text.ts";
 import { type Diagnosis, failing, fine, some, warning } from "./doctor.ts";
 import { bytesInWords } from "./health.ts";
 
@@ -123,7 +124,7 @@ export function judgeDurability({ off, unlogged }: Durability): Diagnosis {
     ...unlogged.slice(0, 1).map((name) => `alter table ${name} set logged; (each of them)`),
   ];
   const remedy = remedies.join(", and ");
-  return failing(details.join("; "), `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}`);
+  return failing(details.join("; "), capitalized(remedy));
 }
 
 /** Judges whether tables are looked after. @param excepted those that autovacuum passes over. */

@@ -1,3 +1,4 @@
+import { capitalized } from "../lib/text.ts";
 import { bytesInWords, type Finding, type HealthStatus } from "./health.ts";
 
 /** How a checked thing stands, from best to worst: as it should; somebody should look; it does not work, or will not. */
@@ -369,7 +370,7 @@ export function judgeFirstKey({ first }: Pick<KeyCounts, "first">, file: string 
   const works = first > 0 ? "still works after more than a week" : "is still kept in a file";
   const detail = `the administrator's key of the first start ${works}`;
   const remedy = remedies.join(", and ");
-  return warning(detail, `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}`);
+  return warning(detail, capitalized(remedy));
 }
 
 /** Judges whether somebody could be reached. @param problem why not; undefined when all went well. */

@@ -57,6 +57,11 @@ export function wireId(id: string): string {
   return id.slice(0, 32);
 }
 
+/** Gives the form on the wire of an id that may be missing; null for none. */
+export function wireIdOrNull(id: string | null): string | null {
+  return id === null ? null : wireId(id);
+}
+
 /** Gives the stored form of an id from the wire; undefined for a text that is no id, by which nothing can be found. */
 export function parseWireId(text: string): string | undefined {
   return wirePattern.test(text) ? `${text}0000` : undefined;

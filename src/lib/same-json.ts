@@ -1,4 +1,5 @@
 import { present } from "./present.ts";
+import { compareUnits } from "./text.ts";
 
 /** Longest two texts together, in characters, that are compared by their meaning. */
 const maxCompared = 512 * 1024;
@@ -31,7 +32,7 @@ function normal(text: string): string {
     }
     at += 1;
     // Members of one name stay in their order: which of them counts is the reader's business.
-    members.sort((left, right) => (left.key < right.key ? -1 : Number(left.key > right.key)));
+    members.sort((left, right) => compareUnits(left.key, right.key));
     return `{${members.map((member) => `${member.key}:${member.value}`).join(",")}}`;
   };
   return value();

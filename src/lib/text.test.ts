@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
-import { compareText } from "./text.ts";
+import { capitalized, compareText, compareUnits } from "./text.ts";
 
 /** The order as defined: the first code points that differ decide, then the length. */
 function byDefinition(left: string, right: string): number {
@@ -38,3 +38,20 @@ describe("compareText", () => {
     );
   });
 });
+
+it("compareUnits is the order that lists of texts have by themselves", () => {
+  const unit = fc.constantFrom("a", "b", "\ud83d", "\ude00", "\uffff", "é");
+  const text = fc.array(unit, { maxLength: 5 }).map((units) => units.join(""));
+  fc.assert(
+    fc.property(fc.array(text), (texts) => {
+      expect(texts.toSorted(compareUnits)).toEqual(texts.toSorted());
+    }),
+  );
+  expect(compareUnits("a", "a")).toBe(0);
+});
+
+it.each([
+  ["", ""],
+  ["to begin", "To begin"],
+  ["Two Words", "Two Words"],
+])("capitalized writes %j as %j", (text, written) => expect(capitalized(text)).toBe(written));

@@ -22,6 +22,12 @@ export function compareText(left: string, right: string): -1 | 0 | 1 {
   return (left.codePointAt(at) ?? -1) < (right.codePointAt(at) ?? -1) ? -1 : 1;
 }
 
+/** Compares texts by UTF-16 unit, as `sort` does of its own: for order that is only to be the same each time, which is found fastest so. */
+export function compareUnits(left: string, right: string): -1 | 0 | 1 {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}
+
 /** Length of a piece, in UTF-16 units. */
 const pieceLength = 64 * 1024;
 
@@ -32,4 +38,9 @@ export function* textPieces(text: string): Generator<string> {
     yield text.slice(from, to);
     from = to;
   }
+}
+
+/** Writes a text with a capital at its beginning. */
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,3 +1,5 @@
+import { capitalized } from "./text.ts";
+
 /** A reason to doubt the time, with the difference in seconds. */
 export type Doubt =
   /** The machine's clock is ahead of the database's. */
@@ -40,7 +42,7 @@ export function explainDoubt(doubt: Doubt): { caller: string; operator: string }
     case "ahead_of_database": {
       const what = `the server's clock is ${span} ahead of the database's`;
       return {
-        caller: `${sentence(what)}, try again later`,
+        caller: `${capitalized(what)}, try again later`,
         operator: `${what}. ${nothing}: set the clock that is wrong`,
       };
     }
@@ -49,12 +51,12 @@ export function explainDoubt(doubt: Doubt): { caller: string; operator: string }
       const end = doubt.settles
         ? "after two minutes it is taken for right; `waybill admin accept-time` does that now"
         : "set the clock, or say `waybill admin accept-time` if it is right";
-      return { caller: `${sentence(what)}, try again later`, operator: `${what}. ${nothing}: ${end}` };
+      return { caller: `${capitalized(what)}, try again later`, operator: `${what}. ${nothing}: ${end}` };
     }
     case "away": {
       const what = `the server's clock is ${span} after the last time that was recorded`;
       return {
-        caller: `${sentence(what)}, try again later`,
+        caller: `${capitalized(what)}, try again later`,
         operator: `${what}. ${nothing}: set the clock, or say \`waybill admin accept-time\` if it is right`,
       };
     }
@@ -62,13 +64,9 @@ export function explainDoubt(doubt: Doubt): { caller: string; operator: string }
       const what = `records are ${span} ahead of the server's clock`;
       const consequence = doubt.tooFar ? nothing : "What follows them gets their time";
       return {
-        caller: `${sentence(what)}, try again later`,
+        caller: `${capitalized(what)}, try again later`,
         operator: `${what}. ${consequence}: set the clock if it is behind, otherwise see \`waybill admin repair-times\``,
       };
     }
   }
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { parseUrl } from "./url.ts";
+import { parseUrl, percentDecoded } from "./url.ts";
 
 describe("parseUrl", () => {
   it.each(["", "x", "//host/x", "http://", "https://[x", "/path"])("finds none in %j", (text) =>
@@ -12,3 +12,11 @@ describe("parseUrl", () => {
     expect(parseUrl("https://bücher.example/x")?.href).toBe("https://xn--bcher-kva.example/x");
   });
 });
+
+it.each([
+  ["a%20b", "a b"],
+  ["b%C3%BCcher", "bücher"],
+  ["%ff", "%ff"],
+  ["100%", "100%"],
+  ["plain", "plain"],
+])("percentDecoded reads %j as %j", (text, read) => expect(percentDecoded(text)).toBe(read));

@@ -9,3 +9,12 @@ export function parseUrl(text: string): URL | undefined {
     return undefined;
   }
 }
+
+/** Decodes what is percent-encoded in a URL. A text whose bytes are no UTF-8, or with a `%` that encodes nothing, stays as it is. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,3 +1,5 @@
+import { plainWords } from "./words.ts";
+
 /** How something stands, as the server says it. */
 export type Health = "ok" | "degraded" | "failing";
 
@@ -27,8 +29,7 @@ const words: Readonly<Record<string, string>> = {
 
 /** Says what a check is about. One that is not known yet is called as the server calls it. */
 export function checkWords(name: string): string {
-  const plain = name.replaceAll("_", " ");
-  return words[name] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
+  return words[name] ?? plainWords(name);
 }
 
 const urgency: readonly Health[] = ["failing", "degraded", "ok"];

@@ -1,3 +1,5 @@
+import { plainWords } from "./words.ts";
+
 const words: Readonly<Record<string, string>> = {
   sign_in: "Signed in",
   sign_in_failed: "Could not sign in",
@@ -19,8 +21,7 @@ const words: Readonly<Record<string, string>> = {
 
 /** Says what an action in the log of the installation is. One that is not known is called as the server calls it. */
 export function instanceActionWords(action: string): string {
-  const plain = action.replaceAll("_", " ");
-  return words[action] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
+  return words[action] ?? plainWords(action);
 }
 
 /** Says what else is known of an entry: its members by name, lists with commas between. */

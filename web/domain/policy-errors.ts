@@ -9,7 +9,10 @@ export interface TextProblem {
   part: string;
 }
 
-const withoutInput = (message: string): string => message.replace(/ \[input: [\s\S]*\]$/, "");
+/** Gives what a mistake in input is, without the input that the API repeats behind it. */
+export function withoutInput(message: string): string {
+  return message.replace(/ \[input: [\s\S]*\]$/, "");
+}
 
 /** Finds the place that a message names in a condition, which begins behind `${{`. */
 function placeInCondition(entry: YamlEntry, line: string, message: string): number | undefined {

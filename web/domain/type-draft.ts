@@ -1,5 +1,5 @@
 import { mistakeInJson, placeInJson } from "./json-places.ts";
-import type { TextProblem } from "./policy-errors.ts";
+import { type TextProblem, withoutInput } from "./policy-errors.ts";
 
 /** A line that is written, known by its key while others come and go. */
 interface DraftLine {
@@ -97,8 +97,6 @@ export interface DraftMistakes {
   /** By key of the line. */
   summary: ReadonlyMap<number, string>;
 }
-
-const withoutInput = (message: string): string => message.replace(/ \[input: [\s\S]*\]$/, "");
 
 function inLines(
   errors: Readonly<Record<string, string>>,

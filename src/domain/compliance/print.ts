@@ -1,5 +1,5 @@
 import type { Timestamp } from "../../lib/clock.ts";
-import { wireId } from "../../lib/ids.ts";
+import { wireId, wireIdOrNull } from "../../lib/ids.ts";
 import { listParts } from "../../lib/json-parts.ts";
 import { finish, portions, type Steps } from "../../lib/steps.ts";
 import type { ArtifactStatus, AttestationStatus, KeptVerdict, TrailCompliance } from "./model.ts";
@@ -14,15 +14,11 @@ interface Evaluation {
   template_id: string;
 }
 
-function shownId(id: string | null): string | null {
-  return id === null ? null : wireId(id);
-}
-
 function shownAttestation(row: AttestationStatus): AttestationStatus {
   return {
     ...row,
-    attestation_id: shownId(row.attestation_id),
-    overridden_attestation_id: shownId(row.overridden_attestation_id),
+    attestation_id: wireIdOrNull(row.attestation_id),
+    overridden_attestation_id: wireIdOrNull(row.overridden_attestation_id),
   };
 }
 
@@ -34,7 +30,7 @@ function* printArtifact(
   { artifact_fingerprint, artifact_id, status, is_compliant, ...rest }: ArtifactStatus,
   evaluation: Record<string, unknown>,
 ): Steps<string> {
-  const head = { artifact_fingerprint, artifact_id: shownId(artifact_id), status, is_compliant };
+  const head = { artifact_fingerprint, artifact_id: wireIdOrNull(artifact_id), status, is_compliant };
   const rows = yield* printAttestations(rest.attestations_statuses);
   // What is missing was not judged.
   const end = { unexpected: rest.unexpected, ...(status === "MISSING" ? {} : evaluation) };

@@ -1,3 +1,4 @@
+import { capitalized } from "../../lib/text.ts";
 import type { OccurrenceFacts, OccurrenceRecord } from "./occurrence.ts";
 
 interface Kind {
@@ -11,10 +12,6 @@ function artifactOf({ artifact }: OccurrenceFacts): string {
 
 function trailOf({ trail }: OccurrenceFacts): string {
   return trail === undefined ? "a trail" : `trail ${trail.name}`;
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function attestationText(facts: OccurrenceFacts, flow: string): string {

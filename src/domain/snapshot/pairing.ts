@@ -1,3 +1,4 @@
+import { compareUnits } from "../../lib/text.ts";
 import { nameWithoutTag } from "../artifact-name.ts";
 import { collected, grouped, sorted, type Steps } from "../../lib/steps.ts";
 
@@ -21,24 +22,20 @@ export interface Pair<T> {
   after: T;
 }
 
-/** Compares texts in any fixed order: names are long and alike, and the natural one would take most of the time. */
-function compare(left: string, right: string): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
-}
+// Any order that is the same each time will do here: names are long and alike, and that of code points would take most of the time.
 
-/** The two versions in an order that does not depend on which side each is on. */
+/** Puts the two versions in an order that does not depend on which side each is on. */
 function ends<T extends Pairable>({ before, after }: Pair<T>): [T, T] {
-  return compare(before.key, after.key) < 0 ? [before, after] : [after, before];
+  return compareUnits(before.key, after.key) < 0 ? [before, after] : [after, before];
 }
 
 function byEnds<T extends Pairable>(left: Pair<T>, right: Pair<T>): number {
   const [[one, other], [first, second]] = [ends(left), ends(right)];
-  return compare(one.key, first.key) || compare(other.key, second.key);
+  return compareUnits(one.key, first.key) || compareUnits(other.key, second.key);
 }
 
 function byName(left: Pairable, right: Pairable): number {
-  return compare(left.name, right.name) || compare(left.key, right.key);
+  return compareUnits(left.name, right.name) || compareUnits(left.key, right.key);
 }
 
 /** What is not paired yet, and the pairs that were found. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { sorted, type Steps } from "../../lib/steps.ts";
+import { compareUnits } from "../../lib/text.ts";
 import { reportedKeys } from "./flatten.ts";
 import type { Report } from "./report.ts";
 
@@ -27,15 +28,9 @@ function* digestOf(texts: readonly string[]): Steps<string> {
   return hash.update("]").digest("base64");
 }
 
-/** Compares texts as `sort` does of its own. */
-function byUnits(left: string, right: string): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
-}
-
 /** Summarizes a report, so that one which was sent before is recognised without reading it. */
 export function* summarizeReport(report: Report): Steps<ReportSummary> {
   const keys = yield* reportedKeys(report);
-  const digest = yield* digestOf(yield* sorted([...keys], byUnits));
+  const digest = yield* digestOf(yield* sorted([...keys], compareUnits));
   return { type: report.type, digest, artifacts: keys.size };
 }

@@ -1,3 +1,5 @@
+import { percentDecoded } from "../../lib/url.ts";
+
 /** What stands where something was taken out. */
 export const removed = "[removed]";
 
@@ -93,14 +95,6 @@ export function scrubValue(value: unknown, known: readonly KnownText[]): unknown
 /** Shorter texts are part of ordinary words, and would be taken out of these. */
 const shortestKnown = 5;
 
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
 /** Lists the parts of a setting that may be shown without the rest: of a URL user, password, parameters; items of a list. */
 function partsOf(value: string): string[] {
   const found = /^[a-z][a-z0-9+.-]*:\/\/(?:([^@/?#]*)@)?[^/?#]*([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/i.exec(
@@ -112,7 +106,7 @@ function partsOf(value: string): string[] {
   const values = query.split("&").map((pair) => pair.slice(pair.indexOf("=") + 1));
   return [name, password.join(":"), user, path.replace(/^\/+/, ""), ...values, fragment].flatMap((part) => [
     part,
-    decoded(part),
+    percentDecoded(part),
   ]);
 }
 

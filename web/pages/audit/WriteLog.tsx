@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 
 import { pageOfHead } from "../../api/page.ts";
+import { plainWords } from "../../domain/words.ts";
 import { Fingerprint } from "../../parts/Fingerprint.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -146,8 +147,7 @@ const kindWords: Readonly<Record<string, string>> = {
 };
 
 function wordsOf(kind: string): string {
-  const words = kind.replaceAll("_", " ");
-  return kindWords[kind] ?? `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+  return kindWords[kind] ?? plainWords(kind);
 }
 
 function Filters() {

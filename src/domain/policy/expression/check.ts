@@ -1,3 +1,4 @@
+import { capitalized } from "../../../lib/text.ts";
 import { ExpressionError } from "../errors.ts";
 import { orderOperators, type Expression, type ExpressionKind } from "./ast.ts";
 
@@ -45,13 +46,11 @@ function comparisonProblem({ operator, left, right }: Comparison): string | unde
 
 function membershipProblem(operator: string, left: Type, right: Type): string | undefined {
   if (right === "list")
-    return left === "text" || left === "number" ? undefined : `${capital(called[left])} cannot be in a list`;
+    return left === "text" || left === "number"
+      ? undefined
+      : `${capitalized(called[left])} cannot be in a list`;
   if (left === "text" && right === "text") return undefined;
   return `'${operator}' needs a list to its right, or a text to both sides`;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Fails where a condition is needed and something else stands. */

@@ -6,7 +6,7 @@ import type { Principal } from "../../../domain/principal.ts";
 import type { Role } from "../../../domain/roles.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { parseWireId, wireId } from "../../../lib/ids.ts";
-import { createToken } from "../../kernel/access/session-service.ts";
+import { createToken } from "../../../lib/token.ts";
 import { appendRecord, type Recorder, recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { addMember, type MembersScope, requireShared } from "../members/service.ts";

@@ -8,12 +8,12 @@ import type { Actor, Principal } from "../../../domain/principal.ts";
 import { announceLinkTask, siteOf } from "../../../domain/sessions.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { wireId } from "../../../lib/ids.ts";
+import { createToken } from "../../../lib/token.ts";
 import { identify } from "../../kernel/access/service.ts";
 import { requireKeysForPeople } from "../../kernel/access/rules-service.ts";
 import { recordWrongAddress } from "../../kernel/access/refusal-service.ts";
 import {
   type Browser,
-  createToken,
   endSession,
   endSessionsOf,
   openSession,

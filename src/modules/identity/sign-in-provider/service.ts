@@ -1,8 +1,5 @@
-import {
-  createToken,
-  deleteSessionByToken,
-  type ProviderProof,
-} from "../../kernel/access/session-service.ts";
+import { createToken } from "../../../lib/token.ts";
+import { deleteSessionByToken, type ProviderProof } from "../../kernel/access/session-service.ts";
 import type { Tx } from "../../../db/connect.ts";
 import { lockName } from "../../../db/lock.ts";
 import { transaction } from "../../../db/transaction.ts";

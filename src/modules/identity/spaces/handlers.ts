@@ -1,5 +1,5 @@
 import type { spaceEndpoints } from "../../../contract/spaces.ts";
-import { wireId } from "../../../lib/ids.ts";
+import { wireId, wireIdOrNull } from "../../../lib/ids.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import { createSpace, patchSpace, removeSpace } from "./service.ts";
 import { listSpaces, type SpaceRow } from "./store.ts";
@@ -8,7 +8,7 @@ function present(space: SpaceRow): SpaceRow {
   return {
     ...space,
     id: wireId(space.id),
-    parent_id: space.parent_id === null ? null : wireId(space.parent_id),
+    parent_id: wireIdOrNull(space.parent_id),
   };
 }
 

@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
-
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { invalid, invalidInput, notFound } from "../../../domain/errors.ts";
 import type { Role } from "../../../domain/roles.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { parseWireId, wireId } from "../../../lib/ids.ts";
+import { createToken } from "../../../lib/token.ts";
 import type { Deps } from "../deps.ts";
 import {
   type KeyMaker,
@@ -77,7 +76,7 @@ function show(row: ApiKeyRow): ShownKey {
 
 /** Makes the value of a key: 256 random bits. The beginning tells scanners for leaked secrets what they found. */
 export function createKeyValue(): string {
-  return `wb_${randomBytes(32).toString("base64url")}`;
+  return `wb_${createToken()}`;
 }
 
 /** Reads when a key is to end; null for never, which 0 says too. @throws AppError invalid for a time that is past. */

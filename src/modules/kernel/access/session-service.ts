@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
-
 import type { Executor, Tx } from "../../../db/connect.ts";
 import { notFound } from "../../../domain/errors.ts";
 import type { Principal } from "../../../domain/principal.ts";
 import { sha256 } from "../../../lib/hash.ts";
-import { wireId } from "../../../lib/ids.ts";
+import { wireId, wireIdOrNull } from "../../../lib/ids.ts";
+import { createToken } from "../../../lib/token.ts";
 import type { Deps } from "../deps.ts";
 import type { KeyOwner } from "./key-store.ts";
 import { isProviderRequired } from "./rules-service.ts";
@@ -44,17 +43,12 @@ type SessionDeps = Pick<Deps, "clock" | "ids">;
 
 const longestAgent = 512;
 
-/** Makes 256 random bits, as text for cookies and addresses. */
-export function createToken(): string {
-  return randomBytes(32).toString("base64url");
-}
-
 function show(row: SessionRow, current: string | null): ShownSession {
   const { id, api_key_id, ...rest } = row;
   return {
     ...rest,
     id: wireId(id),
-    api_key_id: api_key_id === null ? null : wireId(api_key_id),
+    api_key_id: wireIdOrNull(api_key_id),
     is_current: id === current,
   };
 }

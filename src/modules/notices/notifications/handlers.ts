@@ -4,7 +4,7 @@ import type { NotificationDelivery, notificationEndpoints } from "../../../contr
 import { describeOccurrence, eventTypeOf } from "../../../domain/notifications/describe.ts";
 import { webhookBody } from "../../../domain/notifications/message.ts";
 import type { OrgAccess } from "../../../domain/principal.ts";
-import { parseWireId, wireId } from "../../../lib/ids.ts";
+import { parseWireId, wireId, wireIdOrNull } from "../../../lib/ids.ts";
 import { pageHead } from "../../../lib/links.ts";
 import { pageSlice } from "../../../lib/paging.ts";
 import { getActionNumber } from "../actions/service.ts";
@@ -31,7 +31,7 @@ function showDelivery(row: DeliveryRow): z.output<typeof NotificationDelivery> {
     next_attempt_at: row.next_attempt_at,
     response_status: row.response_status,
     error: row.error,
-    replay_of: row.replay_of === null ? null : wireId(row.replay_of),
+    replay_of: wireIdOrNull(row.replay_of),
   };
 }
 

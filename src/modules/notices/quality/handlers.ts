@@ -1,6 +1,6 @@
 import type { qualityEndpoints } from "../../../contract/quality.ts";
 import type { OrgAccess } from "../../../domain/principal.ts";
-import { parseWireId, wireId } from "../../../lib/ids.ts";
+import { parseWireId, wireId, wireIdOrNull } from "../../../lib/ids.ts";
 import { type Links, pageHead } from "../../../lib/links.ts";
 import { pageSlice } from "../../../lib/paging.ts";
 import { present } from "../../../lib/present.ts";
@@ -30,10 +30,6 @@ function showIntegration(links: Links, row: IntegrationRow | undefined) {
     last_modified_at: row?.last_modified_at ?? null,
     secret_forgotten: row?.secret_forgotten ?? false,
   };
-}
-
-function wireIdOrNull(id: string | null): string | null {
-  return id === null ? null : wireId(id);
 }
 
 function showDelivery(row: DeliveryRow) {

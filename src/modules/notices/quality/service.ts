@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { type AppError, notFound } from "../../../domain/errors.ts";
 import type { Org, OrgScope } from "../../../domain/principal.ts";
 import type { FlowNameOptions } from "../../../domain/quality/names.ts";
+import { createToken } from "../../../lib/token.ts";
 import { recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { deleteIntegration, type IntegrationRow, updateSecret, upsertIntegration } from "./store.ts";
@@ -10,11 +11,6 @@ import { deleteIntegration, type IntegrationRow, updateSecret, upsertIntegration
 /** Makes the 404 for what needs the integration while it is off. */
 export function integrationOff(org: Org): AppError {
   return notFound(`Integration 'quality' is not switched on for organization '${org.name}'`);
-}
-
-/** Makes a secret of 43 characters, within the 16 to 200 that senders take. */
-function newSecret(): string {
-  return randomBytes(32).toString("base64url");
 }
 
 /** A settings change, and the secret when it has just been made. */
@@ -25,7 +21,8 @@ interface PutResult {
 
 /** Switches the integration on, or changes its settings, which keeps URL and secret. Idempotent. */
 export function putIntegration(deps: Deps, scope: OrgScope, options: FlowNameOptions): Promise<PutResult> {
-  const secret = newSecret();
+  // Senders take 16 to 200 characters.
+  const secret = createToken();
   return recorded(deps, scope, async (tx, record) => {
     const { row, created } = await upsertIntegration(tx, scope.org.id, {
       ...options,
@@ -45,7 +42,7 @@ export function putIntegration(deps: Deps, scope: OrgScope, options: FlowNameOpt
  * @throws AppError not_found while the integration is off.
  */
 export function rotateSecret(deps: Deps, scope: OrgScope): Promise<{ row: IntegrationRow; secret: string }> {
-  const secret = newSecret();
+  const secret = createToken();
   return recorded(deps, scope, async (tx, record) => {
     const change = { secret: deps.secrets.seal(secret), at: deps.clock.now() };
     const row = await updateSecret(tx, scope.org.id, change);

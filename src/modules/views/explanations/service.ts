@@ -14,7 +14,7 @@ import {
 import type { ProposedReport as Proposal } from "../../../domain/compliance/propose.ts";
 import { reasonOf, summarize } from "../../../domain/compliance/summary.ts";
 import type { Org } from "../../../domain/principal.ts";
-import { wireId } from "../../../lib/ids.ts";
+import { wireId, wireIdOrNull } from "../../../lib/ids.ts";
 import { present } from "../../../lib/present.ts";
 import { collected, paced, type Steps } from "../../../lib/steps.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -62,7 +62,7 @@ function showRequirement(requirement: Requirement, page: string): ComplianceRequ
 }
 
 function showProposal({ replaces, ...facts }: Proposal): ProposedReport {
-  return { ...facts, replaces_attestation_id: replaces === null ? null : wireId(replaces) };
+  return { ...facts, replaces_attestation_id: wireIdOrNull(replaces) };
 }
 
 /**
