@@ -32,7 +32,7 @@ export interface Scale {
   calmMs: number;
 }
 
-const megabyte = 1024 * 1024;
+const mebibyte = 1024 * 1024;
 
 /** The sizes of `npm run attack`: the limits of the program, or what was seen to hurt. */
 export const fullScale: Scale = {
@@ -41,13 +41,13 @@ export const fullScale: Scale = {
   built: 1000,
   readers: 6,
   attestations: 5000,
-  bodyBytes: 12 * megabyte - 1024,
+  bodyBytes: 12 * mebibyte - 1024,
   bodies: 8,
   stalled: 800,
   idle: 1000,
   deaf: 120,
   downloads: 1000,
-  fileBytes: 10 * megabyte,
+  fileBytes: 10 * mebibyte,
   pipelined: 2000,
   events: 300,
   holdMs: 15_000,
@@ -61,13 +61,13 @@ export const shortScale: Scale = {
   built: 100,
   readers: 2,
   attestations: 300,
-  bodyBytes: 6 * megabyte,
+  bodyBytes: 6 * mebibyte,
   bodies: 2,
   stalled: 150,
   idle: 200,
   deaf: 20,
   downloads: 50,
-  fileBytes: 4 * megabyte,
+  fileBytes: 4 * mebibyte,
   pipelined: 500,
   events: 20,
   holdMs: 1500,

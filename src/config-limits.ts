@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { mebibyte } from "./lib/units.ts";
+
 /** What callers may take of the server before anything they ask for is done. */
 export interface IntakeLimits {
   /** Connections open at once; undefined: as many as the descriptors of the process leave. */
@@ -27,8 +29,6 @@ export interface IntakeLimits {
   /** Of these, bytes of one webhook, or one address. */
   strangerBodyBytesPerAddress: number;
 }
-
-const mebibyte = 1024 * 1024;
 
 /** A switch: `1` or `true` is on. */
 export const flag = z

@@ -7,6 +7,7 @@ import { backupVariables, placeText } from "./config-backups.ts";
 import { whole } from "./config-limits.ts";
 import type { S3Access } from "./lib/bucket/client.ts";
 import { isLocationUrl } from "./lib/bucket/location.ts";
+import { daySeconds } from "./lib/units.ts";
 
 /** What is kept of PostgreSQL's write-ahead log (WAL), so that any moment of some days can be restored. */
 export interface WalSettings {
@@ -49,7 +50,6 @@ export function walMistakes(set: Settings): string[] {
   return mistakes;
 }
 
-const daySeconds = 86_400;
 const standardDays = 14;
 /** For how long any moment can be restored when nothing else is said, in seconds. */
 export const standardKeepSeconds = standardDays * daySeconds;

@@ -1,5 +1,6 @@
 import cliProgress from "cli-progress";
 
+import { megabyte } from "../lib/units.ts";
 import { print } from "./output.ts";
 
 /** Shows how far long work on bytes is. */
@@ -8,8 +9,7 @@ export interface ByteProgress {
   end(): void;
 }
 
-const mega = 1_000_000;
-const megabytes = (bytes: number): number => Math.round(bytes / mega);
+const megabytes = (bytes: number): number => Math.round(bytes / megabyte);
 
 function showBar(title: string): ByteProgress {
   const bar = new cliProgress.SingleBar(

@@ -4,6 +4,7 @@ import { explain } from "../db/explain.ts";
 import { sqlStateOf } from "../db/sqlstate.ts";
 import { growingTables } from "../domain/migration-effects.ts";
 import { outlineOf, type PlanStep, type StatementPlan, wholeReads } from "../domain/plans.ts";
+import { daySeconds } from "../lib/units.ts";
 import { findCaller } from "../modules/kernel/access/store.ts";
 import {
   findSample,
@@ -55,7 +56,7 @@ function hot<Name extends keyof Sample>(
 }
 
 const page = 20;
-const week = 7 * 86_400;
+const week = 7 * daySeconds;
 const now = (): number => Date.now() / 1000;
 const links = { api: "http://localhost/api/v2", web: "http://localhost", evidence: false };
 /** The last of so many, from 1 on. */

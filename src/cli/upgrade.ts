@@ -2,6 +2,7 @@ import { statfs } from "node:fs/promises";
 
 import { Command } from "commander";
 
+import { daySeconds, megabyte } from "../lib/units.ts";
 import { migrationsFolder, programVersion } from "../open-database.ts";
 import { type Config, readConfig } from "../config.ts";
 import { canMove, compareMajors, findManagedPostgres, ManagedPostgresError } from "../db/managed/index.ts";
@@ -55,9 +56,6 @@ const nothing: SchemaFindings = {
   problems: [],
 };
 
-const daySeconds = 86_400;
-const mega = 1_000_000;
-
 async function engineFindings(config: Config): Promise<EngineFindings | null> {
   if (config.databaseUrl !== undefined) return null;
   const { cluster = null, engine = null } = await compareMajors(config.dataDir);
@@ -104,7 +102,7 @@ function judge(into: Findings): void {
   const { migrations, needed_bytes, free_bytes, backup, ahead } = into;
   if (free_bytes !== null && free_bytes < needed_bytes)
     into.problems.push(
-      `The migrations need about ${Math.ceil(needed_bytes / mega)} MB of disk, and ${Math.floor(free_bytes / mega)} MB are free.`,
+      `The migrations need about ${Math.ceil(needed_bytes / megabyte)} MB of disk, and ${Math.floor(free_bytes / megabyte)} MB are free.`,
     );
   const age = backup === null ? Number.POSITIVE_INFINITY : Date.now() / 1000 - backup.made_at;
   if (migrations.length > 0 && age > daySeconds)
@@ -148,7 +146,7 @@ function describe({ installed, migrations, seconds, needed_bytes, backup, ...fou
     ),
   ];
   if (migrations.length > 0)
-    lines.push(`Takes about ${seconds} s, and ${Math.ceil(needed_bytes / mega)} MB of disk`);
+    lines.push(`Takes about ${seconds} s, and ${Math.ceil(needed_bytes / megabyte)} MB of disk`);
   lines.push(
     backup === null
       ? "Last backup: none"

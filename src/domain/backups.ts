@@ -1,4 +1,5 @@
 import { groupBy } from "../lib/group.ts";
+import { daySeconds } from "../lib/units.ts";
 
 /** What of the backups in a folder is kept: the last of each of so many days, weeks and months that have one. */
 export interface KeepRule {
@@ -51,7 +52,6 @@ export interface DatedBackup {
   rows_only: boolean | undefined;
 }
 
-const daySeconds = 86_400;
 /** 1970-01-01 was a Thursday; weeks begin on Mondays. */
 const daysBeforeMonday = 3;
 

@@ -1,6 +1,7 @@
 import { capitalized } from "../lib/text.ts";
+import { mebibyte } from "../lib/units.ts";
 import { type Diagnosis, failing, fine, some, warning } from "./doctor.ts";
-import { bytesInWords } from "./health.ts";
+import { bytesInWords, largeLag } from "./health.ts";
 
 /** Judges the PostgreSQL that Waybill brings along by the major version of what it has to read; undefined for what is not there. */
 export function judgeEngine({
@@ -34,7 +35,6 @@ export function judgeLogLevel(level: string): Diagnosis {
     : fine(`the level is ${level}`);
 }
 
-const mebibyte = 1024 * 1024;
 const leastHeap = 256 * mebibyte;
 const leastMemory = 1_000 * mebibyte;
 
@@ -211,8 +211,6 @@ export function judgeCollation(isAnother: boolean): Diagnosis {
       )
     : fine("indexes are in the order that the system sorts by");
 }
-
-const largeLag = 64 * mebibyte;
 
 /** Judges a standby that reads go to. @param behind bytes of the log that it has to replay. */
 export function judgeStandby(isFollowing: boolean, behind: number): Diagnosis {

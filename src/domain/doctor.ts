@@ -1,4 +1,5 @@
 import { capitalized } from "../lib/text.ts";
+import { daySeconds } from "../lib/units.ts";
 import { bytesInWords, type Finding, type HealthStatus } from "./health.ts";
 
 /** How a checked thing stands, from best to worst: as it should; somebody should look; it does not work, or will not. */
@@ -202,7 +203,6 @@ export function judgeProxy(exposure: Exposure): Diagnosis {
   return fine(trustsProxies ? "addresses of callers are taken from trusted proxies" : "no proxy is expected");
 }
 
-const daySeconds = 86_400;
 const renewalDays = 14;
 
 /** Judges a certificate by when it ends. Times in Unix seconds. @param which what it is, at the beginning of a sentence. */

@@ -1,3 +1,5 @@
+import { mebibyte } from "../lib/units.ts";
+
 /** How something stands, from best to worst: as it should; somebody should look; something does not work. */
 export const healthStatuses = ["ok", "degraded", "failing"] as const;
 export type HealthStatus = (typeof healthStatuses)[number];
@@ -45,8 +47,8 @@ export function judgeDatabaseVersion(version: string, number: number): Finding {
     : { status: "failing", detail: `PostgreSQL ${version}: 15 is the oldest that works` };
 }
 
-const mebibyte = 1024 * 1024;
-const largeLag = 64 * mebibyte;
+/** How far behind a replica may be before somebody should look at it: bytes of the log. */
+export const largeLag = 64 * mebibyte;
 
 /** Writes a number of bytes in the largest unit of which there is one, to a place after the point: `1.5 GiB`. */
 export function bytesInWords(bytes: number): string {

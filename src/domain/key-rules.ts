@@ -1,3 +1,6 @@
+import { nilId } from "../lib/ids.ts";
+import { daySeconds } from "../lib/units.ts";
+
 /** Rules for keys and for the addresses callers have: of an organization, or of the whole installation. */
 
 /** Kinds of keys, by who has them: people, or service accounts. */
@@ -45,9 +48,7 @@ export const refusalLimits = {
 };
 
 /** The organization that stands for the installation. Nobody has it. */
-export const installation = "00000000-0000-0000-0000-000000000000";
-
-export const daySeconds = 86_400;
+export const installation = nilId;
 
 /** Answered to a caller with a working key or session, from an address that it does not work from. */
 export const wrongAddress = "Access denied from this address";

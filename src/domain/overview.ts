@@ -1,3 +1,5 @@
+import { daySeconds } from "../lib/units.ts";
+
 /** Why an environment needs attention: something in it breaks the rules, or its reporter is silent. */
 export const attentionReasons = ["non_compliant", "stale"] as const;
 
@@ -5,4 +7,4 @@ export const attentionReasons = ["non_compliant", "stale"] as const;
 export const attentionLimit = 20;
 
 /** Seconds that an overview looks back at trails. */
-export const trailWindow = 86_400;
+export const trailWindow = daySeconds;

@@ -1,3 +1,5 @@
+import { daySeconds } from "../lib/units.ts";
+
 /** Bytes of a file of PostgreSQL's write-ahead log (WAL), before it is compressed: what clusters are made with. */
 export const segmentBytes = 16 * 1024 * 1024;
 
@@ -66,7 +68,7 @@ export interface DatedBase {
 }
 
 /** No physical backup takes longer, in seconds: an encrypted one does not tell when it was finished. */
-export const longestBaseSeconds = 86_400;
+export const longestBaseSeconds = daySeconds;
 
 /**
  * Chooses which physical backups go, with any moment of the last seconds to stay within reach: all before the last one that was

@@ -5,6 +5,7 @@ import { evidenceContentType, evidenceName } from "../domain/evidence-file.ts";
 import { AppError } from "../domain/errors.ts";
 import { ContentTooLarge, type EvidenceStore, type StagedContent } from "../evidence/store.ts";
 import { isDiskFull } from "../lib/shortage.ts";
+import { mebibyte } from "../lib/units.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { shortageOf } from "./shortage.ts";
 
@@ -22,8 +23,8 @@ function unavailable(cause: unknown): AppError {
 }
 
 function sizeText(bytes: number): string {
-  const megabytes = bytes / (1024 * 1024);
-  return Number.isInteger(megabytes) ? `${megabytes}MB` : `${bytes} bytes`;
+  const mebibytes = bytes / mebibyte;
+  return Number.isInteger(mebibytes) ? `${mebibytes}MB` : `${bytes} bytes`;
 }
 
 /** Evidence of one request, received but not kept unless the handler says so. */

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import { LargeBodies } from "./large-bodies.ts";
 
-const megabyte = 1024 * 1024;
+const mebibyte = 1024 * 1024;
 
 function requestOf(org: string): FastifyRequest & { raw: { socket: EventEmitter } } {
   const caller = { principal: { id: org }, org: { id: org, role: "member" } };
@@ -35,7 +35,7 @@ function ask(bodies: LargeBodies, org: string, bytes: number, before?: (request:
 describe("large bodies", () => {
   it("are read a few at a time, one of each organization, the next when one is done", async () => {
     const bodies = new LargeBodies();
-    const [first, second, other, third] = ["a", "a", "b", "c"].map((org) => ask(bodies, org, 2 * megabyte));
+    const [first, second, other, third] = ["a", "a", "b", "c"].map((org) => ask(bodies, org, 2 * mebibyte));
     const states = (): unknown[] => [first, second, other, third].map((state) => state?.is);
     await setImmediate();
     expect(states()).toEqual(["reading", "waiting", "reading", "waiting"]);
@@ -49,7 +49,7 @@ describe("large bodies", () => {
 
   it("wait for nobody when they are small, or not so large", async () => {
     const bodies = new LargeBodies();
-    const sizes = [2 * megabyte, 2 * megabyte, megabyte / 2, 1000];
+    const sizes = [2 * mebibyte, 2 * mebibyte, mebibyte / 2, 1000];
     const states = sizes.map((bytes) => ask(bodies, "a", bytes));
     await setImmediate();
     expect(states.map(({ is }) => is)).toEqual(["reading", "waiting", "reading", "reading"]);
@@ -57,7 +57,7 @@ describe("large bodies", () => {
 
   it("are forgotten when their sender goes away", async () => {
     const bodies = new LargeBodies();
-    const [first, gone, next] = [1, 2, 3].map(() => ask(bodies, "a", 2 * megabyte));
+    const [first, gone, next] = [1, 2, 3].map(() => ask(bodies, "a", 2 * mebibyte));
     await setImmediate();
     gone!.request.raw.socket.emit("close");
     first!.request.bodyIsRead!();
@@ -68,14 +68,14 @@ describe("large bodies", () => {
 
   it("take no turn when their sender went away before, or in the moment in which it came", async () => {
     const bodies = new LargeBodies();
-    const first = ask(bodies, "a", 2 * megabyte);
-    const late = ask(bodies, "a", 2 * megabyte);
+    const first = ask(bodies, "a", 2 * mebibyte);
+    const late = ask(bodies, "a", 2 * mebibyte);
     await setImmediate();
     first.request.bodyIsRead!();
     leave(late.request);
-    const before = ask(bodies, "a", 2 * megabyte, leave);
+    const before = ask(bodies, "a", 2 * mebibyte, leave);
     await setImmediate();
-    const next = ask(bodies, "a", 2 * megabyte);
+    const next = ask(bodies, "a", 2 * mebibyte);
     await setImmediate();
     expect([late.is, before.is, next.is]).toEqual([
       "The connection was closed",

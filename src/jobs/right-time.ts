@@ -6,10 +6,11 @@ import { sql } from "../db/sql.ts";
 import type { Executor } from "../db/connect.ts";
 import type { Logger } from "../lib/log.ts";
 import type { TimeGuard } from "../lib/time-guard.ts";
+import { daySeconds } from "../lib/units.ts";
 import type { JobRunner } from "./runner.ts";
 
 /** Seconds that no job is put off by: one that waits for longer was put off by a clock that was ahead. */
-const longestDelay = 2 * 86_400;
+const longestDelay = 2 * daySeconds;
 
 /**
  * Takes out of the queue what was written under a clock that was ahead, by the database's clock as it is now: jobs and

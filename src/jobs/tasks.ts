@@ -2,6 +2,7 @@ import type { TaskList } from "graphile-worker";
 
 import { forgetOldClusters } from "../db/managed/index.ts";
 import { announceLinkTask } from "../domain/sessions.ts";
+import { daySeconds } from "../lib/units.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { eraseOldAddresses } from "../modules/kernel/audit/erase-service.ts";
 import { pushAuditLogs } from "../modules/kernel/audit/push-service.ts";
@@ -29,7 +30,7 @@ const keepPartitionsTask = "keep_partitions";
 const eraseAddressesTask = "erase_audit_addresses";
 const pushAuditTask = "push_audit_logs";
 const forgetOldClusterTask = "forget_old_cluster";
-const oldClusterSeconds = 30 * 86_400;
+const oldClusterSeconds = 30 * daySeconds;
 const cleanEvidenceMs = 60_000;
 
 /** What is queued by the clock: minute, hour, day, month, weekday in UTC, task. A missed run is made up for once. */

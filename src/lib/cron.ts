@@ -1,5 +1,7 @@
 import { parseCrontab } from "graphile-worker";
 
+import { daySeconds } from "./units.ts";
+
 /** When something is done by the clock: minute, hour, day, month, weekday, in UTC. */
 export interface Cron {
   /** As it was written. */
@@ -13,7 +15,6 @@ export interface Cron {
 const fields = /^[\d*/,-]+(?: [\d*/,-]+){4}$/;
 
 const minutesOfDay = 24 * 60;
-const daySeconds = 86_400;
 const daysOfYear = 366;
 
 type Match = (seconds: number) => boolean;

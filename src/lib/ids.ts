@@ -7,6 +7,9 @@ export interface IdSource {
 
 const wirePattern = /^[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{8}$/;
 
+/** The nil UUID (RFC 9562): before the id of anything, and the id of nothing. */
+export const nilId = "00000000-0000-0000-0000-000000000000";
+
 /** How many ids' randomness is fetched at once: asking the system for each id costs more than all the rest. */
 const idsAtATime = 512;
 

@@ -1,4 +1,5 @@
 import { capitalized } from "./text.ts";
+import { daySeconds } from "./units.ts";
 
 /** A reason to doubt the time, with the difference in seconds. */
 export type Doubt =
@@ -12,8 +13,8 @@ export type Doubt =
   | { kind: "records_ahead"; by: number; tooFar: boolean };
 
 const units = [
-  ["year", 365.25 * 86_400],
-  ["day", 86_400],
+  ["year", 365.25 * daySeconds],
+  ["day", daySeconds],
   ["hour", 3600],
   ["minute", 60],
 ] as const;

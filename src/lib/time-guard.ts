@@ -4,6 +4,7 @@ import { type Clock, systemClock, type Timestamp } from "./clock.ts";
 import type { Logger } from "./log.ts";
 import { present } from "./present.ts";
 import { describeSpan, type Doubt, explainDoubt, refuses } from "./time-doubt.ts";
+import { daySeconds } from "./units.ts";
 
 /** The clocks that a guard reads. */
 export interface TimeSources {
@@ -84,7 +85,7 @@ export const tolerance = 300;
 /**
  * Seconds that a server may have been away, or a machine suspended, without an operator's confirmation: three months.
  */
-export const longestPause = 92 * 86_400;
+export const longestPause = 92 * daySeconds;
 /** Seconds that a new time has to hold before it is accepted as the time after a pause. */
 export const settleSeconds = 120;
 /** Seconds that records may be ahead before recording is refused: as far apart as the clocks of two time zones. */

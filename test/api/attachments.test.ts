@@ -9,7 +9,7 @@ import { attest } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 import { putFlow } from "../support/flows.ts";
 
-const megabyte = 1024 * 1024;
+const mebibyte = 1024 * 1024;
 let app: TestApp;
 let org: TestOrg;
 let origin: string;
@@ -242,7 +242,7 @@ async function download(name: string): Promise<{ bytes: Buffer; headers: Headers
 
 describe("a large file", () => {
   it("of 10 MB comes back byte for byte, under its digest", async () => {
-    const bytes = randomBytes(10 * megabyte);
+    const bytes = randomBytes(10 * mebibyte);
     const answer = await upload(
       "generic",
       { attestation_name: "large", is_compliant: true },
@@ -256,9 +256,9 @@ describe("a large file", () => {
   });
 
   it("of 10 MB may come with data of 10 MB, and with no more", async () => {
-    const bytes = randomBytes(10 * megabyte);
+    const bytes = randomBytes(10 * mebibyte);
     const data = { attestation_name: "wide", is_compliant: true, user_data: { text: "" } };
-    const room = 10 * megabyte - JSON.stringify(data).length;
+    const room = 10 * mebibyte - JSON.stringify(data).length;
     data.user_data.text = "x".repeat(room);
     expect((await upload("generic", data, { name: "a.bin", bytes })).status).toBe(201);
     expect((await read("wide"))["user_data"]).toEqual({ text: data.user_data.text });
@@ -270,7 +270,7 @@ describe("a large file", () => {
   it.each(kinds)(
     "beyond the limit is refused with its reason, and nothing is reported: %s",
     async (kind, data) => {
-      const bytes = Buffer.alloc(10 * megabyte + 1);
+      const bytes = Buffer.alloc(10 * mebibyte + 1);
       const body = { attestation_name: "large", ...data };
       const answer = await upload(kind, body, { name: "a.bin", bytes });
       expect(answer).toEqual({ status: 413, text: '{"message":"File size exceeds 10MB limit"}' });

@@ -36,7 +36,7 @@ import { type S3Server, startS3Server } from "../support/s3-server.ts";
 import { spawnWaybill } from "../support/server-process.ts";
 
 const credentials = { accessKey: "known", secretKey: "a secret", region: "us-east-1" };
-const mega = 1024 * 1024;
+const mebibyte = 1024 * 1024;
 
 let server: S3Server;
 let access: S3Access;
@@ -101,7 +101,7 @@ describe.each(places)("%s", (name, open) => {
     if (name.endsWith("service") && real === undefined) skip(withoutS3);
     const at = open();
     await at.prepare();
-    const sizes = [1, 700_001, 8 * mega, 8 * mega + 1, 17 * mega];
+    const sizes = [1, 700_001, 8 * mebibyte, 8 * mebibyte + 1, 17 * mebibyte];
     for (const size of sizes) {
       const bytes = randomBytes(size);
       await write(at, `${size}.bin`, bytes);
@@ -116,7 +116,7 @@ describe.each(places)("%s", (name, open) => {
     expect((await bytesOf(at, "small")).toString()).toBe("one");
 
     const sink = await at.create("unfinished.bin");
-    await sink.write(randomBytes(20 * mega));
+    await sink.write(randomBytes(20 * mebibyte));
     expect(await at.find("unfinished.bin")).toBeUndefined();
     await sink.abandon();
     expect(await at.find("unfinished.bin")).toBeUndefined();
@@ -150,7 +150,7 @@ it.each([
 });
 
 describe("a bucket that fails", () => {
-  const bytes = randomBytes(20 * mega);
+  const bytes = randomBytes(20 * mebibyte);
 
   it("is asked again while it is busy or cuts connections, and nothing is lost", async () => {
     await server.failNext("POST", 1);
@@ -210,7 +210,7 @@ describe("a bucket that fails", () => {
     await write(place, "changing.bin", bytes);
     const reading = place.stream("changing.bin")[Symbol.asyncIterator]();
     await reading.next();
-    await server.write("nightly/changing.bin", randomBytes(20 * mega));
+    await server.write("nightly/changing.bin", randomBytes(20 * mebibyte));
     const rest = async (): Promise<void> => {
       while ((await reading.next()).done !== true);
     };

@@ -21,7 +21,7 @@ import {
   withUsedDataDir,
 } from "../support/server-process.ts";
 
-const megabyte = 1024 * 1024;
+const mebibyte = 1024 * 1024;
 
 interface Site {
   server: ServerProcess;
@@ -187,8 +187,8 @@ describe.concurrent("kill -9 of the server during uploads", () => {
         const lastAct: LastAct = async (site) => {
           const { sending, status } = open(site, "cut");
           const cut = expect(status).rejects.toThrow(/socket hang up|ECONNRESET|EPIPE/);
-          await send(sending, randomBytes(3 * megabyte));
-          while (largestIn(incoming) < megabyte) await delay(10);
+          await send(sending, randomBytes(3 * mebibyte));
+          while (largestIn(incoming) < mebibyte) await delay(10);
           return () => cut;
         };
         const { site, acknowledged } = await uploadAndKill(dataDir, 4, { lastAct });
@@ -274,19 +274,19 @@ describe("the memory of the server", () => {
         return status;
       };
       for (let number = 0; number < 60; number += 1)
-        expect(await upload(`warm-${number}`, megabyte)).toBe(201);
+        expect(await upload(`warm-${number}`, mebibyte)).toBe(201);
       const before = residentBytes(site.server.pid);
       const uploads = Array.from({ length: 6 }, (_, number) => open(site, `large-${number}`));
       let most = 0;
-      for (let sent = 0; sent < 10 * megabyte; sent += piece.length) {
+      for (let sent = 0; sent < 10 * mebibyte; sent += piece.length) {
         await Promise.all(uploads.map(({ sending }) => send(sending, piece)));
-        if (sent % megabyte === 0) most = Math.max(most, residentBytes(site.server.pid));
+        if (sent % mebibyte === 0) most = Math.max(most, residentBytes(site.server.pid));
       }
       for (const { sending } of uploads) end(sending);
       for (const { status } of uploads) expect(await status).toBe(201);
       most = Math.max(most, residentBytes(site.server.pid));
       // Held in memory the files would be 60 MB.
-      expect((most - before) / megabyte).toBeLessThan(24);
+      expect((most - before) / mebibyte).toBeLessThan(24);
       expect(await site.server.stop()).toBe(0);
     });
   });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { look, watched } from "../support/loop-probe.ts";
 import { initialAdminKey, startServer, withUsedDataDir } from "../support/server-process.ts";
 
-const megabyte = 1024 * 1024;
+const mebibyte = 1024 * 1024;
 
 /** A text that is made of pieces until it has about so many bytes. */
 function filled(head: string, piece: string, tail: string, bytes: number): string {
@@ -28,13 +28,13 @@ const largest = JSON.stringify({
 const reports: [string, string, number][] = [
   ["ten thousand artifacts", largest, 201],
   ["the same again", largest, 200],
-  ["empty objects", filled('{"artifacts":[', "{},", "{}]}", 11 * megabyte), 400],
+  ["empty objects", filled('{"artifacts":[', "{},", "{}]}", 11 * mebibyte), 400],
   ["a million values", filled('{"artifacts":[', "{},", "{}]}", 2_900_000), 400],
   ["numbers", filled('{"artifacts":[', "1e9,", "1]}", 3_900_000), 400],
   ["lists in lists", filled('{"artifacts":[', `${"[".repeat(90)}${"]".repeat(90)},`, "1]}", 1_900_000), 400],
-  ["long numbers", filled('{"artifacts":[', `${"9".repeat(1000)}.5,`, "1]}", 11 * megabyte), 400],
-  ["one number", `{"artifacts":${"9".repeat(11 * megabyte)}}`, 400],
-  ["too many members", members(1_000_000, "1").slice(0, 11 * megabyte), 400],
+  ["long numbers", filled('{"artifacts":[', `${"9".repeat(1000)}.5,`, "1]}", 11 * mebibyte), 400],
+  ["one number", `{"artifacts":${"9".repeat(11 * mebibyte)}}`, 400],
+  ["too many members", members(1_000_000, "1").slice(0, 11 * mebibyte), 400],
   ["members that nobody knows", members(19_000, "1"), 400],
   ["objects of those", `{"artifacts":[${Array(40).fill(members(19_000, "1")).join()}]}`, 400],
   [
@@ -48,9 +48,9 @@ const reports: [string, string, number][] = [
     400,
   ],
   ["a large value in each wrong place", `{"artifacts":[${`[${"1,".repeat(9000)}1],`.repeat(100)}1]}`, 400],
-  ["escapes", filled('{"artifacts":"', "\\u0041", '"}', 11 * megabyte), 400],
-  ["characters of two bytes", filled('{"artifacts":"', "é", '"}', 5 * megabyte), 400],
-  ["blanks", filled("{", " ", "}", 11 * megabyte), 400],
+  ["escapes", filled('{"artifacts":"', "\\u0041", '"}', 11 * mebibyte), 400],
+  ["characters of two bytes", filled('{"artifacts":"', "é", '"}', 5 * mebibyte), 400],
+  ["blanks", filled("{", " ", "}", 11 * mebibyte), 400],
 ];
 
 /** Values of fields of attestations, by kind. */

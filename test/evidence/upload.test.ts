@@ -13,7 +13,7 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { get } from "../support/evidence.ts";
 import { type Receipt, startUploadServer } from "../support/evidence-server.ts";
 
-const megabyte = 1024 * 1024;
+const mebibyte = 1024 * 1024;
 let app: TestApp;
 let server: Awaited<ReturnType<typeof startUploadServer>>;
 beforeAll(async () => {
@@ -87,7 +87,7 @@ const keep = field('{"outcome":"keep"}');
 
 describe("a file part that is evidence", () => {
   it("is stored byte for byte, whether it comes before or after the JSON field", async () => {
-    const bytes = randomBytes(3 * megabyte + 17);
+    const bytes = randomBytes(3 * mebibyte + 17);
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     const after = receipt(await upload(keep, fileHead(), bytes, lineEnd, end));
     const before = receipt(await upload(fileHead(), bytes, lineEnd, keep, end));
@@ -136,9 +136,9 @@ describe("a file part that is evidence", () => {
   });
 
   it("may have exactly as many bytes as the limit says, and the client of a larger one reads why", async () => {
-    const limit = Buffer.alloc(10 * megabyte, 1);
+    const limit = Buffer.alloc(10 * mebibyte, 1);
     expect(receipt(await upload(keep, fileHead(), limit, lineEnd, end)).size).toBe(limit.length);
-    for (const extra of [1, 20 * megabyte]) {
+    for (const extra of [1, 20 * mebibyte]) {
       const answer = await upload(keep, fileHead(), limit, Buffer.alloc(extra, 2), lineEnd, end);
       expect(answer).toMatchObject({ status: 413 });
       expect(JSON.parse(answer.text)).toEqual({ message: "File size exceeds 10MB limit" });
@@ -161,7 +161,7 @@ describe("a file part that is evidence", () => {
     const { sending, answer } = open();
     sending.write(keep);
     sending.write(fileHead());
-    sending.write(randomBytes(megabyte));
+    sending.write(randomBytes(mebibyte));
     for (let tries = 0; incoming().length === 0 && tries < 500; tries += 1) await delay(5);
     expect(incoming()).toHaveLength(1);
     sending.destroy();
@@ -202,13 +202,13 @@ describe("memory", () => {
     const before = await buffersInUse();
     const uploads = Array.from({ length: count }, () => open());
     for (const { sending } of uploads) sending.write(Buffer.concat([keep, fileHead()]));
-    await Promise.all(uploads.map(({ sending }) => send(sending, 9 * megabyte)));
-    for (let tries = 0; received() < count * 8 * megabyte && tries < 2000; tries += 1) await delay(5);
-    expect(received()).toBeGreaterThanOrEqual(count * 8 * megabyte);
+    await Promise.all(uploads.map(({ sending }) => send(sending, 9 * mebibyte)));
+    for (let tries = 0; received() < count * 8 * mebibyte && tries < 2000; tries += 1) await delay(5);
+    expect(received()).toBeGreaterThanOrEqual(count * 8 * mebibyte);
     // Client and server share this process. Either of them holding the files would take 72 MB.
-    expect((await buffersInUse()) - before).toBeLessThan(2 * count * megabyte);
-    await Promise.all(uploads.map(({ sending }) => send(sending, megabyte)));
+    expect((await buffersInUse()) - before).toBeLessThan(2 * count * mebibyte);
+    await Promise.all(uploads.map(({ sending }) => send(sending, mebibyte)));
     for (const { sending } of uploads) sending.end(Buffer.concat([lineEnd, end]));
-    for (const { answer } of uploads) expect(receipt(await answer).size).toBe(10 * megabyte);
+    for (const { answer } of uploads) expect(receipt(await answer).size).toBe(10 * mebibyte);
   });
 });

@@ -7,6 +7,7 @@ import { flush } from "../../lib/flush.ts";
 import { folderSize } from "../../lib/folder-size.ts";
 import { silentLog } from "../../lib/log.ts";
 import type { Logger } from "../../lib/log.ts";
+import { megabyte } from "../../lib/units.ts";
 import { readVersion } from "./cluster.ts";
 import { prepareEngine } from "./engine-copy.ts";
 import { locateEngine, majorOf } from "./engine.ts";
@@ -44,8 +45,6 @@ const replacedMark = "waybill-replaced";
 
 /** Room that is needed, in parts of what the old cluster takes. */
 const roomNeeded = 1.1;
-
-const mega = 1_000_000;
 
 /** How long two renames and the end of PostgreSQL may take before whoever said to be at it is taken for gone. */
 const patienceMs = 120_000;
@@ -115,14 +114,14 @@ async function requireRoom(
   const needed = Math.ceil(bytes * roomNeeded);
   if (free < needed)
     throw new ManagedPostgresError(
-      `To move the database from PostgreSQL ${from} to ${to} the disk of ${layout.dataDir} needs ${Math.ceil(needed / mega)} MB of room, ` +
-        `and has ${Math.floor(free / mega)} MB. Nothing was begun.`,
+      `To move the database from PostgreSQL ${from} to ${to} the disk of ${layout.dataDir} needs ${Math.ceil(needed / megabyte)} MB of room, ` +
+        `and has ${Math.floor(free / megabyte)} MB. Nothing was begun.`,
     );
   log.warn(
     {
       from: `PostgreSQL ${from}`,
       to: `PostgreSQL ${to}`,
-      megabytes: Math.ceil(bytes / mega),
+      megabytes: Math.ceil(bytes / megabyte),
       minutes: Math.ceil(bytes / rewrittenPerSecond / 60),
     },
     "Moving the database to another major version of PostgreSQL; it takes about so many minutes, and can be interrupted",

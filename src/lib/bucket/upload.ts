@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 
 import { answerWithin } from "../answer-within.ts";
+import { mebibyte } from "../units.ts";
 import type { Bucket, SentPart } from "./bucket.ts";
 
 /** An object that is written piece by piece, and is there when it is finished. */
@@ -11,14 +12,13 @@ export interface Upload {
   abandon(): Promise<void>;
 }
 
-const mega = 1024 * 1024;
-const leastPartBytes = 8 * mega;
+const leastPartBytes = 8 * mebibyte;
 /** Of 10,000 that there may be: what is written may be more than was expected. */
 const expectedParts = 4_000;
 
 /** Chooses how many bytes the parts of an object have, all but the last, of which there may be 10,000. */
 export function partBytesFor(expectedBytes: number): number {
-  return Math.max(leastPartBytes, Math.ceil(expectedBytes / expectedParts / mega) * mega);
+  return Math.max(leastPartBytes, Math.ceil(expectedBytes / expectedParts / mebibyte) * mebibyte);
 }
 
 /** How long the part of an upload that is given up may take to arrive, in milliseconds. */

@@ -3,7 +3,6 @@ import { lockName } from "../../../db/lock.ts";
 import { AppError, forbidden, invalidInput } from "../../../domain/errors.ts";
 import {
   changedRules,
-  daySeconds,
   graceDays,
   installation,
   type KeyKind,
@@ -21,6 +20,7 @@ import {
 import type { Timestamp } from "../../../lib/clock.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { isInNetworks, networkText } from "../../../lib/network-list.ts";
+import { daySeconds } from "../../../lib/units.ts";
 import type { Deps } from "../deps.ts";
 import type { KeyOwner } from "./key-store.ts";
 import {

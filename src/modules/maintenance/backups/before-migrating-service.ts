@@ -5,6 +5,7 @@ import { UpgradeError } from "../../../db/migrate.ts";
 import { backupName, encryptedSuffix, parseBackupName } from "../../../domain/backups.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { isDiskFull } from "../../../lib/shortage.ts";
+import { daySeconds } from "../../../lib/units.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Sink } from "./archive-writer.ts";
 import { openEncryptedSink } from "./encryption-service.ts";
@@ -24,7 +25,7 @@ export interface BackupPlace {
 type BackupDeps = Pick<Deps, "db" | "evidence">;
 
 /** So long after it was made a backup is one of another attempt, in seconds. */
-const attemptSeconds = 86_400;
+const attemptSeconds = daySeconds;
 
 /**
  * Makes the id of a backup. Those before the same migration of a database begin alike, and their names with them: so a start knows what one

@@ -2,16 +2,16 @@ import type { EvidenceChoice } from "../../../domain/backup-format.ts";
 import { backupPart } from "../../../domain/backups.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { readDisk } from "../../../lib/disk.ts";
+import { megabyte } from "../../../lib/units.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { readDatabaseSize, readSizes } from "./room-store.ts";
 
 export { readDatabaseSize, readSizes };
 
-const mega = 1_000_000;
-const megabytes = (bytes: number): string => `${Math.ceil(bytes / mega)} MB`;
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / megabyte)} MB`;
 
 /** What has to be free beside what is going to be written. */
-const reserve = 64 * mega;
+const reserve = 64 * megabyte;
 
 /**
  * Refuses what the disk of a folder has too little room for.

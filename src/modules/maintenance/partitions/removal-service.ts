@@ -8,6 +8,7 @@ import {
   writeMonth,
 } from "../../../domain/partitions.ts";
 import type { Actor } from "../../../domain/principal.ts";
+import { daySeconds } from "../../../lib/units.ts";
 import { recorded } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { listPartitions } from "./catalog-store.ts";
@@ -65,7 +66,7 @@ async function requireUnneeded(
   quietDays: number,
 ): Promise<void> {
   const options: NeedOptions = {
-    quietSince: deps.clock.now() - quietDays * 86_400,
+    quietSince: deps.clock.now() - quietDays * daySeconds,
     targets: deps.config.auditTargets,
     most: named,
   };

@@ -2,6 +2,7 @@ import type { Tx } from "../../../db/connect.ts";
 import { type RowOf, text, uuid } from "../../../db/row.ts";
 import { writtenLast } from "../../../db/lock.ts";
 import { constant, identifier, join, moment, query, raw, type Sql, sql } from "../../../db/sql.ts";
+import { daySeconds } from "../../../lib/units.ts";
 import { shiftedColumns } from "./columns-sql.ts";
 import type { Horizon } from "./damage-store.ts";
 
@@ -179,7 +180,7 @@ export async function repairNotifications(tx: Tx, { now, after }: Horizon): Prom
       to_jsonb(epoch(pg_temp.right_time(to_timestamp((occurrence ->> 'at')::float8)))))
     where (occurrence ->> 'at')::float8 > ${after}::float8`);
   await tx.run(sql`update notification_deliveries set next_attempt_at = ${moment(now)}
-    where next_attempt_at > ${moment(after + 86_400)}`);
+    where next_attempt_at > ${moment(after + daySeconds)}`);
 }
 
 /** Sets back when what trails tell of happened, and what is told of repos with it where an event keeps that itself. */

@@ -8,6 +8,7 @@ import { answerWithin } from "../../../lib/answer-within.ts";
 import { readDisk } from "../../../lib/disk.ts";
 import { flush } from "../../../lib/flush.ts";
 import { present } from "../../../lib/present.ts";
+import { daySeconds } from "../../../lib/units.ts";
 import { untilAborted } from "../../../lib/until-aborted.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { Sink } from "../backups/archive-writer.ts";
@@ -23,7 +24,7 @@ import { judgeWal, readWalState, type WalState } from "./state-service.ts";
 
 type KeepDeps = Pick<Deps, "config" | "db" | "evidence" | "log">;
 
-const weekSeconds = 7 * 86_400;
+const weekSeconds = 7 * daySeconds;
 /** Less than that is recovered in no time, however small the backup is. */
 const fewBytes = 512 * 1024 * 1024;
 

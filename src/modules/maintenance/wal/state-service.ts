@@ -1,6 +1,7 @@
 import { findWalArchive, isArchivingOff, type WalArchive } from "../../../db/managed/index.ts";
 import { segmentBytes } from "../../../domain/wal.ts";
 import { readDisk } from "../../../lib/disk.ts";
+import { gibibyte } from "../../../lib/units.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { askedSoon, showGauge } from "../../kernel/metrics.ts";
 import { listWaiting, readSent } from "./forwarded-service.ts";
@@ -8,11 +9,10 @@ import { readArchiver } from "./store.ts";
 
 type StateDeps = Pick<Deps, "config" | "db">;
 
-const giga = 1024 ** 3;
 /** Bytes of the log that wait, beyond which somebody should look, and beyond which the instance is not as it should be. */
-const manyBytes = giga;
-const tooManyBytes = 4 * giga;
-const standardMost = 16 * giga;
+const manyBytes = gibibyte;
+const tooManyBytes = 4 * gibibyte;
+const standardMost = 16 * gibibyte;
 
 /** How archiving goes. */
 export interface WalState {
@@ -83,7 +83,7 @@ export interface WalHealth {
   detail: string;
 }
 
-const gigabytes = (bytes: number): string => `${(bytes / giga).toFixed(1)} GB`;
+const gigabytes = (bytes: number): string => `${(bytes / gibibyte).toFixed(1)} GB`;
 
 /** Says how an archive is. */
 export function judgeWal(state: Omit<WalState, "archive" | "database_bytes">): WalHealth {

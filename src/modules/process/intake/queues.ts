@@ -5,6 +5,7 @@ import { overloaded } from "../../../domain/errors.ts";
 import type { Actor, Org } from "../../../domain/principal.ts";
 import { type Batcher, createBatcher, type QueueLimits } from "../../../lib/batcher.ts";
 import type { Span } from "../../../lib/tracing/tracing.ts";
+import { mebibyte } from "../../../lib/units.ts";
 import { zip } from "../../../lib/zip.ts";
 import { recordedTogether } from "../../kernel/audit/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -15,8 +16,6 @@ import { rememberedPlaces } from "./remembered-places.ts";
 /** Reports written in one transaction at most: enough to spread its cost, few enough to keep it short. */
 const maxReportsInBatch = 200;
 
-const megabyte = 1024 * 1024;
-
 /**
  * Limits the queue of one organization's reports. They are small as a rule, and may be large: both together must fit into
  * memory, and into one statement.
@@ -24,8 +23,8 @@ const megabyte = 1024 * 1024;
 const limits: QueueLimits<QueuedReport> = {
   maxWaiting: 10_000,
   weigh: ({ bodyBytes }) => bodyBytes,
-  maxBatchWeight: 16 * megabyte,
-  maxWaitingWeight: 64 * megabyte,
+  maxBatchWeight: 16 * mebibyte,
+  maxWaitingWeight: 64 * mebibyte,
   refusal: overloaded,
 };
 

@@ -2,6 +2,7 @@ import type { Timestamp } from "../../../lib/clock.ts";
 import { writeJson } from "../../../lib/exact-json.ts";
 import { sha256 } from "../../../lib/hash.ts";
 import { TextCache } from "../../../lib/text-cache.ts";
+import { mebibyte } from "../../../lib/units.ts";
 import { keptByProgram } from "../../kernel/program-deps.ts";
 import { isComplete } from "../compliance/case-sql.ts";
 import type { ReportedRepo } from "../repos/known-sql.ts";
@@ -14,8 +15,7 @@ interface Doubt {
   until: number;
 }
 
-const megabyte = 1024 * 1024;
-const [trailsWeight, reposWeight, mostDoubts] = [16 * megabyte, megabyte, 10_000];
+const [trailsWeight, reposWeight, mostDoubts] = [16 * mebibyte, mebibyte, 10_000];
 
 /** What is heavier than that would take the place of too many. */
 const heaviestTrail = trailsWeight / 32;
