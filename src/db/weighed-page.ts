@@ -1,3 +1,4 @@
+import { nilId } from "../lib/ids.ts";
 import { type Columns, integer, type RowOf, text, uuid } from "./row.ts";
 import { constant, empty, join, type Parameter, query, raw, type Sql, sql } from "./sql.ts";
 import type { Executor } from "./executor.ts";
@@ -27,7 +28,7 @@ const position = { id: uuid, place: text, nth: integer, total: integer };
 
 type Position = RowOf<typeof position>;
 
-const first = { place: "", id: "00000000-0000-0000-0000-000000000000" };
+const first = { place: "", id: nilId };
 const maxRows = 200;
 /** As stored, mostly compressed. */
 const maxStoredBytes = 250_000;

@@ -2,6 +2,7 @@ import { enqueue } from "../../../db/jobs.ts";
 import type { Tx } from "../../../db/connect.ts";
 import { transaction } from "../../../db/transaction.ts";
 import { retryDelay } from "../../../domain/notifications/retry.ts";
+import { nilId } from "../../../lib/ids.ts";
 import { recordOutcome } from "../actions/service.ts";
 import { openSecrets } from "../actions/targets.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -166,9 +167,6 @@ export async function deliver(deps: Deps, job: DeliverJob): Promise<void> {
     deliveryAttempts.inc({ target: delivery.target_type, outcome, ...orgs.of(delivery.org_name) });
 }
 
-/** Before the id of any delivery. */
-const beginning = "00000000-0000-0000-0000-000000000000";
-
 /**
  * Removes deliveries that were settled and queued more than 30 days ago, of all organizations, some at a time. What was
  * interrupted goes on the next time.
@@ -177,7 +175,7 @@ export async function cleanDeliveries(deps: Deps): Promise<void> {
   const before = deps.clock.now() - retentionSeconds;
   let count = 0;
   for (const org of await listOrganizations(deps.db)) {
-    let after: string | null = beginning;
+    let after: string | null = nilId;
     while (after !== null) {
       const from: string = after;
       const { removed, last } = await transaction(deps.db, (tx) =>

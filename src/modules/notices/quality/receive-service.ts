@@ -6,7 +6,7 @@ import type { FlowNameOptions } from "../../../domain/quality/names.ts";
 import { deliveryKeys } from "../../../domain/quality/payload.ts";
 import { planDelivery } from "../../../domain/quality/plan.ts";
 import { equalInConstantTime, hmacSha256Hex, sha256 } from "../../../lib/hash.ts";
-import { wireId } from "../../../lib/ids.ts";
+import { nilId, wireId } from "../../../lib/ids.ts";
 import { isJsonObject } from "../../../lib/json-object.ts";
 import { JsonError, parseJsonInTurns } from "../../../lib/json.ts";
 import type { SecretBox } from "../../../lib/secret-box.ts";
@@ -59,7 +59,7 @@ export interface Admitted {
 }
 
 /** The organization of hooks that do not exist: it is looked up as any other is. */
-const nobody = "00000000-0000-0000-0000-000000000000";
+const nobody = nilId;
 
 const signaturePattern = /^[0-9a-f]{64}$/;
 

@@ -1,6 +1,7 @@
 import type { Database, Executor } from "../../../db/connect.ts";
 import { integer, json, nullable, type RowOf, text, timestamp } from "../../../db/row.ts";
 import { constant, query, raw } from "../../../db/sql.ts";
+import { nilId } from "../../../lib/ids.ts";
 import { eventKeys, eventOfKey, everyTrailEvent } from "./event-sql.ts";
 
 const trailEvent = {
@@ -25,13 +26,13 @@ export function listTrailEvents(db: Executor, orgId: string, trailId: string): P
 /** Characters of a key: what kind of row, its id, whether it is a reattestation, its part, and the id of its artifact. */
 const keyLength = 1 + 36 + 1 + 6 + 36;
 
-const noId = raw("'00000000-0000-0000-0000-000000000000'");
+const noArtifact = raw(`'${nilId}'`);
 
 /** Lists the events of a trail by their keys, as one text in their order: few bytes for each, however large it is. */
 export async function listEventKeys(db: Executor, orgId: string, trailId: string): Promise<string> {
   const { keys } = await db.one(query({ keys: text })`
     select coalesce(string_agg(kind || id::text || again::integer::text || lpad(part::text, 6, '0')
-      || coalesce(artifact_id, ${noId})::text, '' order by occurred_at, id, part), '') as keys
+      || coalesce(artifact_id, ${noArtifact})::text, '' order by occurred_at, id, part), '') as keys
     from (${eventKeys(orgId, trailId)}) e`);
   return keys;
 }
