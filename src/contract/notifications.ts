@@ -103,7 +103,8 @@ export const notificationEndpoints = {
     path: "/actions/{org}/{action_number}/deliveries/{delivery_id}/replay",
     tag,
     summary: "Deliver again",
-    description: "Makes a new delivery of the same event, with an id of its own, to the target as it is now.",
+    description:
+      "Makes a new delivery of the same event, with an id of its own, to the target as it is now. Not idempotent: each call sends a message. When the answer was lost, the list tells whether it was made: the newest deliveries, by `replay_of`.",
     access: member,
     params: z.object({ action_number: actionNumber, delivery_id: z.string() }),
     responses: { 201: json("The new delivery", NotificationDelivery) },

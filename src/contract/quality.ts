@@ -206,7 +206,7 @@ export const qualityEndpoints = {
     tag,
     summary: "Process a delivery again",
     description:
-      "Makes a new delivery of the same body under the present settings. When it succeeds it adds an attestation, which is then the newest and counts.",
+      "Makes a new delivery of the same body under the present settings. When it succeeds it adds an attestation, which is then the newest and counts. Not idempotent: each call makes one. When the answer was lost, the list tells whether it was made: the newest deliveries, by `replay_of`.",
     access: member,
     responses: { 201: json("The new delivery", QualityDelivery) },
   }),

@@ -203,6 +203,25 @@ describe("replaying", () => {
   });
 });
 
+describe("replaying again", () => {
+  it("makes one delivery a call, also of several at once, and the list says of what each is", async () => {
+    const org = await watched();
+    await happenTimes(org, 1);
+    await runPendingJobs(app);
+    const [{ id: original } = {}] = await deliveriesOf(org);
+    const path = `/actions/${org.name}/1/deliveries/${String(original)}/replay`;
+    const answers = await Promise.all([1, 2, 3].map(() => org.member.post(path)));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    await runPendingJobs(app);
+    const list = await deliveriesOf(org);
+    const replayed = list.filter(({ replay_of }) => replay_of === original).map(({ id }) => id);
+    expect(new Set(replayed)).toEqual(new Set(answers.map(({ json }) => json.id)));
+    expect([list.length, receiver.received.length]).toEqual([4, 4]);
+    const sent = receiver.received.map(({ headers }) => headers["webhook-id"]);
+    expect(new Set(sent)).toEqual(new Set(list.map(({ id }) => id)));
+  });
+});
+
 describe("the signing secret", () => {
   it("is each organization's own, and the same until it is replaced", async () => {
     const [one, other] = [await watched(), await watched()];

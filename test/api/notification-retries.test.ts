@@ -7,7 +7,7 @@ import type { DeliverJob } from "../../src/modules/notices/notifications/store.t
 import type { TestOrg } from "../support/app.ts";
 import { type Notified, startNotified } from "../support/notified.ts";
 import { runPendingJobs } from "../support/jobs.ts";
-import { deliveriesOf, happen, inProd, runAllAttempts } from "../support/notifications.ts";
+import { deliveriesOf, forgetAttempts, happen, inProd, runAllAttempts } from "../support/notifications.ts";
 import { startReceiver } from "../support/receiver.ts";
 
 let notified: Notified;
@@ -116,6 +116,46 @@ describe("a target that fails", () => {
     const count = receiver.received.length;
     await runAllAttempts(app, org);
     expect(receiver.received.length).toBe(count);
+  });
+
+  it("is tried once more before something is given up, though it did not answer others a moment ago", async () => {
+    const gone = await startReceiver();
+    await gone.stop();
+    const org = await watched();
+    const moveTo = (address: string) =>
+      app.deps.db.pool.query("update actions set target_secrets = $1 where org_id = $2", [
+        app.deps.secrets.seal(JSON.stringify([address])),
+        org.id,
+      ]);
+    receiver.answer(() => 503);
+    await happen(app, org, await inProd(app, org, "ON_COMPLIANT_ENV"));
+    const last = 21;
+    for (let attempt = 1; attempt < last; attempt += 1) await runAllAttempts(app, org);
+    await forgetAttempts(app);
+    const [given] = await deliveriesOf(org);
+    expect(given).toMatchObject({ status: "waiting", attempts: last - 1 });
+    // Another message finds the target silent, which then is there again.
+    await moveTo(gone.url);
+    await happen(app, org, await inProd(app, org, "ON_NON_COMPLIANT_ENV"));
+    await runAllAttempts(app, org);
+    await forgetAttempts(app);
+    const found = await state(org);
+    await moveTo(receiver.url);
+    receiver.answer(() => 200);
+    app.clock.advance(1);
+    const { rows } = await app.deps.db.pool.query<{ id: string; attempts: number }>(
+      "select id, attempts from notification_deliveries where org_id = $1 order by id desc",
+      [org.id],
+    );
+    for (const { id: delivery_id, attempts } of rows)
+      await deliver(app.deps, { org_id: org.id, delivery_id, attempts });
+    const list = await deliveriesOf(org);
+    expect(list.map(({ status, attempts, error }) => [status, attempts, error])).toEqual([
+      ["waiting", 2, "The target did not answer others a moment ago"],
+      ["delivered", last, null],
+    ]);
+    // Only what was sent tells when the target was tried.
+    expect((await state(org)).last_failure_timestamp).toBe(found.last_failure_timestamp);
   });
 
   it("keeps no other target waiting, and its address to itself", async () => {

@@ -96,7 +96,8 @@ async function settle(
   if (!(await updateOutcome(tx, org_id, { id: delivery.id, before: delivery.attempts }, outcome)))
     return undefined;
   const { action, action_number, target_position: position } = delivery;
-  if (action !== null) {
+  // What was not sent says nothing new of the target, and nothing of when it was tried.
+  if (action !== null && result !== silent) {
     const { last_modified_at } = action;
     await recordOutcome(tx, org_id, { action_number, last_modified_at, position, succeeded, at });
   }
@@ -112,7 +113,7 @@ function failure(error: string): AttemptResult {
 
 const silent = failure("The target did not answer others a moment ago");
 
-/** Sends, unless the target did not answer a moment ago. @returns undefined where it was put back, because the organization has enough under way. */
+/** Sends, unless the target did not answer a moment ago and there are attempts to come. @returns undefined where it was put back, because the organization has enough under way. */
 async function tryTarget(
   deps: Deps,
   job: DeliverJob,
@@ -121,7 +122,10 @@ async function tryTarget(
 ): Promise<AttemptResult | undefined> {
   const { action, action_number, target_position } = delivery;
   const target = `${job.org_id} ${action_number} ${action?.last_modified_at} ${target_position}`;
-  if (isPaused(deps, target)) return silent;
+  // What is given up when this fails was itself tried: the target may be there again.
+  const isLast = retryDelay(delivery.attempts + 1) === undefined;
+  const isLeftAlone = (): boolean => !isLast && isPaused(deps, target);
+  if (isLeftAlone()) return silent;
   const { org_id, delivery_id, attempts, postponed } = job;
   const place = await takePlace(deps, { kind: "deliveries", owner: org_id, postponed });
   if ("comeAgain" in place) {
@@ -134,7 +138,7 @@ async function tryTarget(
   }
   try {
     // It may have been found silent while this waited for a place.
-    if (isPaused(deps, target)) return silent;
+    if (isLeftAlone()) return silent;
     const beganAt = deps.clock.now();
     recordAttempt(deps, target, attemptSeconds);
     const result = await send(deps, attempt);
