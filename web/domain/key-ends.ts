@@ -1,3 +1,5 @@
+import { daySeconds } from "./times.ts";
+
 /** What decides when the new secret of a key may end. */
 export interface RotatedKey {
   /** Unix seconds; 0 for never. */
@@ -19,7 +21,6 @@ export const noEndRules: EndRules = { require_expiry: false, most_days: null };
 /** When a key may be made to end: so many days from now, or as it did before. */
 export type KeyEnd = number | "kept";
 
-const daySeconds = 86_400;
 /** The clock of the server may be behind. */
 const slackSeconds = 300;
 

@@ -1,10 +1,12 @@
+import { daySeconds } from "./times.ts";
+
 /** Times until now that readers choose from, with their length in seconds. */
 export const periods = {
   "1h": 3_600,
-  "24h": 86_400,
-  "7d": 7 * 86_400,
-  "30d": 30 * 86_400,
-  "90d": 90 * 86_400,
+  "24h": daySeconds,
+  "7d": 7 * daySeconds,
+  "30d": 30 * daySeconds,
+  "90d": 90 * daySeconds,
 } as const;
 export type Period = keyof typeof periods;
 
@@ -15,6 +17,12 @@ export const periodWords: Readonly<Record<Period, string>> = {
   "30d": "last 30 days",
   "90d": "last 90 days",
 };
+
+/** Periods that lists are filtered by, where what they list lives longer than an hour. */
+export const listPeriods = ["24h", "7d", "30d", "90d"] as const satisfies readonly Period[];
+
+/** The same with their words, to choose from. */
+export const listPeriodChoices = listPeriods.map((period) => [period, periodWords[period]] as const);
 
 /**
  * Tells when a time until now began. It is rounded up to whole minutes, so that who asks twice asks the same.

@@ -1,4 +1,5 @@
 import { stringifySearch } from "./search-params.ts";
+import { daySeconds } from "./times.ts";
 
 /** What a snapshot is called where any environment may be meant: `prod`, `prod#7`, `prod~1`, `prod@{2.days.ago}`. */
 export interface SnapshotName {
@@ -37,8 +38,6 @@ interface Known {
   timestamp?: number | undefined;
 }
 
-const day = 86_400;
-
 /** Gives what a snapshot is usually compared with: the latest with what ran a day or a week ago, another with what ran so long before it. */
 export function presetsFor(to: string, { index, timestamp }: Known): Preset[] {
   const { env, rest } = readSnapshotName(to);
@@ -53,8 +52,8 @@ export function presetsFor(to: string, { index, timestamp }: Known): Preset[] {
   if (timestamp === undefined) return previous;
   return [
     ...previous,
-    { words: "A day before", from: atMoment(env, timestamp - day) },
-    { words: "A week before", from: atMoment(env, timestamp - 7 * day) },
+    { words: "A day before", from: atMoment(env, timestamp - daySeconds) },
+    { words: "A week before", from: atMoment(env, timestamp - 7 * daySeconds) },
   ];
 }
 

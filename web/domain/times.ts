@@ -1,11 +1,12 @@
 const minute = 60;
 const hour = 60 * minute;
-const day = 24 * hour;
+/** A day, in seconds. */
+export const daySeconds = 24 * hour;
 
 const units: readonly [string, number][] = [
-  ["y", 365 * day],
-  ["mo", 30 * day],
-  ["d", day],
+  ["y", 365 * daySeconds],
+  ["mo", 30 * daySeconds],
+  ["d", daySeconds],
   ["h", hour],
   ["min", minute],
 ];
@@ -19,7 +20,7 @@ export function duration(seconds: number): string {
 
 /** The units that lengths of time are drawn in, with their seconds. */
 const drawnIn = [
-  ["days", day],
+  ["days", daySeconds],
   ["hours", hour],
   ["minutes", minute],
   ["seconds", 1],

@@ -1,8 +1,5 @@
-import { type Period, startOf } from "./periods.ts";
+import { listPeriods, startOf } from "./periods.ts";
 import { oneOf, positive, reads, text } from "./search-params.ts";
-
-/** Periods that trails are searched by; they live longer than an hour. */
-export const trailPeriods = ["24h", "7d", "30d", "90d"] as const satisfies readonly Period[];
 
 /** States of trails as lists filter them, and their words. */
 export const trailStates = [
@@ -15,7 +12,7 @@ export const trailStates = [
 export const trailSearchReaders = {
   state: oneOf(...trailStates.map(([state]) => state)),
   search: text,
-  since: oneOf(...trailPeriods),
+  since: oneOf(...listPeriods),
   missing: text,
   failing: text,
   /** Only those that began until then, in Unix seconds. */

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { type Asked, askedRequests } from "../api/asked.ts";
 import { commandPlace } from "../api/place.ts";
 import { fileNameOf } from "../domain/answers.ts";
+import { numberWords } from "../domain/numbers.ts";
 import { requestCommand } from "../domain/request-commands.ts";
 import { requestPath } from "../domain/requests.ts";
 import { Button } from "../ui/Button.tsx";
@@ -17,8 +18,6 @@ import { Commands } from "./Commands.tsx";
 /** How much of an answer is shown, in characters: browsers take long to break more into lines. */
 const shownCharacters = 100_000;
 
-const number = new Intl.NumberFormat("en");
-
 /** An answer as it is kept: readable, copied and saved whole. */
 function Answer({ asked }: { asked: Asked }) {
   if (asked.answer === undefined)
@@ -29,7 +28,7 @@ function Answer({ asked }: { asked: Asked }) {
     <section className={styles["answer"]} aria-label="Answer">
       <div className={styles["line"]}>
         <h3>Answer</h3>
-        <span>{number.format(text.length)} characters</span>
+        <span>{numberWords(text.length)} characters</span>
         <Button
           icon="download"
           onClick={() =>

@@ -3,6 +3,7 @@ import { useRef, useState } from "react";
 
 import { downloadCsv, type ExportedList } from "../api/export.ts";
 import { exportList, type ExportForm, mostRows } from "../domain/exports.ts";
+import { numberWords } from "../domain/numbers.ts";
 import { Button } from "../ui/Button.tsx";
 import { Icon } from "../ui/Icon.tsx";
 import { Row } from "../ui/Layout.tsx";
@@ -11,8 +12,6 @@ import { Note } from "../ui/Note.tsx";
 import { type Download, saveAs } from "../ui/save.ts";
 
 const types = { csv: "text/csv", json: "application/json" } as const;
-const number = new Intl.NumberFormat("en");
-
 interface Made {
   file: Download;
   /** What is to be said of it. */
@@ -23,7 +22,7 @@ type Progress = (words: string) => void;
 
 async function streamed(address: string, signal: AbortSignal, progress: Progress): Promise<Made> {
   const file = await downloadCsv(address, signal, (bytes) =>
-    progress(bytes < 1e6 ? `${number.format(Math.ceil(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`),
+    progress(bytes < 1e6 ? `${numberWords(Math.ceil(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`),
   );
   return { file };
 }
@@ -35,12 +34,12 @@ async function collected(
   progress: Progress,
 ): Promise<Made> {
   const { pieces, isCut } = await exportList(batches(signal), { form, columns }, (rows, total) =>
-    progress(`${number.format(rows)}${total === undefined ? "" : ` of ${number.format(total)}`} rows`),
+    progress(`${numberWords(rows)}${total === undefined ? "" : ` of ${numberWords(total)}`} rows`),
   );
   const rest = csv === undefined ? "Filter for fewer." : "The CSV has all.";
   return {
     file: { name: `${file}.${form}`, content: new Blob(pieces, { type: types[form] }) },
-    remark: isCut ? `The file has the first ${number.format(mostRows)} rows. ${rest}` : undefined,
+    remark: isCut ? `The file has the first ${numberWords(mostRows)} rows. ${rest}` : undefined,
   };
 }
 

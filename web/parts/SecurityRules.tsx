@@ -12,6 +12,7 @@ import {
   ruleLimits,
   rulesOfDraft,
 } from "../domain/security-rules.ts";
+import { daySeconds } from "../domain/times.ts";
 import { Check, Field } from "../ui/Field.tsx";
 import { Card, Quiet, Stack } from "../ui/Layout.tsx";
 import { Note } from "../ui/Note.tsx";
@@ -302,7 +303,7 @@ const columns: Column<EndingKey>[] = [
 function Grace({ tightenedAt }: { tightenedAt: number | null }) {
   const now = useNow();
   if (tightenedAt === null) return null;
-  const end = tightenedAt + graceDays * 86_400;
+  const end = tightenedAt + graceDays * daySeconds;
   if (end <= now) return null;
   return (
     <Note kind="warn">

@@ -1,7 +1,7 @@
 import { useCallback } from "react";
 
-import { periodWords } from "../domain/periods.ts";
-import { trailPeriods, type TrailSearch, trailStates } from "../domain/trail-search.ts";
+import { listPeriodChoices } from "../domain/periods.ts";
+import { type TrailSearch, trailStates } from "../domain/trail-search.ts";
 import { Button } from "../ui/Button.tsx";
 import { NoMatch } from "../ui/Empty.tsx";
 import { Choice, FilterBar, SearchField } from "../ui/Field.tsx";
@@ -14,8 +14,6 @@ interface TrailFiltersProps {
   onSearch: (change: TrailSearch, replace?: boolean) => void;
   children?: React.ReactNode;
 }
-
-const periodChoices = trailPeriods.map((period) => [period, periodWords[period]] as const);
 
 /** Filters of a list of trails. */
 export function TrailFilters({ search, onSearch, children }: TrailFiltersProps) {
@@ -36,7 +34,7 @@ export function TrailFilters({ search, onSearch, children }: TrailFiltersProps) 
       <Choice
         label="Began"
         value={search.since}
-        choices={periodChoices}
+        choices={listPeriodChoices}
         onChoose={(since) => onSearch({ since, before: undefined, page: undefined })}
       />
       {children}

@@ -1,16 +1,16 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
-import { allowListQuery, allowListSearch } from "../pages/allow-list/queries.ts";
-import { typeQuery, typeSearch, typesQuery, typesSearch } from "../pages/attestation-types/queries.ts";
+import { allowListSearch } from "../pages/allow-list/queries.ts";
+import { typeQuery, typeSearch, typesSearch } from "../pages/attestation-types/queries.ts";
 import { controlQuery, controlSearch, controlsQuery, controlsSearch } from "../pages/controls/queries.ts";
 import {
   editorSearch,
-  policiesQuery,
   policiesSearch,
   policyEnvironmentsQuery,
   policyQuery,
   policySearch,
 } from "../pages/policies/queries.ts";
+import { allowListQuery, ownTypesQuery, policiesQuery } from "../parts/queries.ts";
 import { anewFor } from "./anew.ts";
 import { organizationRoute } from "./root.ts";
 
@@ -75,7 +75,7 @@ const attestationTypes = createRoute({
   getParentRoute: () => organizationRoute,
   path: "/attestation-types",
   validateSearch: typesSearch,
-  loader: ({ context, params }) => void context.queries.prefetchQuery(typesQuery(params.org)),
+  loader: ({ context, params }) => void context.queries.prefetchQuery(ownTypesQuery(params.org)),
   component: lazyRouteComponent(
     () => import("../pages/attestation-types/AttestationTypes.tsx"),
     "AttestationTypes",

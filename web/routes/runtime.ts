@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 
 import { compareSearch, differenceQuery } from "../pages/compare/queries.ts";
 import {
-  allowListQuery,
+  environmentAllowListQuery,
   deploymentsQuery,
   deploymentsSearch,
   environmentQuery,
@@ -111,7 +111,7 @@ const allowList = createRoute({
   path: "/environments/$env/allow-list",
   remountDeps: anewFor("env"),
   loader: ({ context: { queries }, params: { org, env } }) => {
-    void queries.prefetchQuery(allowListQuery(org, env));
+    void queries.prefetchQuery(environmentAllowListQuery(org, env));
     void queries.prefetchQuery(environmentQuery(org, env));
   },
   component: lazyRouteComponent(() => import("../pages/environments/AllowList.tsx"), "AllowList"),

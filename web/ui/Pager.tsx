@@ -1,3 +1,4 @@
+import { numberWords } from "../domain/numbers.ts";
 import { Button } from "./Button.tsx";
 import styles from "./Pager.module.css";
 
@@ -11,8 +12,6 @@ interface PagerProps {
   onPage: (page: number) => void;
 }
 
-const number = new Intl.NumberFormat("en");
-
 /** Says which part of a list is shown, and leads to the parts beside it. */
 export function Pager({ page, per_page, total, count, onPage }: PagerProps) {
   const first = (page - 1) * per_page + 1;
@@ -22,8 +21,8 @@ export function Pager({ page, per_page, total, count, onPage }: PagerProps) {
   return (
     <nav className={styles["pager"]} aria-label="Pages" data-no-print>
       <span>
-        {count === 0 ? "Nothing on this page" : `${number.format(first)}–${number.format(last)}`}
-        {total === undefined ? "" : ` of ${number.format(total)}`}
+        {count === 0 ? "Nothing on this page" : `${numberWords(first)}–${numberWords(last)}`}
+        {total === undefined ? "" : ` of ${numberWords(total)}`}
       </span>
       <div>
         <Button

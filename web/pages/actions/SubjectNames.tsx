@@ -2,10 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useId } from "react";
 
 import type { ActionDraft, ActionType } from "../../domain/action-drafts.ts";
+import { environmentNamesQuery } from "../../parts/queries.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
 import styles from "./Actions.module.css";
-import { environmentNamesQuery, flowNamesQuery } from "./queries.ts";
+import { flowNamesQuery } from "./queries.ts";
 
 /** Finds names that contain a text, twenty at most. */
 function useNames(org: string, type: ActionType, text: string): string[] {

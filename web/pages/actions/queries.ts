@@ -47,10 +47,6 @@ export function deliveryQuery(org: string, action_number: number, delivery_id: s
   return alone(ask("GET /actions/{org}/{action_number}/deliveries/{delivery_id}", { params }));
 }
 
-/** Asks for names that begin a choice of environments. */
-export const environmentNamesQuery = (org: string, name: string) =>
-  ask("GET /environments/{org}", { params: { org }, query: { name, per_page: 20, page: 1 } });
-
 /** Asks for names that begin a choice of flows. */
 export const flowNamesQuery = (org: string, search_by_name: string) =>
   ask("GET /flows/{org}", {

@@ -11,6 +11,7 @@ import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { Fingerprint } from "../../parts/Fingerprint.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
 import { ArtifactLink } from "../../parts/ProcessLinks.tsx";
+import { allowListQuery } from "../../parts/queries.ts";
 import { PageHead } from "../../shell/PageHead.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Empty, NoMatch } from "../../ui/Empty.tsx";
@@ -20,7 +21,7 @@ import { LongTable } from "../../ui/LongTable.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { AllowDialog, DisallowDialog } from "./AllowDialog.tsx";
-import { type Allowed, allowListQuery } from "./queries.ts";
+import { type Allowed } from "./queries.ts";
 
 const route = getRouteApi("/$org/allow-list");
 

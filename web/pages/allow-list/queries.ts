@@ -1,13 +1,7 @@
 import type { AnswerOf } from "../../api/contract.ts";
-import { ask } from "../../api/queries.ts";
 import { reads, text } from "../../domain/search-params.ts";
 
 export type Allowed = AnswerOf<"GET /allowlists/{org}">[number];
 
 /** What the address of the allow-list says. */
 export const allowListSearch = reads({ q: text, environment: text });
-
-/** Asks what is allowed, in all environments. */
-export function allowListQuery(org: string) {
-  return ask("GET /allowlists/{org}", { params: { org } });
-}

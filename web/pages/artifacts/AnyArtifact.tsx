@@ -8,6 +8,7 @@ import { AuditMenu } from "../../parts/AuditMenu.tsx";
 import { Commands } from "../../parts/Commands.tsx";
 import { Fingerprint } from "../../parts/Fingerprint.tsx";
 import { BelowLoaded, Loaded } from "../../parts/Loaded.tsx";
+import { allowListQuery } from "../../parts/queries.ts";
 import { PageHead } from "../../shell/PageHead.tsx";
 import { Button } from "../../ui/Button.tsx";
 import { Empty } from "../../ui/Empty.tsx";
@@ -16,7 +17,7 @@ import { Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { CheckDialog } from "./CheckDialog.tsx";
 import { Flows } from "./Flows.tsx";
-import { allowlistQuery, type ArtifactSearch, type Found, foundQuery, isNothing } from "./queries.ts";
+import { type ArtifactSearch, type Found, foundQuery, isNothing } from "./queries.ts";
 import { Provenance } from "./Provenance.tsx";
 import { PictureRoom } from "./PictureRoom.tsx";
 
@@ -24,7 +25,7 @@ const route = getRouteApi("/$org/artifacts/$fingerprint");
 
 function Allowed() {
   const { org, fingerprint } = route.useParams();
-  const { data } = useQuery(allowlistQuery(org));
+  const { data } = useQuery(allowListQuery(org));
   const entries = (data ?? []).filter((entry) => entry.fingerprint === fingerprint);
   if (entries.length === 0) return null;
   return (
@@ -69,7 +70,7 @@ function Unknown({ name }: { name: string }) {
 
 function Matter({ found }: { found: Found }) {
   const { org, fingerprint } = route.useParams();
-  const allowlist = useQuery(allowlistQuery(org));
+  const allowlist = useQuery(allowListQuery(org));
   const { artifacts } = found;
   return (
     <Stack>

@@ -8,13 +8,14 @@ import { verdictOfFlag, verdictOfText } from "../../domain/verdict.ts";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { PageLink } from "../../parts/PageLink.tsx";
 import { VerdictMark } from "../../parts/Verdict.tsx";
+import { environmentNamesQuery, policiesQuery } from "../../parts/queries.ts";
 import { Dialog } from "../../ui/Dialog.tsx";
 import { Check, Field } from "../../ui/Field.tsx";
 import { Stack } from "../../ui/Layout.tsx";
 import { Note } from "../../ui/Note.tsx";
 import { Time } from "../../ui/Time.tsx";
 import styles from "./Artifacts.module.css";
-import { type ArtifactSearch, assertQuery, environmentNamesQuery, policiesQuery } from "./queries.ts";
+import { type ArtifactSearch, assertQuery } from "./queries.ts";
 
 type Assert = AnswerOf<"GET /asserts/{org}/fingerprint/{fingerprint}">;
 type Evaluation = NonNullable<Assert["policy_evaluations"]>[number];

@@ -64,11 +64,6 @@ export function isNothing(error: Error | null): boolean {
   return error instanceof ApiError && error.status === 404;
 }
 
-/** Asks who allowed what to run. */
-export function allowlistQuery(org: string) {
-  return ask("GET /allowlists/{org}", { params: { org } });
-}
-
 /** Asks for the verdict on an artifact by an environment's policies, by policies, or by its flows. */
 export function assertQuery(
   org: string,
@@ -81,19 +76,6 @@ export function assertQuery(
       query: { environment_name: environment, policy_name: policy },
     }),
   );
-}
-
-/** Asks for environments whose name has this in it, to choose one from. */
-export function environmentNamesQuery(org: string, name: string) {
-  return ask("GET /environments/{org}", {
-    params: { org },
-    query: { name: name === "" ? undefined : name, page: 1, per_page: 20 },
-  });
-}
-
-/** Asks for the policies, to choose from. */
-export function policiesQuery(org: string) {
-  return ask("GET /policies/{org}", { params: { org } });
 }
 
 /** Asks for what was attested for a commit. */

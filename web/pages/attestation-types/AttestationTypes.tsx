@@ -9,6 +9,7 @@ import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
 import { MakeLink } from "../../parts/MakeLink.tsx";
 import { OrByCommand } from "../../parts/NewThing.tsx";
+import { ownTypesQuery } from "../../parts/queries.ts";
 import { PageHead } from "../../shell/PageHead.tsx";
 import { Empty, NoMatch } from "../../ui/Empty.tsx";
 import { FilterBar, SearchField } from "../../ui/Field.tsx";
@@ -16,7 +17,7 @@ import { OneLine, Quiet } from "../../ui/Layout.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { typesExport } from "./exports.ts";
-import { type AttestationType, typesQuery } from "./queries.ts";
+import { type AttestationType } from "./queries.ts";
 
 const route = getRouteApi("/$org/attestation-types");
 
@@ -138,7 +139,7 @@ function Listed({ types }: { types: readonly AttestationType[] | undefined }) {
 export function AttestationTypes() {
   const { org } = route.useParams();
   const { q } = route.useSearch();
-  const query = useQuery(typesQuery(org));
+  const query = useQuery(ownTypesQuery(org));
   const { data, error } = query;
   return (
     <>

@@ -4,11 +4,12 @@ import { type ReactNode, useState } from "react";
 import { useAction } from "../../api/action.ts";
 import { definitionText, draftOf, type TypeDraft } from "../../domain/type-draft.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
+import { ownTypesQuery } from "../../parts/queries.ts";
 import { Field } from "../../ui/Field.tsx";
 import { Note } from "../../ui/Note.tsx";
 import { TextDiff } from "../../ui/TextDiff.tsx";
 import { formOfType } from "./definition.ts";
-import { type AttestationType, typesQuery } from "./queries.ts";
+import { type AttestationType } from "./queries.ts";
 
 interface SaveTypeProps {
   org: string;
@@ -26,7 +27,7 @@ interface SaveTypeProps {
 /** Asks for the name of a new type, shows what a new version changes, and keeps it. */
 export function SaveType({ org, edited, draft, meanwhile, refused, onSaved, onClose }: SaveTypeProps) {
   const [name, setName] = useState(edited?.name ?? "");
-  const { data: all } = useQuery({ ...typesQuery(org), enabled: edited === undefined });
+  const { data: all } = useQuery({ ...ownTypesQuery(org), enabled: edited === undefined });
   const kept = edited ?? all?.find((one) => one.name === name);
   const [latest] = kept?.versions ?? [];
   const isNew = kept === undefined;

@@ -17,11 +17,6 @@ export const typeSearch = reads({
   to: positive,
 });
 
-/** Asks for all types that are not archived. */
-export function typesQuery(org: string) {
-  return ask("GET /custom-attestation-types/{org}", { params: { org } });
-}
-
 /** Asks for one type with all its versions. */
 export function typeQuery(org: string, custom_attestation_type_name: string) {
   return alone(

@@ -4,7 +4,7 @@ import { useCallback } from "react";
 
 import { commandPlace } from "../../api/place.ts";
 import { attestationCommand } from "../../domain/commands.ts";
-import { periodWords } from "../../domain/periods.ts";
+import { listPeriodChoices } from "../../domain/periods.ts";
 import { shortWords } from "../../domain/provenance.ts";
 import { verdictOfFlag } from "../../domain/verdict.ts";
 import { Commands } from "../../parts/Commands.tsx";
@@ -13,6 +13,7 @@ import { FailedToRead } from "../../parts/Loaded.tsx";
 import { PageLink } from "../../parts/PageLink.tsx";
 import { ArtifactLink, CommitLink, FlowLink, TrailLink } from "../../parts/ProcessLinks.tsx";
 import { VerdictMark } from "../../parts/Verdict.tsx";
+import { ownTypesQuery } from "../../parts/queries.ts";
 import { PageHead } from "../../shell/PageHead.tsx";
 import { buttonClass } from "../../ui/Button.tsx";
 import { Empty, NoMatch } from "../../ui/Empty.tsx";
@@ -22,14 +23,7 @@ import { type Column, Table } from "../../ui/Table.tsx";
 import { Time, useNow } from "../../ui/Time.tsx";
 import styles from "./Attestations.module.css";
 import { attestationsExport } from "./exports.ts";
-import {
-  type Attestation,
-  attestationPeriods,
-  attestationsQuery,
-  type AttestationsSearch,
-  nextOf,
-  ownTypesQuery,
-} from "./queries.ts";
+import { type Attestation, attestationsQuery, type AttestationsSearch, nextOf } from "./queries.ts";
 
 const route = getRouteApi("/$org/attestations");
 
@@ -143,7 +137,7 @@ function Filters({ isThere }: { isThere: boolean }) {
       <Choice
         label="Reported"
         value={since}
-        choices={attestationPeriods.map((period) => [period, periodWords[period]] as const)}
+        choices={listPeriodChoices}
         onChoose={(chosen) => filter({ since: chosen })}
       />
     </FilterBar>

@@ -1,13 +1,10 @@
 import type { AnswerOf } from "../../api/contract.ts";
 import { ask, polling } from "../../api/queries.ts";
-import { type Period, startOf } from "../../domain/periods.ts";
+import { listPeriods, startOf } from "../../domain/periods.ts";
 import { oneOf, positive, reads, text } from "../../domain/search-params.ts";
 
 export type Attestations = AnswerOf<"GET /attestations/{org}">;
 export type Attestation = Attestations["data"][number];
-
-/** Periods that attestations are searched by. */
-export const attestationPeriods = ["24h", "7d", "30d", "90d"] as const satisfies readonly Period[];
 
 /** What the address of the list says. */
 export const attestationsSearch = reads({
@@ -15,7 +12,7 @@ export const attestationsSearch = reads({
   type: text,
   flow: text,
   verdict: oneOf("compliant", "non-compliant"),
-  since: oneOf(...attestationPeriods),
+  since: oneOf(...listPeriods),
   /** Continues behind the page before. */
   after: text,
   until: positive,
@@ -50,9 +47,4 @@ export function attestationsQuery(org: string, search: AttestationsSearch, now: 
 export function nextOf({ _links }: Attestations): string | undefined {
   const next = _links["next"]?.href;
   return next === undefined ? undefined : (new URL(next).searchParams.get("after") ?? undefined);
-}
-
-/** Asks for the organization's own types of attestations, to choose from. */
-export function ownTypesQuery(org: string) {
-  return ask("GET /custom-attestation-types/{org}", { params: { org } });
 }

@@ -3,10 +3,11 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { type FormEvent, type RefObject, useId, useRef, useState } from "react";
 
 import { presetsFor, readSnapshotName } from "../../domain/snapshot-names.ts";
+import { environmentNamesQuery } from "../../parts/queries.ts";
 import { Button } from "../../ui/Button.tsx";
 import { controlClass } from "../../ui/Field.tsx";
 import styles from "./Compare.module.css";
-import { differenceQuery, namesQuery } from "./queries.ts";
+import { differenceQuery } from "./queries.ts";
 
 const route = getRouteApi("/$org/diff");
 
@@ -22,7 +23,7 @@ interface NameFieldProps {
 /** Names that may be meant, once the field is used. */
 function useNames(typed: string, isUsed: boolean): string[] {
   const { org } = route.useParams();
-  const { data } = useQuery({ ...namesQuery(org, readSnapshotName(typed).env), enabled: isUsed });
+  const { data } = useQuery({ ...environmentNamesQuery(org, readSnapshotName(typed).env), enabled: isUsed });
   return data === undefined || Array.isArray(data) ? [] : data.environments.map(({ name }) => name);
 }
 

@@ -18,11 +18,6 @@ export function differenceQuery(org: string, from: string, to: string) {
   });
 }
 
-/** Asks for environments whose name has this part, to choose from. */
-export function namesQuery(org: string, name: string) {
-  return ask("GET /environments/{org}", { params: { org }, query: { name, page: 1, per_page: 20 } });
-}
-
 /** Asks for the latest snapshots of an environment, to choose from. */
 export function choicesQuery(org: string, env_name: string) {
   return alone(

@@ -19,7 +19,7 @@ import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { EnvironmentPage } from "./EnvironmentHead.tsx";
 import styles from "./Environments.module.css";
-import { allowListQuery } from "./queries.ts";
+import { environmentAllowListQuery } from "./queries.ts";
 
 const route = getRouteApi("/$org/environments/$env/allow-list");
 type Entry = AnswerOf<"GET /allowlists/{org}">[number];
@@ -127,7 +127,7 @@ function removal(refused: string | undefined, onRemove: (entry: Entry) => void):
 /** What is trusted in an environment whatever the rules say, by whom and why. */
 export function AllowList() {
   const { org, env } = route.useParams();
-  const query = useQuery(allowListQuery(org, env));
+  const query = useQuery(environmentAllowListQuery(org, env));
   const mayNotAllow = useRefusal(org, "PUT /allowlists/{org}/{env_name}");
   const mayNotRemove = useRefusal(org, "DELETE /allowlists/{org}/{env_name}/{fingerprint}");
   const [open, setOpen] = useState<Entry | "new" | undefined>();

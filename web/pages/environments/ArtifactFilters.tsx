@@ -1,5 +1,6 @@
 import { useCallback } from "react";
 
+import { numberWords } from "../../domain/numbers.ts";
 import {
   type Provenance,
   type RowChange,
@@ -12,7 +13,6 @@ import { verdictWords } from "../../domain/verdict.ts";
 import { Choice, FilterBar, SearchField } from "../../ui/Field.tsx";
 import type { SnapshotSearch } from "./queries.ts";
 
-const number = new Intl.NumberFormat("en");
 const provenanceWords = [
   ["known", "Proven"],
   ["none", "Unproven"],
@@ -41,7 +41,7 @@ export function ArtifactFilters({ counts, searched, search, onSearch, onType }: 
     [onSearch],
   );
   const words = (name: string, count: number | undefined): string =>
-    count === undefined ? name : `${name} (${number.format(count)})`;
+    count === undefined ? name : `${name} (${numberWords(count)})`;
   const verdicts = rowVerdicts.filter(
     (verdict) => counts === undefined || counts.verdict[verdict] !== undefined,
   );

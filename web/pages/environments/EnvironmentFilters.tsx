@@ -5,10 +5,11 @@ import { useCallback } from "react";
 import { environmentTypes } from "../../domain/environment-types.ts";
 import { pathOfSpace, treeLines } from "../../domain/space-tree.ts";
 import { environmentTypeWords } from "../../parts/environments.ts";
+import { policiesQuery } from "../../parts/queries.ts";
 import { spacesQuery } from "../../parts/spaces.ts";
 import { TagChoice } from "../../parts/TagChoice.tsx";
 import { Check, Choice, FilterBar, SearchField } from "../../ui/Field.tsx";
-import { type EnvironmentsSearch, policiesQuery } from "./queries.ts";
+import { type EnvironmentsSearch } from "./queries.ts";
 
 const route = getRouteApi("/$org/environments");
 

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 
 import { pageOfArray } from "../../api/page.ts";
-import { periodWords } from "../../domain/periods.ts";
+import { listPeriodChoices } from "../../domain/periods.ts";
 import { EventTable } from "../../parts/EventTable.tsx";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
@@ -14,9 +14,6 @@ import { logExport } from "./exports.ts";
 import { eventsPerPage, eventsQuery, reposQuery } from "./queries.ts";
 
 const route = getRouteApi("/$org/environments/$env/log");
-const periodChoices = (["24h", "7d", "30d", "90d"] as const).map(
-  (period) => [period, periodWords[period]] as const,
-);
 
 function Filters() {
   const { org } = route.useParams();
@@ -30,7 +27,7 @@ function Filters() {
       <Choice
         label="Time"
         value={since}
-        choices={periodChoices}
+        choices={listPeriodChoices}
         onChoose={(chosen) =>
           void navigate({ search: (before) => ({ ...before, since: chosen, page: undefined }) })
         }

@@ -13,11 +13,11 @@ import { environmentTypeWords } from "../../parts/environments.ts";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { NameField, nameOf, nameRefusal, type NameSearch, useNewName } from "../../parts/NewName.tsx";
 import { DescriptionField, NewForm, useNewDraft } from "../../parts/NewThing.tsx";
+import { policiesQuery } from "../../parts/queries.ts";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
 import { Check, ChoiceField } from "../../ui/Field.tsx";
 import { Fold, Quiet } from "../../ui/Layout.tsx";
 import styles from "./Environments.module.css";
-import { policiesQuery } from "./queries.ts";
 
 const route = getRouteApi("/$org/environments/-/new");
 

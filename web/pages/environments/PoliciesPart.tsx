@@ -6,11 +6,11 @@ import { useRefusal } from "../../api/account.ts";
 import { useAction } from "../../api/action.ts";
 import { ActionDialog } from "../../parts/ActionDialog.tsx";
 import { Loaded } from "../../parts/Loaded.tsx";
+import { policiesQuery } from "../../parts/queries.ts";
 import { Button } from "../../ui/Button.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Card, Quiet } from "../../ui/Layout.tsx";
 import styles from "./Environments.module.css";
-import { policiesQuery } from "./queries.ts";
 
 interface PartProps {
   org: string;

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Fragment } from "react";
 
 import { pageOfArray } from "../../api/page.ts";
-import { periodWords } from "../../domain/periods.ts";
+import { listPeriodChoices } from "../../domain/periods.ts";
 import { numbered } from "../../domain/snapshot-names.ts";
 import { exactDuration } from "../../domain/times.ts";
 import { verdictOfSnapshot } from "../../domain/verdict.ts";
@@ -24,9 +24,6 @@ import { environmentQuery, type ListedSnapshot, snapshotsPerPage, snapshotsQuery
 import { snapshotsExport } from "./exports.ts";
 
 const route = getRouteApi("/$org/environments/$env/snapshots");
-const periodChoices = (["24h", "7d", "30d", "90d"] as const).map(
-  (period) => [period, periodWords[period]] as const,
-);
 
 /** Picks a snapshot, one of two to compare; the one picked first gives way. */
 function PickBox({ index }: { index: number }) {
@@ -186,7 +183,7 @@ function Filters() {
       <Choice
         label="Time"
         value={since}
-        choices={periodChoices}
+        choices={listPeriodChoices}
         onChoose={(chosen) =>
           void navigate({ search: (before) => ({ ...before, since: chosen, page: undefined }) })
         }

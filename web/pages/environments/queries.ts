@@ -3,7 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import type { AnswerOf } from "../../api/contract.ts";
 import { alone, ask, askWithHeaders, polling } from "../../api/queries.ts";
 import { environmentTypes } from "../../domain/environment-types.ts";
-import { startOf } from "../../domain/periods.ts";
+import { listPeriods, startOf } from "../../domain/periods.ts";
 import { flag, oneOf, positive, reads, text, texts } from "../../domain/search-params.ts";
 import {
   mostHeld,
@@ -199,7 +199,7 @@ export function exitedQuery(org: string, env_name: string, index: number) {
 
 /** What the address of the timeline says: time, page, and the snapshots picked to be compared. */
 export const timelineSearch = reads({
-  since: oneOf("24h", "7d", "30d", "90d"),
+  since: oneOf(...listPeriods),
   page: positive,
   until: positive,
   pick: texts,
@@ -228,7 +228,7 @@ export function snapshotsQuery(
 
 /** What the address of the log says. */
 export const logSearch = reads({
-  since: oneOf("24h", "7d", "30d", "90d"),
+  since: oneOf(...listPeriods),
   repo: text,
   page: positive,
   until: positive,
@@ -280,11 +280,6 @@ export function deploymentsQuery(
 }
 
 /** Asks for everything that is allowed in an environment. */
-export function allowListQuery(org: string, env_name: string) {
+export function environmentAllowListQuery(org: string, env_name: string) {
   return alone(ask("GET /allowlists/{org}", { params: { org }, query: { environment: [env_name] } }));
-}
-
-/** Asks for all policies, to attach one. */
-export function policiesQuery(org: string) {
-  return ask("GET /policies/{org}", { params: { org } });
 }

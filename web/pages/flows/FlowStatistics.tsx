@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 
 import type { AnswerOf } from "../../api/contract.ts";
 import { percentOf } from "../../domain/charts.ts";
+import { numberWords } from "../../domain/numbers.ts";
 import { periodWords } from "../../domain/periods.ts";
 import { exactDuration, exactTime, unitFor } from "../../domain/times.ts";
 import type { TrailSearch } from "../../domain/trail-search.ts";
@@ -16,12 +17,12 @@ import { Note } from "../../ui/Note.tsx";
 import { Table } from "../../ui/Table.tsx";
 import { useNow } from "../../ui/Time.tsx";
 import { FlowHead } from "./FlowHead.tsx";
-import { statisticsQuery } from "./queries.ts";
+import { statisticsPeriods, statisticsQuery } from "./queries.ts";
 
 const route = getRouteApi("/$org/flows/$flow/statistics");
 type Statistics = AnswerOf<"GET /flows/{org}/{flow_name}/statistics">;
 
-const periodChoices = (["7d", "30d", "90d"] as const).map((period) => [period, periodWords[period]] as const);
+const periodChoices = statisticsPeriods.map((period) => [period, periodWords[period]] as const);
 
 const series: readonly Series[] = [
   { look: "good", words: "compliant" },
@@ -56,7 +57,7 @@ function TrailsByTime({ statistics }: { statistics: Statistics }) {
         caption={
           <>
             <Counted>
-              {trail_count.toLocaleString("en")} {trail_count === 1 ? "trail" : "trails"}
+              {numberWords(trail_count)} {trail_count === 1 ? "trail" : "trails"}
             </Counted>{" "}
             began; <Counted filter={{ state: "COMPLIANT" }}>{percentOf(compliant, trail_count)}</Counted> of
             them comply now

@@ -67,8 +67,11 @@ export function artifactsQuery(
   return { ...ask("GET /artifacts/{org}", { params: { org }, query }), refetchInterval: polling.lists };
 }
 
+/** Periods that statistics are counted over. */
+export const statisticsPeriods = ["7d", "30d", "90d"] as const;
+
 /** What the address of a flow's statistics says. */
-export const statisticsSearch = reads({ period: oneOf("7d", "30d", "90d"), until: positive });
+export const statisticsSearch = reads({ period: oneOf(...statisticsPeriods), until: positive });
 
 /** Asks what became of the trails of a flow. @param now Unix seconds. */
 export function statisticsQuery(

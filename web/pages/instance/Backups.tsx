@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 
 import type { AnswerOf } from "../../api/contract.ts";
 import { bytesInWords, fileName, runKindWords, runStateWords } from "../../domain/backups.ts";
+import { numberWords } from "../../domain/numbers.ts";
 import { duration } from "../../domain/times.ts";
 import { FailedToRead } from "../../parts/Loaded.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -32,7 +33,7 @@ function File({ file }: { file: string | null }) {
   );
 }
 
-const number = (count: number | null): string => (count === null ? "" : count.toLocaleString("en"));
+const number = (count: number | null): string => (count === null ? "" : numberWords(count));
 
 const columns: Column<Run>[] = [
   {

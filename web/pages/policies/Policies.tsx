@@ -9,6 +9,7 @@ import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
 import { MakeLink } from "../../parts/MakeLink.tsx";
 import { OrByCommand } from "../../parts/NewThing.tsx";
+import { policiesQuery } from "../../parts/queries.ts";
 import { PageHead } from "../../shell/PageHead.tsx";
 import { Empty, NoMatch } from "../../ui/Empty.tsx";
 import { FilterBar, SearchField } from "../../ui/Field.tsx";
@@ -16,7 +17,7 @@ import { OneLine, Quiet } from "../../ui/Layout.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
 import { policiesExport } from "./exports.ts";
-import { policiesQuery, type Policy } from "./queries.ts";
+import { type Policy } from "./queries.ts";
 
 const route = getRouteApi("/$org/policies");
 

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 
 import type { AnswerOf } from "../../api/contract.ts";
+import { numberWords } from "../../domain/numbers.ts";
 import { Fingerprint } from "../../parts/Fingerprint.tsx";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { PageLink } from "../../parts/PageLink.tsx";
@@ -86,8 +87,8 @@ function Failing({
       <Card>
         {isPart || looked < pagination.total ? (
           <span>
-            None of the {looked.toLocaleString("en")} failing artifacts that were looked at fails it, out of{" "}
-            {pagination.total.toLocaleString("en")}
+            None of the {numberWords(looked)} failing artifacts that were looked at fails it, out of{" "}
+            {numberWords(pagination.total)}
             {among}.
           </span>
         ) : (
@@ -107,7 +108,7 @@ function Failing({
       />
       {isPart || looked < pagination.total ? (
         <Quiet isSmall>
-          Out of the first {looked.toLocaleString("en")} failing artifacts{among}.
+          Out of the first {numberWords(looked)} failing artifacts{among}.
         </Quiet>
       ) : null}
     </>

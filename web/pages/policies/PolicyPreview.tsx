@@ -4,6 +4,7 @@ import { useState } from "react";
 
 import { withMistakes } from "../../api/errors.ts";
 import { flips, previewStrips, ranIn } from "../../domain/previewed.ts";
+import { daySeconds } from "../../domain/times.ts";
 import { Fingerprint } from "../../parts/Fingerprint.tsx";
 import { EnvironmentPicker } from "../../parts/EnvironmentPicker.tsx";
 import { SnapshotStrip } from "../../parts/SnapshotStrip.tsx";
@@ -29,7 +30,6 @@ const periodWords: Readonly<Record<Period, string>> = {
   "90d": "Last 90 days",
 };
 
-const day = 86_400;
 const daysOf: Readonly<Record<Period, number>> = { now: 0, "1d": 1, "7d": 7, "30d": 30, "90d": 90 };
 const periods = Object.keys(periodWords) as Period[];
 
@@ -245,7 +245,7 @@ function useTrial({
   const wanted: Trial = {
     text,
     environments: chosen.length > 0 ? chosen : attachedTo.length > 0 ? attachedTo : null,
-    start_ts: period === "now" ? null : Math.floor(now) - daysOf[period] * day,
+    start_ts: period === "now" ? null : Math.floor(now) - daysOf[period] * daySeconds,
   };
   const isFollowed = isRight && attachedTo.length > 0 && attachedTo.length <= mostFollowed;
   if (isFollowed && (asked === undefined || !isSameChoice(wanted, asked.trial, period, asked.period)))

@@ -3,10 +3,11 @@ import { type ReactNode, useState } from "react";
 
 import { useAction } from "../../api/action.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
+import { policiesQuery } from "../../parts/queries.ts";
 import { Field } from "../../ui/Field.tsx";
 import { Note } from "../../ui/Note.tsx";
 import { TextDiff } from "../../ui/TextDiff.tsx";
-import { policiesQuery, type Policy } from "./queries.ts";
+import { type Policy } from "./queries.ts";
 
 /** Says what saving sets off. */
 function Consequences({ policy, isText }: { policy: Policy | undefined; isText: boolean }) {

@@ -21,11 +21,6 @@ export const previewPeriods = ["now", "1d", "7d", "30d", "90d"] as const;
 /** What the address of the editor says: on what the text is tried. */
 export const editorSearch = reads({ environment: texts, period: oneOf(...previewPeriods) });
 
-/** Asks for all policies. */
-export function policiesQuery(org: string) {
-  return ask("GET /policies/{org}", { params: { org } });
-}
-
 /** Asks for one policy with all its versions. */
 export function policyQuery(org: string, policy_name: string) {
   return alone(ask("GET /policies/{org}/{policy_name}", { params: { org, policy_name } }));

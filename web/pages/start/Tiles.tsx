@@ -1,11 +1,12 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
+import { numberWords } from "../../domain/numbers.ts";
 import { VerdictMark } from "../../parts/Verdict.tsx";
 import type { Overview } from "./queries.ts";
 import styles from "./Start.module.css";
 
-const format = new Intl.NumberFormat("en");
+const shown = (count: number | undefined): string => (count === undefined ? "–" : numberWords(count));
 
 interface TileProps {
   title: string;
@@ -44,17 +45,14 @@ function EnvironmentsTile({ org, overview }: TilesProps) {
       title="Environments"
       number={
         <Link to="/$org/environments" params={{ org }} aria-label={`${numbers?.total ?? ""} environments`}>
-          {numbers === undefined ? "–" : format.format(numbers.total)}
+          {shown(numbers?.total)}
         </Link>
       }
     >
       {states.map(([verdict, state, count]) => (
         <li key={state}>
           <Link to="/$org/environments" params={{ org }} search={{ state }}>
-            <VerdictMark
-              verdict={verdict}
-              words={`${count === undefined ? "–" : format.format(count)} ${verdict}`}
-            />
+            <VerdictMark verdict={verdict} words={`${shown(count)} ${verdict}`} />
           </Link>
         </li>
       ))}
@@ -64,7 +62,6 @@ function EnvironmentsTile({ org, overview }: TilesProps) {
 
 function RunningTile({ org, overview }: TilesProps) {
   const numbers = overview?.running;
-  const shown = (count: number | undefined): string => (count === undefined ? "–" : format.format(count));
   return (
     <Tile
       title="Running artifacts"
@@ -105,7 +102,7 @@ function UnprovenTile({ org, overview }: TilesProps) {
           search={{ provenance: "none" }}
           aria-label={`${count ?? ""} unproven`}
         >
-          {count === undefined ? "–" : format.format(count)}
+          {shown(count)}
         </Link>
       }
     >
@@ -127,14 +124,14 @@ function SilentTile({ org, overview }: TilesProps) {
           search={{ stale: true }}
           aria-label={`${numbers?.stale ?? ""} silent`}
         >
-          {numbers === undefined ? "–" : format.format(numbers.stale)}
+          {shown(numbers?.stale)}
         </Link>
       }
     >
       <li className={styles["remark"]}>reporters that stopped</li>
       <li>
         <Link to="/$org/environments" params={{ org }} search={{ state: "NEVER-REPORTED" }}>
-          {numbers === undefined ? "–" : format.format(numbers.never_reported)} never reported
+          {shown(numbers?.never_reported)} never reported
         </Link>
       </li>
     </Tile>
@@ -143,7 +140,6 @@ function SilentTile({ org, overview }: TilesProps) {
 
 function TrailsTile({ org, overview }: TilesProps) {
   const numbers = overview?.trails;
-  const shown = (count: number | undefined): string => (count === undefined ? "–" : format.format(count));
   const states = [
     ["non-compliant", "NON-COMPLIANT", numbers?.non_compliant],
     ["compliant", "COMPLIANT", numbers?.compliant],

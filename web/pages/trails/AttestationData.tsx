@@ -11,6 +11,7 @@ import {
   scanOf,
   testSuites,
 } from "../../domain/attestation-data.ts";
+import { numberWords } from "../../domain/numbers.ts";
 import { duration } from "../../domain/times.ts";
 import { ForeignLink } from "../../parts/ForeignLink.tsx";
 import { VerdictMark } from "../../parts/Verdict.tsx";
@@ -27,7 +28,7 @@ function Numbers({ numbers }: { numbers: readonly (readonly [string, number, "ba
       {numbers.map(([name, value, tone]) => (
         <div key={name} data-tone={value > 0 ? tone : undefined}>
           <dt>{name}</dt>
-          <dd>{value.toLocaleString("en")}</dd>
+          <dd>{numberWords(value)}</dd>
         </div>
       ))}
     </dl>

@@ -7,6 +7,7 @@ import { useAction } from "../../api/action.ts";
 import { addressOf } from "../../api/client.ts";
 import { isData, overrideOf } from "../../domain/attestation-data.ts";
 import { safeLink } from "../../domain/links.ts";
+import { numberWords } from "../../domain/numbers.ts";
 import { verdictOfFlag } from "../../domain/verdict.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
 import { AuditMenu } from "../../parts/AuditMenu.tsx";
@@ -92,7 +93,7 @@ function Evidence({ place, attestation }: { place: TrailPlace; attestation: Atte
       <Facts
         facts={[
           ["File", evidence.filename],
-          ["Size", `${evidence.size.toLocaleString("en")} bytes`],
+          ["Size", `${numberWords(evidence.size)} bytes`],
           ["Type", evidence.content_type],
           ["SHA-256", <Fingerprint key="sha" value={evidence.sha256} />],
         ]}

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
+import { numberWords } from "../../domain/numbers.ts";
 import { tellEvent } from "../../domain/trail-story.ts";
 import { VerdictMark } from "../../parts/Verdict.tsx";
 import { Button } from "../../ui/Button.tsx";
@@ -70,7 +71,7 @@ export function TrailEvents({ place, events }: { place: TrailPlace; events: read
         ))}
       </ol>
       {shown.length === latest.length ? null : (
-        <Button onClick={() => setWhole(true)}>Show all {latest.length.toLocaleString("en")}</Button>
+        <Button onClick={() => setWhole(true)}>Show all {numberWords(latest.length)}</Button>
       )}
     </Card>
   );

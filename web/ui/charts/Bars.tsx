@@ -1,6 +1,7 @@
 import { type ReactNode, useRef, useState } from "react";
 
 import { labelled, niceTop, stack } from "../../domain/charts.ts";
+import { numberWords } from "../../domain/numbers.ts";
 import { Button } from "../Button.tsx";
 import { Table } from "../Table.tsx";
 import { useWidth } from "../useWidth.ts";
@@ -45,7 +46,7 @@ function Picture({ bars, series, width }: Pick<BarsProps, "bars" | "series"> & {
           <g key={share}>
             <line x1={size.side} x2={width} y1={size.height * share} y2={size.height * share} />
             <text x={size.side - 8} y={size.height * share + 4} textAnchor="end">
-              {share === 0.5 && top % 2 === 1 ? "" : (top * (1 - share)).toLocaleString("en")}
+              {share === 0.5 && top % 2 === 1 ? "" : numberWords(top * (1 - share))}
             </text>
           </g>
         ))}
