@@ -103,7 +103,7 @@ export interface Filling {
   fill(server: Server): Promise<void>;
 }
 
-/** The data that lists are measured with. */
+/** Gives the data that lists are measured with. */
 export function listsFilling({ name }: Size): Filling {
   return {
     name: name === "full" ? "server" : `server-${name}`,

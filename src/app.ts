@@ -111,7 +111,7 @@ function createStopping(): AbortController {
   return stopping;
 }
 
-/** Everything modules need, from the configuration and an open database. */
+/** Makes everything modules need, from the configuration and an open database. */
 export function createDeps(config: Config, db: Database, options: AppOptions): Deps {
   const time = createTime(db, options);
   return {

@@ -35,7 +35,7 @@ export const flag = z
   .enum(["0", "1", "true", "false"])
   .transform((value) => value === "1" || value === "true");
 
-/** A whole number within bounds, as a text. */
+/** Makes the schema of a whole number within bounds, written as a text. */
 export function whole(min: number, max: number) {
   return z
     .string()
@@ -81,7 +81,7 @@ const standard = {
 };
 
 /**
- * The limits that were set, and the standard ones for the others.
+ * Gives the limits that were set, and the standard ones for the others.
  * @param local nobody but this machine can connect: its programs share one address, which gets no limit of its own.
  */
 export function intakeLimits(set: z.output<typeof Limits>, local: boolean): IntakeLimits {

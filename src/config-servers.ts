@@ -23,7 +23,7 @@ interface Roles {
   jobs: boolean;
 }
 
-/** A text that is a URL with one of these protocols. */
+/** Makes the schema of a text that is a URL with one of these protocols. */
 export function url(protocols: string[]) {
   return z
     .string()

@@ -328,7 +328,7 @@ export function keepSecretKey(
 }
 
 /**
- * The key that seals secrets: the configured one, or one made at first start and kept in the data directory.
+ * Reads the key that seals secrets: the configured one, or one made at first start and kept in the data directory.
  * @throws ConfigError for a file that holds no key: going on would seal with a key that anybody can guess.
  */
 export function loadSecretKey(config: Pick<Config, "secretKey" | "dataDir">): string {

@@ -38,7 +38,7 @@ function installedVersion(): string {
 /** Read at the start: later there may be another one. */
 const ownVersion = installedVersion();
 
-/** The version of the program that runs, from its package. */
+/** Reads the version of the program that runs, from its package. */
 export function programVersion(): string {
   return ownVersion;
 }

@@ -42,6 +42,7 @@ function percentile(values: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
+/** Gives the value in the middle. */
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
 
 /** Does something several times, the first ones unmeasured. */

@@ -37,7 +37,7 @@ export const flowsList: Sight = {
   says: { h1: "Flows" },
 };
 
-/** A snapshot with so many rows, of which those near the window are there. */
+/** Makes a snapshot with so many rows, of which those near the window are there. */
 export function snapshotOf(rows: number): Sight {
   return { all: ["h1", `table[aria-rowcount="${rows + 1}"] tr[data-row]`, filter], none: waiting };
 }
@@ -55,7 +55,7 @@ export const differences: Sight = {
   none: waiting,
 };
 
-/** A matrix with so many trails, of which those near the window are there. */
+/** Makes a matrix with so many trails, of which those near the window are there. */
 export function matrixOf(trails: number): Sight {
   const rows = `main table[aria-label^="Trails of"][aria-rowcount="${trails + 2}"] tbody [data-cell]`;
   return { all: ["h1", rows, filter], none: waiting };

@@ -4,7 +4,7 @@ import type { CommandDeps } from "./command-deps.ts";
 import { CliError, print } from "./output.ts";
 
 /**
- * `waybill admin distribute`: spreads the tables of the database over the nodes of its Citus cluster, once.
+ * Runs `waybill admin distribute`: spreads the tables of the database over the nodes of its Citus cluster, once.
  * @throws CliError where that cannot be done.
  */
 export async function distributeCommand({ db }: Pick<CommandDeps, "db">): Promise<void> {

@@ -64,7 +64,7 @@ async function reportOrphans(deps: CommandDeps, options: VerifyOptions): Promise
 }
 
 /**
- * `waybill admin evidence verify`: reads everything that is stored and names what is not as it should be. Orphans are no
+ * Runs `waybill admin evidence verify`: reads everything that is stored and names what is not as it should be. Orphans are no
  * damage. @throws CliError when there is damage, so that the exit status says so.
  */
 export async function verifyEvidence(deps: CommandDeps, options: VerifyOptions): Promise<void> {
@@ -75,7 +75,7 @@ export async function verifyEvidence(deps: CommandDeps, options: VerifyOptions):
 }
 
 /**
- * `waybill admin evidence take-over`: says that the installation whose backup was restored here is gone, so that its evidence is that of
+ * Runs `waybill admin evidence take-over`: says that the installation whose backup was restored here is gone, so that its evidence is that of
  * this database alone. @throws ForeignEvidenceError where there is none.
  */
 export async function takeOver(deps: CommandDeps): Promise<void> {

@@ -29,7 +29,7 @@ function requireEmail(email: string | undefined): string | undefined {
   throw invalid(`'${email}' is not a valid mail address`);
 }
 
-/** `waybill admin create-org`: creates a shared organization with a first admin. */
+/** Runs `waybill admin create-org`: creates a shared organization with a first admin. */
 export async function createOrg(
   deps: CommandDeps,
   name: string,
@@ -45,7 +45,7 @@ export async function createOrg(
   print.line(`Created organization ${name} with admin ${options.owner}`);
 }
 
-/** `waybill admin create-user`: creates a user and their personal organization, without a key. */
+/** Runs `waybill admin create-user`: creates a user and their personal organization, without a key. */
 export async function createUserCommand(
   deps: CommandDeps,
   name: string,
@@ -68,7 +68,7 @@ function requireRole(role: string): Role {
   return known;
 }
 
-/** `waybill admin set-role`: makes a user a member of an organization, or changes their role there. */
+/** Runs `waybill admin set-role`: makes a user a member of an organization, or changes their role there. */
 export async function setRole(
   deps: CommandDeps,
   orgName: string,
@@ -82,7 +82,7 @@ export async function setRole(
   print.line(`Gave ${change.user} the role ${role} in ${orgName}`);
 }
 
-/** `waybill admin disable-user` and `enable-user`: makes all keys of a user stop working, or work again. */
+/** Runs `waybill admin disable-user` and `enable-user`: makes all keys of a user stop working, or work again. */
 export async function switchUser(
   deps: CommandDeps,
   user: string,

@@ -21,7 +21,7 @@ function noSuchJob(id: number): Error {
   return notFound(`Job ${id} is not set aside and has not failed for good: see \`waybill admin jobs list\``);
 }
 
-/** `waybill admin jobs list`: shows background jobs that are no longer tried, or during which servers ended. */
+/** Runs `waybill admin jobs list`: shows background jobs that are no longer tried, or during which servers ended. */
 export async function listJobs(deps: CommandDeps): Promise<void> {
   const jobs = await listStopped(deps.db);
   if (jobs.length === 0) return print.line("No background job is set aside, suspected or failed for good");
@@ -39,14 +39,14 @@ export async function listJobs(deps: CommandDeps): Promise<void> {
   for (const line of table(heading, rows)) print.line(line);
 }
 
-/** `waybill admin jobs retry`: has a stopped job tried again. @throws AppError not_found for a job that is not stopped. */
+/** Runs `waybill admin jobs retry`: has a stopped job tried again. @throws AppError not_found for a job that is not stopped. */
 export async function retryJob(deps: CommandDeps, given: string): Promise<void> {
   const id = jobId(given);
   if (!(await retryStopped(deps.db, id))) throw noSuchJob(id);
   print.line(`Job ${id} will be tried again`);
 }
 
-/** `waybill admin jobs drop`: removes a stopped job. @throws AppError not_found for a job that is not stopped. */
+/** Runs `waybill admin jobs drop`: removes a stopped job. @throws AppError not_found for a job that is not stopped. */
 export async function dropJob(deps: CommandDeps, given: string): Promise<void> {
   const id = jobId(given);
   if (!(await dropStopped(deps.db, id))) throw noSuchJob(id);

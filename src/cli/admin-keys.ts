@@ -66,13 +66,13 @@ async function issue(
   return issueAccountKeyByName(deps, { org, actor }, { ...input, name: serviceAccount });
 }
 
-/** `waybill admin create-key`: prints the key's value and nothing else, so that scripts can take it. */
+/** Runs `waybill admin create-key`: prints the key's value and nothing else, so that scripts can take it. */
 export async function createKey(deps: CommandDeps, options: KeyOptions): Promise<void> {
   const issued = await issue(deps, options, { command: "admin create-key" });
   print.line(issued.key);
 }
 
-/** `waybill admin import-key`: makes a key with a value brought from elsewhere. The value is not printed. */
+/** Runs `waybill admin import-key`: makes a key with a value brought from elsewhere. The value is not printed. */
 export async function importKey(deps: CommandDeps, value: string, options: KeyOptions): Promise<void> {
   if (!chosenKeyPattern.test(value))
     throw invalid("A key's value has 20 to 512 printable ASCII characters and no blanks");
@@ -86,7 +86,7 @@ export interface LiftOptions {
   instance?: boolean;
 }
 
-/** `waybill admin lift-addresses`: lets callers come from anywhere again, when a list of addresses locks everybody out. */
+/** Runs `waybill admin lift-addresses`: lets callers come from anywhere again, when a list of addresses locks everybody out. */
 export async function liftAddressesCommand(
   deps: CommandDeps,
   { org: name, instance }: LiftOptions,

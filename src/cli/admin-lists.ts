@@ -72,7 +72,7 @@ const lists: Record<string, (deps: CommandDeps) => Promise<string[]>> = {
 /** What `waybill admin list` can list. */
 export const listed = Object.keys(lists);
 
-/** `waybill admin list users|organizations|keys`: prints all of them. Of keys, those that work; never a value. */
+/** Runs `waybill admin list users|organizations|keys`: prints all of them. Of keys, those that work; never a value. */
 export async function list(deps: CommandDeps, what: string): Promise<void> {
   const lines = lists[what];
   if (lines === undefined) throw invalid(`'${what}' cannot be listed; say one of ${listed.join(", ")}`);

@@ -41,14 +41,14 @@ export function outcomeOf(
   ];
 }
 
-/** `waybill admin oidc test`: prints who would become what by the mapping that is set, without asking anybody. */
+/** Runs `waybill admin oidc test`: prints who would become what by the mapping that is set, without asking anybody. */
 export function testMapping({ claims }: { claims: string }): void {
   const { oidc } = readConfig();
   if (oidc === undefined) throw new CliError("No provider is set: WAYBILL_OIDC_ISSUER names one");
   for (const person of readClaims(claims)) for (const line of outcomeOf(oidc, person)) print.line(line);
 }
 
-/** `waybill admin link-identity`: says which user somebody of the provider is here. */
+/** Runs `waybill admin link-identity`: says which user somebody of the provider is here. */
 export async function linkIdentityCommand(deps: CommandDeps, user: string, subject: string): Promise<void> {
   const { oidc } = deps.config;
   if (oidc === undefined) throw new CliError("No provider is set: WAYBILL_OIDC_ISSUER names one");

@@ -54,7 +54,7 @@ function progress(): (rows: number) => void {
 }
 
 /**
- * `waybill admin partition`: divides a table by months while the server runs, gives that up, or removes months.
+ * Runs `waybill admin partition`: divides a table by months while the server runs, gives that up, or removes months.
  * @throws CliError for what is no table or no month, and on Citus.
  */
 export async function partition(deps: CommandDeps, given: string, options: PartitionOptions): Promise<void> {

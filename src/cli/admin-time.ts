@@ -23,7 +23,7 @@ function requireAgreement(wall: number, database: number): void {
 }
 
 /**
- * `waybill admin accept-time`: makes servers take the clock for right after a pause, or a jump, that they cannot explain.
+ * Runs `waybill admin accept-time`: makes servers take the clock for right after a pause, or a jump, that they cannot explain.
  * @throws CliError when this machine and the database do not agree, and when records are ahead of both.
  */
 export async function acceptTime({ db }: Pick<CommandDeps, "db">, wall = systemClock.now()): Promise<void> {
@@ -79,7 +79,7 @@ function describeDamage({ columns, subjects, shifts }: Damage): void {
 }
 
 /**
- * `waybill admin repair-times`: shows what was written under a clock that was ahead, and with `apply` gives it the times it
+ * Runs `waybill admin repair-times`: shows what was written under a clock that was ahead, and with `apply` gives it the times it
  * would have. @throws CliError when this machine and the database do not agree on the time.
  */
 export async function repairTimesCommand(

@@ -20,7 +20,7 @@ export interface EncryptionFlags extends IdentityFlag {
   withSecretKey?: boolean;
 }
 
-/** The option that names the file of an identity. */
+/** Makes the option that names the file of an identity. */
 export function identityOption(): Option {
   return new Option(
     "--identity <file>",
@@ -28,7 +28,7 @@ export function identityOption(): Option {
   );
 }
 
-/** The option that names whom a backup is encrypted for; it may be given several times. */
+/** Makes the option that names whom a backup is encrypted for; it may be given several times. */
 export function recipientOption(): Option {
   return new Option(
     "--encrypt-to <recipient>",
@@ -39,7 +39,7 @@ export function recipientOption(): Option {
   });
 }
 
-/** Where the identities come from: the file that was named, or the configuration. Nothing is read before they are needed. */
+/** Tells where the identities come from: the file that was named, or the configuration. Nothing is read before they are needed. */
 export function identitiesOf({ identity }: IdentityFlag): Identities {
   return async () => {
     if (identity === undefined) return readConfig().backups.identities;

@@ -12,7 +12,7 @@ import {
 } from "../modules/maintenance/backups/place-service.ts";
 import { UsageError } from "./output.ts";
 
-/** Where backups go when nothing is said. */
+/** Tells where backups go when nothing is said. */
 export function standardPlace(): Place {
   const { backups, dataDir } = readConfig();
   return openPlace(backups.to ?? join(dataDir, "backups"), backups.s3);

@@ -288,7 +288,7 @@ async function backup(flags: BackupFlags): Promise<void> {
   if (warning !== undefined) throw new WarningsError(warning);
 }
 
-/** The option by which the server says that it is the clock that wants something done. */
+/** Makes the option by which the server says that it is the clock that wants something done. */
 export function scheduledOption(): Option {
   return new Option("--scheduled").hideHelp();
 }

@@ -51,7 +51,7 @@ function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
-/** `waybill dev reset`: empties the running server's database and applies a seed, all or nothing. */
+/** Runs `waybill dev reset`: empties the running server's database and applies a seed, all or nothing. */
 export async function reset(deps: CommandDeps, seed: Seed): Promise<void> {
   requireDevelopment(deps.config.dev);
   const created = await transaction(deps.db, async (tx) => {

@@ -32,7 +32,7 @@ function keyFingerprint(config: Config): string | undefined {
   return key === undefined ? undefined : createSecretBox(key).fingerprint;
 }
 
-/** Whether servers could open what is sealed in a backup: those of this configuration, which has the backup's key when it has none. */
+/** Says whether servers could open what is sealed in a backup: those of this configuration, which has the backup's key when it has none. */
 export function hasKey(config: Config, { head, secretKey }: FoundBackup): boolean {
   const sealedWith = head.secret_key_fingerprint;
   const brought = secretKey === undefined ? undefined : createSecretBox(secretKey).fingerprint;
@@ -87,7 +87,7 @@ export function withoutKey(
 }
 
 /**
- * What forgets the secrets of the database that a restore makes; undefined where the key is right.
+ * Makes what forgets the secrets of the database that a restore makes; undefined where the key is right.
  * @throws ConfigError for a key that servers would not take.
  */
 export function forgetting(

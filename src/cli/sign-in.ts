@@ -34,7 +34,7 @@ export interface LinkOptions {
 }
 
 /**
- * `waybill admin sign-in-link`: prints a link that signs in once, and nothing else. For a user who is named it works at the public URL, and
+ * Runs `waybill admin sign-in-link`: prints a link that signs in once, and nothing else. For a user who is named it works at the public URL, and
  * all administrators are told; otherwise on this machine alone.
  */
 export async function signInLink(deps: CommandDeps, { user, local = false }: LinkOptions): Promise<void> {

@@ -36,6 +36,9 @@ export function parseNumber(text: string): number | undefined {
   return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(trimmed) ? Number(trimmed) : undefined;
 }
 
+/** Says whether `parseBoolean` reads this text. */
 export const readsAsBoolean = (text: string): boolean => parseBoolean(text) !== undefined;
+/** Says whether `parseInteger` reads this text. */
 export const readsAsInteger = (text: string): boolean => parseInteger(text) !== undefined;
+/** Says whether `parseNumber` reads this text. */
 export const readsAsNumber = (text: string): boolean => parseNumber(text) !== undefined;

@@ -14,7 +14,7 @@ export const pageText = { list: nullable(text), heavy: nullable(json<HeavyRows>(
 /** Bytes of rows up to which a page is one text; a slice of a heavy one has as many at most, or one row. */
 export const mostBytes = 4_000_000;
 
-/** Whether so many bytes are too many to be read at once. */
+/** Says whether so many bytes are too many to be read at once. */
 export function isHeavy(bytes: Sql): Sql {
   return sql`(coalesce(${bytes}, 0) > ${constant(mostBytes)})`;
 }

@@ -44,17 +44,17 @@ export const texts = column<string[]>(1009);
 /** Numbers in floating point. */
 export const floats = column<number[]>(1021, 1022);
 
-/** JSON, read as objects. Its shape is what the program wrote there. */
+/** Makes a column of JSON, read as objects. Its shape is what the program wrote there. */
 export function json<Value>(): Column<Value> {
   return column<Value>(...jsonOids);
 }
 
-/** Text that is one of these. */
+/** Makes a column of texts that are one of these. */
 export function oneOf<const Value extends string>(values: readonly Value[]): Column<Value> {
   return { ...text, values } as Column<Value>;
 }
 
-/** A column that may be null. */
+/** Makes a column that may be null. */
 export function nullable<Value>(of: Column<Value>): Column<Value | null> {
   return { ...of, nullable: true };
 }

@@ -13,17 +13,17 @@ export const sqlState = {
   readOnlyTransaction: "25006",
 } as const;
 
-/** The SQLSTATE of a failed statement, or undefined for any other error. */
+/** Gives the SQLSTATE of a failed statement, or undefined for any other error. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** Whether the database takes no writes: a standby, or set so. */
+/** Says whether the database takes no writes: a standby, or set so. */
 export function isReadOnly(error: unknown): boolean {
   return sqlStateOf(error) === sqlState.readOnlyTransaction;
 }
 
-/** Whether the disk of the database was full, also where another error tells of that one. */
+/** Says whether the disk of the database was full, also where another error tells of that one. */
 export function isDatabaseFull(error: unknown): boolean {
   if (sqlStateOf(error) === sqlState.diskFull) return true;
   return error instanceof Error && error.cause !== undefined && isDatabaseFull(error.cause);
@@ -35,7 +35,7 @@ const shardNumber = /_\d+$/;
 /** The name that a message about a constraint ends with: Citus passes on nothing but the message. */
 const namedInMessage = /"([^"]+)"$/;
 
-/** Whether the statement broke this unique index or foreign key, of the table or of a shard of it. */
+/** Says whether the statement broke this unique index or foreign key, of the table or of a shard of it. */
 export function violates(error: unknown, constraint: string): boolean {
   if (!(error instanceof pg.DatabaseError) || error.code?.startsWith("23") !== true) return false;
   const broken = error.constraint ?? namedInMessage.exec(error.message)?.[1]?.replace(shardNumber, "");
@@ -65,7 +65,7 @@ const unreachable = new Set([
   "EAI_AGAIN",
 ]);
 
-/** Whether the database is away: not yet up, shutting down, restarting after a crash, or with no room for more. */
+/** Says whether the database is away: not yet up, shutting down, restarting after a crash, or with no room for more. */
 export function isConnectionFailure(error: unknown): boolean {
   const code = sqlStateOf(error);
   if (code !== undefined) return unavailableStates.test(code);

@@ -28,7 +28,7 @@ export class BodySummaries {
   }
 }
 
-/** Where the bodies of an endpoint are remembered; undefined when it asks for none. */
+/** Makes the place where the bodies of an endpoint are remembered; undefined when it asks for none. */
 export function summariesOf(spec: RequestBody | undefined): BodySummaries | undefined {
   return spec?.kind === "json" && spec.summarize !== undefined ? new BodySummaries() : undefined;
 }

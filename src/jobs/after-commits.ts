@@ -16,7 +16,7 @@ function after(wait: Wait, task: Task): Task {
 }
 
 /**
- * The same tasks for a distributed database. A job is there as soon as the coordinator has committed it, which is a moment before
+ * Gives these tasks as a distributed database needs them. A job is there as soon as the coordinator has committed it, which is a moment before
  * what it is about can be seen on the node of its organization: it begins when it can. Where that takes longer the job fails, to
  * be tried again.
  * @param wait resolves when whatever is committed on the coordinator can be seen on the node of an organization.

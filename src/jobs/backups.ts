@@ -66,7 +66,7 @@ function tasksOf(deps: TaskDeps): TaskList {
 }
 
 /**
- * Those who make backups, and see that they can be restored, by the clock: nobody where no folder is set. A run that was missed is
+ * Gives those who make backups, and see that they can be restored, by the clock: nobody where no folder is set. A run that was missed is
  * made up for once, also one of a week or a month.
  */
 export function backupCrews(deps: Deps): Crew[] {

@@ -72,7 +72,7 @@ function careful(options: CarefulOptions, name: string, task: Task): Task {
 }
 
 /**
- * The same tasks, run so that it can be told which of them ends servers, and so that those that cannot succeed are tried
+ * Gives these tasks, run so that it can be told which of them ends servers, and so that those that cannot succeed are tried
  * no more.
  */
 export function carefulTasks(tasks: TaskList, options: CarefulOptions): TaskList {

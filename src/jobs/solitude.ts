@@ -6,7 +6,7 @@ export interface Solitude {
   alone<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** A place where nothing runs yet. */
+/** Makes a place where nothing runs yet. */
 export function createSolitude(): Solitude {
   const running = new Set<Promise<unknown>>();
   /** Settles when the last one that asked to be alone is done; undefined when none is there. */

@@ -81,7 +81,7 @@ export function quietTasks(deps: Deps): TaskList {
   };
 }
 
-/** Every other kind of background job, by the name it is queued under. */
+/** Gives every other kind of background job, by the name it is queued under. */
 export function jobTasks(deps: Deps): TaskList {
   return {
     [cleanEvidenceTask]: () => cleanEvidence(deps, cleanEvidenceMs),

@@ -89,7 +89,7 @@ export function ask<A extends ReadAddress>(operation: A, input: InputOf<A>) {
   });
 }
 
-/** As `ask`, for lists that tell their total in a header. */
+/** Asks as `ask` does, for lists that tell their total in a header. */
 export function askWithHeaders<A extends ReadAddress>(operation: A, input: InputOf<A>) {
   return queryOptions({
     queryKey: [operation, input, "headers"] as const,

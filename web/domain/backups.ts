@@ -37,7 +37,7 @@ export function bytesInWords(bytes: number): string {
   return `${power === 0 || count >= 100 ? Math.round(count) : count.toFixed(1)} ${units[power]}`;
 }
 
-/** The name of a backup's file, without its folder; undefined for one that went to standard output. */
+/** Gives the name of a backup's file, without its folder; undefined for one that went to standard output. */
 export function fileName(file: string | null): string | undefined {
   return file === null || file === "-" ? undefined : file.slice(file.lastIndexOf("/") + 1);
 }

@@ -28,7 +28,7 @@ export function previewStrips(snapshots: readonly PreviewedSnapshot[]): {
   };
 }
 
-/** How many snapshots would have another verdict, each way. */
+/** Counts how many snapshots would have another verdict, each way. */
 export function flips(snapshots: readonly PreviewedSnapshot[]): { stricter: number; milder: number } {
   return {
     stricter: snapshots.filter((one) => one.compliant === true && !one.would_be_compliant).length,

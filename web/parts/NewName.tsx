@@ -110,7 +110,7 @@ export function NameField({ named, onChange, action, said, hint, linkTo }: NameF
   );
 }
 
-/** Why a name keeps a form from being sent. */
+/** Says why a name keeps a form from being sent. */
 export function nameRefusal({ mistake, isTaken }: NewName): string | undefined {
   if (isTaken) return "The name is taken";
   return mistake === undefined ? undefined : "The name has to be another one";

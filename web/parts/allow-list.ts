@@ -2,7 +2,7 @@ import type { AnswerOf } from "../api/contract.ts";
 import { type ExportedList, given } from "../api/export.ts";
 import { time } from "../domain/csv.ts";
 
-/** The entries of the allow-list that are shown. */
+/** Exports the entries of the allow-list that are shown. */
 export function allowListExport(
   org: string,
   entries: AnswerOf<"GET /allowlists/{org}">,

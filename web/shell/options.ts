@@ -164,7 +164,7 @@ function recent(): Option[] {
   }));
 }
 
-/** What the page's head offers to do, but for what needs something to be filled in there first. */
+/** Lists what the page's head offers to do, but for what needs something to be filled in there first. */
 export function offeredByPage(): Option[] {
   const offered = document.querySelectorAll<HTMLElement>(
     'main [data-actions] :is(a[href], button):not([aria-disabled], [popovertarget], [type="submit"])',
@@ -178,7 +178,7 @@ export function offeredByPage(): Option[] {
   }));
 }
 
-/** What can be done from anywhere: what the contract lets the caller begin, and what is theirs alone. */
+/** Lists what can be done from anywhere: what the contract lets the caller begin, and what is theirs alone. */
 export function useDeeds(org: string, { openHelp, say }: KeyActions): Option[] {
   const { data: account } = useQuery(accountQuery);
   const { data: organizations } = useQuery(organizationsQuery);

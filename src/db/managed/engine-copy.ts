@@ -28,7 +28,7 @@ export interface EngineRequest {
   readonly source?: Engine | undefined;
 }
 
-/** The installed engine when PostgreSQL's user can run it (repaired if need be), else a copy in the data directory. */
+/** Gives the installed engine when PostgreSQL's user can run it (repaired if need be), else a copy in the data directory. */
 export async function prepareEngine(request: EngineRequest): Promise<Engine> {
   const source = request.source ?? (await locateEngine());
   if (await isUsable(source.native, request.identity)) return source;

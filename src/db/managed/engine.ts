@@ -23,7 +23,7 @@ export interface EngineLink {
 
 const programs = ["bin/initdb", "bin/postgres"];
 
-/** Major version of PostgreSQL: "18". */
+/** Gives the major version of PostgreSQL: "18". */
 export function majorOf(engine: Engine): string {
   return engine.version.split(".", 1)[0] ?? engine.version;
 }
@@ -44,7 +44,7 @@ export async function locateEngine(): Promise<Engine> {
   }
 }
 
-/** The links of pg-symlinks.json; none when the file is missing. */
+/** Reads the links of pg-symlinks.json; none when the file is missing. */
 export async function linksOf(native: string): Promise<EngineLink[]> {
   const text = await readFile(join(native, "pg-symlinks.json"), "utf8").catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return "[]";
@@ -57,7 +57,7 @@ export async function linksOf(native: string): Promise<EngineLink[]> {
   }));
 }
 
-/** True when the identity can run this engine as it is: everything there, readable and executable. */
+/** Says whether the identity can run this engine as it is: everything there, readable and executable. */
 export async function isUsable(native: string, identity: Identity): Promise<boolean> {
   try {
     const links = (await linksOf(native)).map((link) => link.path);
@@ -98,7 +98,7 @@ async function attempt(operation: () => Promise<void>): Promise<void> {
   }
 }
 
-/** What to say when a program of the engine cannot even be started. */
+/** Explains that a program of the engine cannot even be started. */
 export function explainSpawnFailure(program: string, error: unknown): ManagedPostgresError {
   const name = basename(program);
   if (!existsSync(program))

@@ -21,13 +21,13 @@ export class DataDirectoryInUseError extends ManagedPostgresError {
   }
 }
 
-/** The errno code of a system error (`"EACCES"`), or the SQLSTATE of a database error; `undefined` without. */
+/** Gives the errno code of a system error (`"EACCES"`), or the SQLSTATE of a database error; `undefined` without. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** The message of anything that was thrown. */
+/** Gives the message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

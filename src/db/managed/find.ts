@@ -15,7 +15,7 @@ export interface ManagedConnection {
 }
 
 /**
- * Where to connect while a server runs on this data directory, for commands beside it.
+ * Tells where to connect while a server runs on this data directory, for commands beside it.
  * @returns `undefined` when no PostgreSQL runs there.
  */
 export async function findManagedPostgres(dataDir: string): Promise<ManagedConnection | undefined> {
@@ -32,7 +32,7 @@ export async function findManagedPostgres(dataDir: string): Promise<ManagedConne
   return connectionTo(seen.socketDirectory);
 }
 
-/** Connection parameters for the socket in this directory. */
+/** Gives connection parameters for the socket in this directory. */
 export function connectionTo(host: string): ManagedConnection {
   return { host, port, user, database, ssl: false };
 }

@@ -86,7 +86,7 @@ const allocator = {
   MALLOC_MMAP_THRESHOLD_: String(2 ** 22),
 };
 
-/** The `spawn` options that make a child run as this identity, in a neutral directory and environment. */
+/** Gives the `spawn` options that make a child run as this identity, in a neutral directory and environment. */
 export function spawnOptions(identity: Identity): {
   uid?: number;
   gid?: number;
@@ -105,7 +105,7 @@ function modeAllows(entry: Stats, identity: Identity, bits: number): boolean {
   return ((entry.mode >> shift) & bits) === bits;
 }
 
-/** True when the identity may read (and with `execute`, run or enter) a path whose parents it can traverse. */
+/** Says whether the identity may read (and with `execute`, run or enter) a path whose parents it can traverse. */
 export async function mayUse(path: string, identity: Identity, execute: boolean): Promise<boolean> {
   try {
     if (identity.switched) return modeAllows(await stat(path), identity, execute ? 5 : 4);
@@ -116,7 +116,7 @@ export async function mayUse(path: string, identity: Identity, execute: boolean)
   }
 }
 
-/** The topmost directory on the way to and including `path` that the identity cannot pass, if any. */
+/** Finds the topmost directory on the way to and including `path` that the identity cannot pass, if any. */
 export async function findBarrier(path: string, identity: Identity): Promise<string | undefined> {
   if (!identity.switched) return undefined;
   const parent = dirname(path);

@@ -12,7 +12,7 @@ export interface Layout {
   readonly logFile: string;
 }
 
-/** The layout inside an existing data directory. */
+/** Gives the layout inside an existing data directory. */
 export async function layoutOf(dataDir: string): Promise<Layout> {
   const real = await realpath(dataDir);
   return { dataDir: real, cluster: join(real, "postgres"), logFile: join(real, "postgres.log") };

@@ -32,7 +32,7 @@ export async function readPostmasterFile(layout: Layout): Promise<Postmaster | u
 }
 
 /**
- * The live postmaster of this cluster, whoever started it; `undefined` if there is none.
+ * Finds the live postmaster of this cluster, whoever started it; `undefined` if there is none.
  * @throws ManagedPostgresError when one is alive that we cannot see, in another container sharing the data directory.
  */
 export async function findPostmaster(layout: Layout): Promise<Postmaster | undefined> {

@@ -5,7 +5,7 @@ import { codeOf } from "./errors.ts";
 
 const run = promisify(execFile);
 
-/** True when a process with this id runs; one that only waits to be reaped does not count. */
+/** Says whether a process with this id runs; one that only waits to be reaped does not count. */
 export async function isAlive(pid: number): Promise<boolean> {
   if (!isSignallable(pid)) return false;
   if (process.platform !== "linux") return true;
@@ -14,7 +14,7 @@ export async function isAlive(pid: number): Promise<boolean> {
   return status === undefined ? isSignallable(pid) : !/^[ZX]/.test(status.slice(status.lastIndexOf(")") + 2));
 }
 
-/** True when the process id is taken at all, be it by a zombie or by somebody else's process. */
+/** Says whether the process id is taken at all, be it by a zombie or by somebody else's process. */
 export function isSignallable(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -24,7 +24,7 @@ export function isSignallable(pid: number): boolean {
   }
 }
 
-/** True when the process is a PostgreSQL process working on this very cluster, not a recycled process id. */
+/** Says whether the process is a PostgreSQL process working on this very cluster, not a recycled process id. */
 export async function isPostgresOf(pid: number, cluster: string): Promise<boolean> {
   if (!(await isAlive(pid))) return false;
   return process.platform === "linux" ? isPostgresByProc(pid, cluster) : isPostgresByPs(pid, cluster);
@@ -61,7 +61,7 @@ async function isPostgresByPs(pid: number, cluster: string): Promise<boolean> {
   }
 }
 
-/** The process ids of all PostgreSQL processes working on the cluster; none where /proc does not exist. */
+/** Lists the process ids of all PostgreSQL processes working on the cluster; none where /proc does not exist. */
 export async function postgresProcessesOf(cluster: string): Promise<number[]> {
   const entries = await readdir("/proc").catch(() => []);
   const pids = entries.filter((entry) => /^\d+$/.test(entry)).map(Number);

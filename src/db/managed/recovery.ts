@@ -20,12 +20,12 @@ function noteOf(layout: Layout): string {
   return join(layout.dataDir, "restore-unfinished");
 }
 
-/** Whether a restore of PostgreSQL's files began that did not finish. */
+/** Says whether a restore of PostgreSQL's files began that did not finish. */
 export function isRestoreUnfinished(layout: Layout): boolean {
   return existsSync(noteOf(layout));
 }
 
-/** @throws ManagedPostgresError for a data directory that a restore of PostgreSQL's files did not finish. */
+/** Refuses a data directory that a restore of PostgreSQL's files did not finish. @throws ManagedPostgresError. */
 export function requireFinishedRestore(layout: Layout): void {
   if (isRestoreUnfinished(layout))
     throw new ManagedPostgresError(

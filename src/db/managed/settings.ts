@@ -37,7 +37,7 @@ const defaults: Readonly<Record<string, string>> = {
 const since: Readonly<Record<string, number>> = { io_method: 18 };
 
 /**
- * The command line settings of the postmaster of a major version. Nothing a caller, postgresql.conf or ALTER SYSTEM says opens the network:
+ * Gives the command line settings of the postmaster of a major version. Nothing a caller, postgresql.conf or ALTER SYSTEM says opens the network:
  * the private socket is the only way in.
  */
 export function postmasterArguments(

@@ -15,13 +15,13 @@ const socketName = `.s.PGSQL.${port}`;
 /** Bytes a socket address holds, without its terminator: 108 on Linux, 104 elsewhere. */
 const pathLimit = process.platform === "linux" ? 107 : 103;
 
-/** The socket file in a socket directory. */
+/** Names the socket file in a socket directory. */
 export function socketPath(directory: string): string {
   return join(directory, socketName);
 }
 
 /**
- * The directory of the socket: inside the data directory, or when that path is too long for a socket address a short one
+ * Names the directory of the socket: inside the data directory, or when that path is too long for a socket address a short one
  * under the temporary directory, always the same for the same data directory.
  */
 export function socketDirectoryOf(layout: Layout): string {
@@ -57,7 +57,7 @@ export async function prepareSocketDirectory(layout: Layout, identity: Identity)
   return directory;
 }
 
-/** True when a process listens on the socket of this directory; says nothing about who it is. */
+/** Says whether a process listens on the socket of this directory, not who it is. */
 export async function somebodyListens(directory: string): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(socketPath(directory));

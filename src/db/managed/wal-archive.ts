@@ -41,7 +41,7 @@ export interface WalArchive {
 /** In the cluster, so that what takes its place has none. A restore removes it. */
 export const lifeFile = "waybill-wal-archive";
 
-/** Beside the cluster, for the same reason. */
+/** Names the file that turns archiving off. It is beside the cluster, for the same reason. */
 export function offFile(layout: Layout): string {
   return join(layout.dataDir, "wal-archive-off");
 }
@@ -180,7 +180,7 @@ export async function prepareWalArchive(
   };
 }
 
-/** Whether a PostgreSQL that runs archives its log where these settings say. */
+/** Says whether a PostgreSQL that runs archives its log where these settings say. */
 export async function archivesAs(
   client: Client,
   settings: Readonly<Record<string, string>>,
@@ -200,7 +200,7 @@ export async function wakeArchiving(client: Client): Promise<void> {
   await client.query("SELECT pg_reload_conf()");
 }
 
-/** Whether PostgreSQL is to archive nothing for the time being. */
+/** Says whether PostgreSQL is to archive nothing for the time being. */
 export function isArchivingOff(archive: WalArchive): boolean {
   return existsSync(archive.off);
 }

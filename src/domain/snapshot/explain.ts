@@ -130,6 +130,7 @@ export function explainRecorded(
 /** Words for the verdict on an environment or an artifact. */
 type RuntimeStatus = "COMPLIANT" | "NON-COMPLIANT" | "UNKNOWN";
 
+/** Says in the words of the API what a verdict on an environment or an artifact is; null is one that nobody knows. */
 export function runtimeStatus(compliant: boolean | null): RuntimeStatus {
   if (compliant === null) return "UNKNOWN";
   return compliant ? "COMPLIANT" : "NON-COMPLIANT";

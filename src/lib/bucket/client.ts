@@ -22,7 +22,7 @@ const standardAttempts = 3;
 const connectTimeoutMs = 5_000;
 const standardIdleMs = 30_000;
 
-/** How often a request is sent. */
+/** Tells how often a request is sent. */
 export const attemptsOf = ({ attempts }: S3Access): number => attempts ?? standardAttempts;
 
 /** Connects to a service. @param idleMs how long it may say nothing. */

@@ -44,10 +44,10 @@ export interface SpanBatch {
   take(): Uint8Array;
 }
 
-/** Whole seconds of a time in milliseconds. */
+/** Gives the whole seconds of a time in milliseconds. */
 export const secondsOf = (ms: number): number => Math.floor(ms / 1000);
 
-/** What is left of it, in nanoseconds. */
+/** Gives what `secondsOf` leaves of a time in milliseconds, in nanoseconds. */
 export const nanosecondsOf = (ms: number): number => Math.round((ms - secondsOf(ms) * 1000) * 1e6);
 
 /** Reads what was sent as `traceparent`. What else callers send of their traces (`tracestate`) is taken no notice of: it would be exported. */

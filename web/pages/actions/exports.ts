@@ -3,7 +3,7 @@ import { pageOfHead } from "../../api/page.ts";
 import { time } from "../../domain/csv.ts";
 import { type Action, type ActionSearch, deliveriesQuery } from "./queries.ts";
 
-/** The actions that are shown. */
+/** Exports the actions that are shown. */
 export function actionsExport(org: string, actions: readonly Action[]): ExportedList {
   return {
     file: `${org}-actions`,
@@ -25,7 +25,7 @@ export function actionsExport(org: string, actions: readonly Action[]): Exported
   };
 }
 
-/** What an action sent, as the page's filters say. */
+/** Exports what an action sent, as the page's filters say. */
 export function deliveriesExport(org: string, number: string, search: ActionSearch): ExportedList {
   return {
     file: `${org}-action-${number}-deliveries`,

@@ -2,7 +2,7 @@ import { type ExportedList, given } from "../../api/export.ts";
 import { time } from "../../domain/csv.ts";
 import type { AttestationType } from "./queries.ts";
 
-/** The types that are shown; as JSON with all their versions. */
+/** Exports the types that are shown; as JSON with all their versions. */
 export function typesExport(org: string, types: readonly AttestationType[]): ExportedList {
   return {
     file: `${org}-attestation-types`,

@@ -1,7 +1,7 @@
 import { addressOfQuestion, byCursor, type ExportedList, read } from "../../api/export.ts";
 import { attestationsQuery, type AttestationsSearch, nextOf } from "./queries.ts";
 
-/** The attestations, as the page's filters say. @param now Unix seconds. */
+/** Exports the attestations, as the page's filters say. @param now Unix seconds. */
 export function attestationsExport(org: string, search: AttestationsSearch, now: number): ExportedList {
   return {
     file: `${org}-attestations`,

@@ -17,7 +17,7 @@ export function wholeLog(
   return forms.map(([format, words]) => ({ words, href: hrefOf(format) }));
 }
 
-/** The log that is shown, as its filters say. */
+/** Exports the log that is shown, as its filters say. */
 export function auditExport(org: string, search: AuditSearch): ExportedList {
   if (search.kind === "members")
     return {

@@ -2,7 +2,7 @@ import { addressOfQuestion, byPages, type ExportedList, read } from "../../api/e
 import { pageOfData } from "../../api/page.ts";
 import { changesQuery, type ChangesSearch } from "./queries.ts";
 
-/** What changed, as the page's filters say. @param now Unix seconds. */
+/** Exports what changed, as the page's filters say. @param now Unix seconds. */
 export function changesExport(org: string, search: ChangesSearch, now: number): ExportedList {
   return {
     file: `${org}-changes`,

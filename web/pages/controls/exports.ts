@@ -4,7 +4,7 @@ import { time } from "../../domain/csv.ts";
 import { type ControlSearch, controlsQuery, type controlsSearch } from "./queries.ts";
 import { decisionsQuery } from "./tab-queries.ts";
 
-/** The controls, as the page's filters say. */
+/** Exports the controls, as the page's filters say. */
 export function controlsExport(org: string, search: ReturnType<typeof controlsSearch>): ExportedList {
   return {
     file: `${org}-controls`,
@@ -26,7 +26,7 @@ export function controlsExport(org: string, search: ReturnType<typeof controlsSe
   };
 }
 
-/** The decisions on a control, as the page's filters say. */
+/** Exports the decisions on a control, as the page's filters say. */
 export function decisionsExport(org: string, control: string, search: ControlSearch): ExportedList {
   return {
     file: `${org}-${control}-decisions`,

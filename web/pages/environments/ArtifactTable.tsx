@@ -23,7 +23,7 @@ export interface ListProps {
 
 const rowKey = ({ name, fingerprint }: ArtifactRow): string => `${name} ${fingerprint}`;
 
-/** What is known of the row that is open, and why it has its verdict. */
+/** Shows what is known of the row that is open, and why it has its verdict. */
 export function belowRow({ org, env, search }: ListProps, index: number): (row: ArtifactRow) => ReactNode {
   return (row) =>
     search.open === keyOfRow(row) ? (

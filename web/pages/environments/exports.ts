@@ -21,7 +21,7 @@ import {
 } from "./queries.ts";
 import { rowOfListed } from "./rows.ts";
 
-/** The environments, as the page's filters say. */
+/** Exports the environments, as the page's filters say. */
 export function environmentsExport(org: string, search: ReturnType<typeof environmentsSearch>): ExportedList {
   return {
     file: `${org}-environments`,
@@ -52,7 +52,7 @@ export function environmentsExport(org: string, search: ReturnType<typeof enviro
   };
 }
 
-/** The snapshots of an environment. */
+/** Exports the snapshots of an environment. */
 export function snapshotsExport(
   org: string,
   env: string,
@@ -82,7 +82,7 @@ export function snapshotsExport(
   };
 }
 
-/** What happened in an environment. The server has a table of its own for it. */
+/** Exports what happened in an environment. The server has a table of its own for it. */
 export function logExport(
   org: string,
   env: string,
@@ -107,7 +107,7 @@ export function logExport(
   };
 }
 
-/** What was deployed into an environment. */
+/** Exports what was deployed into an environment. */
 export function deploymentsExport(
   org: string,
   env: string,
@@ -149,7 +149,7 @@ function asFilteredByPage(
 }
 
 /**
- * What runs, or ran, in a snapshot.
+ * Exports what runs, or ran, in a snapshot.
  * @param isHeld its page has all of it and filters it by itself, in other ways than the server does.
  */
 export function artifactsExport(

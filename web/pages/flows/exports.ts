@@ -12,7 +12,7 @@ import {
   matrixQuery,
 } from "./queries.ts";
 
-/** The flows, as the page's filters say. */
+/** Exports the flows, as the page's filters say. */
 export function flowsExport(org: string, search: ReturnType<typeof flowsSearch>): ExportedList {
   return {
     file: `${org}-flows`,
@@ -37,7 +37,7 @@ export function flowsExport(org: string, search: ReturnType<typeof flowsSearch>)
   };
 }
 
-/** The trails of a flow, as the page's filters say. */
+/** Exports the trails of a flow, as the page's filters say. */
 export function flowTrailsExport(org: string, flow: string, search: TrailSearch, now: number): ExportedList {
   const [operation, { params, query }] = matrixQuery(org, flow, search, now).queryKey;
   return {
@@ -50,7 +50,7 @@ export function flowTrailsExport(org: string, flow: string, search: TrailSearch,
   };
 }
 
-/** The artifacts of a flow. */
+/** Exports the artifacts of a flow. */
 export function artifactsExport(
   org: string,
   flow: string,

@@ -2,7 +2,7 @@ import { type ExportedList, given } from "../../api/export.ts";
 import { time } from "../../domain/csv.ts";
 import type { Policy } from "./queries.ts";
 
-/** The policies that are shown; as JSON with all their versions. */
+/** Exports the policies that are shown; as JSON with all their versions. */
 export function policiesExport(org: string, policies: readonly Policy[]): ExportedList {
   return {
     file: `${org}-policies`,

@@ -4,7 +4,7 @@ import { time } from "../../domain/csv.ts";
 import { type Repo, reposQuery, type reposSearch } from "./queries.ts";
 import { buildsQuery } from "./tab-queries.ts";
 
-/** The repos, as the page's filters say. */
+/** Exports the repos, as the page's filters say. */
 export function reposExport(org: string, search: ReturnType<typeof reposSearch>): ExportedList {
   return {
     file: `${org}-repos`,
@@ -29,7 +29,7 @@ export function reposExport(org: string, search: ReturnType<typeof reposSearch>)
   };
 }
 
-/** The builds of a repo since a time. @param start Unix seconds. */
+/** Exports the builds of a repo since a time. @param start Unix seconds. */
 export function buildsExport(org: string, repo: Pick<Repo, "id" | "name">, start: number): ExportedList {
   return {
     file: `${org}-${repo.name.replaceAll("/", "-")}-builds`,

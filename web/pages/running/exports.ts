@@ -2,7 +2,7 @@ import { addressOfQuestion, byPages, type ExportedList, read } from "../../api/e
 import { pageOfData } from "../../api/page.ts";
 import { runningQuery, type RunningSearch } from "./queries.ts";
 
-/** What runs, as the page's filters say. */
+/** Exports what runs, as the page's filters say. */
 export function runningExport(org: string, search: RunningSearch): ExportedList {
   return {
     file: `${org}-running`,

@@ -2,7 +2,7 @@ import type { AnswerOf } from "../../api/contract.ts";
 import { type ExportedList, given } from "../../api/export.ts";
 import { time } from "../../domain/csv.ts";
 
-/** The members that are shown. */
+/** Exports the members that are shown. */
 export function membersExport(org: string, members: AnswerOf<"GET /members/{org}">): ExportedList {
   return {
     file: `${org}-members`,
@@ -11,7 +11,7 @@ export function membersExport(org: string, members: AnswerOf<"GET /members/{org}
   };
 }
 
-/** The service accounts, without their keys. */
+/** Exports the service accounts, without their keys. */
 export function accountsExport(org: string, accounts: AnswerOf<"GET /service-accounts/{org}">): ExportedList {
   return {
     file: `${org}-service-accounts`,

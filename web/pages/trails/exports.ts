@@ -3,7 +3,7 @@ import { byPages, type ExportedList, read } from "../../api/export.ts";
 import { pageOfData } from "../../api/page.ts";
 import { trailsQuery, type trailsSearch } from "./queries.ts";
 
-/** The trails of all flows, as the page's filters say. @param now Unix seconds. */
+/** Exports the trails of all flows, as the page's filters say. @param now Unix seconds. */
 export function trailsExport(
   org: string,
   search: ReturnType<typeof trailsSearch>,

@@ -60,7 +60,7 @@ function readNumber(source: string, span: Span): Token {
   return { kind: "number", value: value === 0 ? 0 : value, ...span };
 }
 
-/** Enough of a text to recognize it. */
+/** Gives enough of a text to recognize it. */
 export function shorten(text: string): string {
   const characters = Array.from(text.slice(0, 80));
   return characters.length > 40 ? `${characters.slice(0, 40).join("")}…` : text;

@@ -25,7 +25,7 @@ export interface FirstStart {
 const names = { user: "admin", organization: "main" };
 
 /**
- * On an empty database, makes an administrator with a key and a shared organization of theirs; otherwise nothing. Of
+ * Makes an administrator with a key and a shared organization of theirs on an empty database; otherwise nothing. Of
  * processes that start together one does it.
  * @param keep stores the key where people find it. It has to be safe there before this commits, so that there is never
  * a set-up installation whose key nobody knows: killed before the commit, the next start makes everything anew and

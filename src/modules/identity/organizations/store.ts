@@ -53,7 +53,7 @@ export function getOrganization(db: Executor, orgId: string): Promise<Organizati
   return db.one(query(shown)`select ${shownColumns} from organizations o where o.id = ${orgId}`);
 }
 
-/** The same, and nobody else changes it until the transaction ends. */
+/** Finds the organization with this id, which must exist and nobody else changes until the transaction ends. */
 export function getOrganizationForUpdate(tx: Tx, orgId: string): Promise<OrganizationRow> {
   return tx.one(query(shown)`
     select ${shownColumns} from organizations o where o.id = ${orgId} for no key update`);

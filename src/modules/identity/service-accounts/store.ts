@@ -53,7 +53,7 @@ export function findServiceAccount(
   return db.first(liveAccounts(orgId, sql`and name = ${name}`));
 }
 
-/** The same, and nobody changes or removes it until the transaction ends. */
+/** Finds an account by name, which nobody changes or removes until the transaction ends. */
 export function findServiceAccountForUpdate(
   tx: Tx,
   orgId: string,

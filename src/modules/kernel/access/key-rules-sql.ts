@@ -9,8 +9,8 @@ const grace = raw(`interval '${graceDays} days'`);
 const day = raw("interval '1 day'");
 
 /**
- * SQL for: when these rules end this key, null for not at all. A secret is as old as its last rotation. Keys that break a rule which became stricter
- * after they were made have some days from then, but for those that the rule had ended before: they end when they did.
+ * Writes SQL for: when these rules end this key, null for not at all. A secret is as old as its last rotation. Keys that break a rule
+ * which became stricter after they were made have some days from then, but for those that the rule had ended before: they end when they did.
  * @param key the alias of a row of `api_keys`, `rules` that of a row of `security_rules`.
  */
 export function endByRules(key: string, rules: string): Sql {
@@ -37,22 +37,22 @@ export function endByRules(key: string, rules: string): Sql {
 }
 
 /**
- * SQL for: when rules end this key wherever it is used; null for not at all. These are the rules of the installation, and for the key of a service account
- * those of its organization.
+ * Writes SQL for: when rules end this key wherever it is used; null for not at all. These are the rules of the installation, and for the
+ * key of a service account those of its organization.
  */
 export function deadlineOf(key: string): Sql {
   return sql`(select min(${endByRules(key, "rule")}) from security_rules rule
     where rule.org_id in (${installationId}, ${raw(key)}.org_id))`;
 }
 
-/** SQL for: the end of this key by itself or by rules, null for never. */
+/** Writes SQL for: the end of this key by itself or by rules, null for never. */
 export function endOfKey(key: string): Sql {
   return sql`least(${raw(key)}.expires_at, ${deadlineOf(key)})`;
 }
 
 const order = raw(`array[${roles.map((role) => `'${role}'`).join(", ")}]`);
 
-/** SQL for: the weaker one of a role and the most that something may have, which is null where that is no less. */
+/** Writes SQL for: the weaker one of a role and the most that something may have, which is null where that is no less. */
 export function weakerOf(role: Sql, most: Sql): Sql {
   return sql`case when array_position(${order}, ${most}) < array_position(${order}, ${role}) then ${most} else ${role} end`;
 }

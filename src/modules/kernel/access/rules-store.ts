@@ -144,7 +144,7 @@ export function listEndingKeys(db: Executor, orgId: string, window: Window): Pro
     order by ends_at, id limit ${limit}`);
 }
 
-/** The same of all keys of the installation that its own rules end. */
+/** Lists the keys of the whole installation that its own rules end within this time, the first ones first. */
 export function listEndingKeysOfAll(db: Executor, window: Window): Promise<EndingKeyRow[]> {
   const { from, to, limit } = window;
   return db.all(query(ending)`

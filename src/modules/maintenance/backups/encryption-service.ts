@@ -90,7 +90,7 @@ export async function openEncryptedSink(
   };
 }
 
-/** @throws Error with the code ENOENT for a file that is not there. @returns how many bytes it has. */
+/** Reads how many bytes a file has. @throws Error with the code ENOENT for one that is not there. */
 export async function sizeOf({ place, name }: FileOfPlace): Promise<number> {
   const found = await place.find(name);
   if (found !== undefined) return found.bytes;

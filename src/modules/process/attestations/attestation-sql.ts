@@ -114,11 +114,11 @@ export const itsEvidence = (org: Parameter): Sql => sql`left join lateral (
     else '/artifact_attestation/' end || wire_id(file.id) || '/' || file.filename as path
   from evidence file where file.org_id = ${org} and file.id = a.evidence_id) e on true`;
 
-/** Whether `a` was made for the artifact `r` of the same trail, both of the organization. */
+/** Writes the condition that `a` was made for the artifact `r` of the same trail, both of the organization. */
 export const meantBy = (org: Parameter): Sql =>
   sql`a.org_id = ${org} and r.org_id = ${org} and r.trail_id = a.trail_id and ${isMadeFor("a", "r")}`;
 
-/** Where `a` attestations are read by name: on the artifact they are for once that was reported, else on their trail. */
+/** Writes where `a` attestations are read by name: on the artifact they are for once that was reported, else on their trail. */
 export const selfPath = (org: Parameter): Sql => sql`case when a.artifact_fingerprint is not null
   then '/artifact/' || a.artifact_fingerprint || '/' || a.name
   else coalesce(case when a.target_artifacts is not null then (
@@ -128,7 +128,7 @@ export const selfPath = (org: Parameter): Sql => sql`case when a.artifact_finger
 /** Where `a` attestations were asked for by name on their trail `t`. */
 export const trailPath = sql`'/trail/' || t.name || '/' || a.name`;
 
-/** Where `a` attestations were asked for by name on an artifact. */
+/** Writes where `a` attestations were asked for by name on an artifact. */
 export const artifactPath = (fingerprint: Parameter): Sql =>
   sql`'/artifact/' || ${fingerprint}::text || '/' || a.name`;
 

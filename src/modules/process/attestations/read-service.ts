@@ -28,7 +28,7 @@ async function* asLists(batches: AsyncIterable<readonly { text: string }[]>): As
   for await (const rows of batches) yield `[${rows.map(({ text }) => text).join(",")}]`;
 }
 
-/** The text of a list, or those of its parts. */
+/** Gives the text of a list, or those of its parts. */
 export function listOf(
   deps: Pick<Deps, "db">,
   shown: HowShown,

@@ -39,7 +39,7 @@ export function isComplete({ artifacts, attestations }: TrailReports): boolean {
 
 // In the order of an index by trail, which no other has: the planner takes others for as good while it knows nothing of the table.
 
-/** JSON of the artifacts of the trail `t`, or of one more than a few. */
+/** Selects the JSON of the artifacts of the trail `t`, or of one more than a few. */
 export function someArtifacts(orgId: string): Sql {
   return sql`(
       select ${listOf(artifactObject)}
@@ -48,7 +48,7 @@ export function someArtifacts(orgId: string): Sql {
         order by template_reference_name, id limit ${limit}) a)`;
 }
 
-/** JSON of the attestations of the trail `t`, or of one more than a few. */
+/** Selects the JSON of the attestations of the trail `t`, or of one more than a few. */
 export function someAttestations(orgId: string): Sql {
   return sql`(
       select ${listOf(attestationObject)}

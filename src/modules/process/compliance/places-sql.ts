@@ -8,27 +8,27 @@ import { raw, sql, type Sql } from "../../../db/sql.ts";
  */
 
 /**
- * The commit that the artifact was built from, as it was reported: `git_commit` has it where it is one that clients can show, and `r1234`, say, or a
- * commit of Git with SHA-256 stands in `git_commit_info` alone.
+ * Writes the commit that the artifact was built from, as it was reported: `git_commit` has it where it is one that clients can show, and
+ * `r1234`, say, or a commit of Git with SHA-256 stands in `git_commit_info` alone.
  */
 export function reportedCommit(artifact: string): Sql {
   const r = raw(artifact);
   return sql`coalesce(${r}.git_commit, ${r}.git_commit_info ->> 'sha1')`;
 }
 
-/** Whether the attestation was made for the artifact's name and commit, whichever of the two was reported first. */
+/** Writes the condition that the attestation was made for the artifact's name and commit, whichever of the two was reported first. */
 export function isMadeFor(attestation: string, artifact: string): Sql {
   const [a, r] = [raw(attestation), raw(artifact)];
   return sql`${r}.template_reference_name = any(${a}.target_artifacts) and ${a}.git_commit = ${reportedCommit(artifact)}`;
 }
 
-/** Whether the attestation is about the trail itself, and so counts for all artifacts on it. */
+/** Writes the condition that the attestation is about the trail itself, and so counts for all artifacts on it. */
 export function isOnTrail(attestation: string): Sql {
   const a = raw(attestation);
   return sql`${a}.artifact_fingerprint is null and coalesce(cardinality(${a}.target_artifacts), 0) = 0`;
 }
 
-/** Whether the attestation counts for the artifact: bound to it, made for it, or on the trail itself. */
+/** Writes the condition that the attestation counts for the artifact: bound to it, made for it, or on the trail itself. */
 export function countsForArtifact(attestation: string, artifact: string): Sql {
   const [a, r] = [raw(attestation), raw(artifact)];
   return sql`case when ${a}.artifact_fingerprint is not null then ${a}.artifact_fingerprint = ${r}.fingerprint
@@ -38,7 +38,7 @@ export function countsForArtifact(attestation: string, artifact: string): Sql {
 }
 
 /**
- * Whether the attestation counts for the artifact in one of `placesOfArtifact`.
+ * Writes the condition that the attestation counts for the artifact in one of `placesOfArtifact`.
  * @param kind column with the kind of the place.
  */
 export function countsInPlace(kind: string, attestation: string, artifact: string): Sql {
@@ -49,7 +49,7 @@ export function countsInPlace(kind: string, attestation: string, artifact: strin
       else ${a}.artifact_fingerprint is null and ${isMadeFor(attestation, artifact)} end`;
 }
 
-/** Name of the place, of the kind `commit`, of what was made for the artifact's name and commit; null without a commit. */
+/** Writes the name of the place, of the kind `commit`, of what was made for the artifact's name and commit; null without a commit. */
 export function commitPlace(artifact: string): Sql {
   return sql`${raw(artifact)}.template_reference_name || '@' || md5(${reportedCommit(artifact)})`;
 }

@@ -24,18 +24,19 @@ export interface HistoryScope extends TimeWindow {
   unit: BucketUnit;
 }
 
-/** SQL for a verdict as a number, so that differences can be added up. */
+/** Writes SQL for a verdict as a number, so that differences can be added up. */
 export const verdictOf = (column: string): string =>
   `case when ${column} then 1 when not ${column} then 2 else 0 end`;
+/** Writes what `verdictOf` writes as a part of a statement. */
 export const verdictCode = (column: string): Sql => raw(verdictOf(column));
 
-/** SQL for the class of a verdict, by its number, and of how many silences it lies in. */
+/** Writes SQL for the class of a verdict, by its number, and of how many silences it lies in. */
 export const classOf = (verdict: string, silences: string): Sql =>
   raw(
     `case when ${silences} > 0 then 'silent' else (array['unknown', 'compliant', 'non_compliant'])[1 + (${verdict})] end`,
   );
 
-/** SQL for the beginning of the bucket that a moment is in. Weeks begin with a Monday, such as this one. */
+/** Writes SQL for the beginning of the bucket that a moment is in. Weeks begin with a Monday, such as this one. */
 export const binOf = (unit: BucketUnit, moment: string): Sql =>
   raw(`date_bin('1 ${unit}', ${moment}, timestamptz '2001-01-01 00:00:00+00')`);
 
