@@ -1,9 +1,11 @@
 import { expect, it } from "vitest";
 
 import { repoProviders as serversProviders } from "../../src/contract/reports.ts";
+import { runningEndpoints } from "../../src/contract/running.ts";
 import { environmentTypes as serversTypes } from "../../src/domain/environments.ts";
 import { keyRuleLimits, noRules } from "../../src/domain/key-rules.ts";
 import { pictureKinds } from "../../src/domain/provenance-picture.ts";
+import { artifactColumns } from "./artifact-columns.ts";
 import { environmentTypes } from "./environment-types.ts";
 import { provenanceKinds } from "./provenance.ts";
 import { repoProviders } from "./repo-providers.ts";
@@ -30,4 +32,11 @@ it("rules for keys have the server's limits", () => {
     usualWarning: noRules.warn_days,
     mostAddresses: keyRuleLimits.addresses,
   });
+});
+
+it("the artifacts of a snapshot have the columns of the server's CSV", () => {
+  const columns = artifactColumns.map((column) =>
+    typeof column === "string" ? { path: column, isTime: false } : column,
+  );
+  expect(columns).toEqual(runningEndpoints.list_snapshot_artifacts.responses[200].csv.columns);
 });

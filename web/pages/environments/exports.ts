@@ -1,6 +1,7 @@
 import { addressOf } from "../../api/client.ts";
 import { addressOfQuestion, byPages, type ExportedList, read } from "../../api/export.ts";
 import { pageOfArray, pageOfData, pageOfHead, pageOfWhole } from "../../api/page.ts";
+import { artifactColumns } from "../../domain/artifact-columns.ts";
 import { time } from "../../domain/csv.ts";
 import type { Some } from "../../domain/exports.ts";
 import { startOf } from "../../domain/periods.ts";
@@ -167,27 +168,3 @@ export function artifactsExport(
     batches: artifactPages(org, env, index, search),
   };
 }
-
-/** Those of the server's CSV. */
-const artifactColumns = [
-  "environment_name",
-  "environment_type",
-  "snapshot_index",
-  "artifact_name",
-  "fingerprint",
-  "compliant",
-  "allow_listed",
-  "reasons.message",
-  "flow_name",
-  "trail_name",
-  "template_reference_name",
-  "git_commit",
-  "commit_url",
-  "repo_name",
-  time("started_at"),
-  "instance_count",
-  "html_url",
-  "annotation.type",
-  "annotation.was",
-  "annotation.now",
-];
