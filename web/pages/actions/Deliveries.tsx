@@ -5,11 +5,11 @@ import { useRefusal } from "../../api/account.ts";
 import { useAction } from "../../api/action.ts";
 import { pageOfHead } from "../../api/page.ts";
 import { roleUnknown } from "../../domain/roles.ts";
+import { DeliveryButtons } from "../../parts/DeliveryButtons.tsx";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
 
 import { Payload } from "../../parts/Payload.tsx";
-import { Button } from "../../ui/Button.tsx";
 import { Empty, NoMatch } from "../../ui/Empty.tsx";
 import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { Choice, FilterBar } from "../../ui/Field.tsx";
@@ -82,27 +82,19 @@ function useColumns(onReplay: (delivery: Delivery) => void, isReplaying: boolean
       head: <span className="visually-hidden">Actions</span>,
       isNumber: true,
       cell: (delivery) => (
-        <span className={styles["buttons"]}>
-          <Button
-            icon="json"
-            aria-label={`Payload of ${delivery.description}`}
-            aria-expanded={open === delivery.id}
-            onClick={() =>
-              void navigate({
-                search: (before) => ({ ...before, open: open === delivery.id ? undefined : delivery.id }),
-                replace: true,
-                resetScroll: false,
-              })
-            }
-          />
-          <Button
-            refused={isReplaying ? "Under way" : refused}
-            aria-label={`Replay ${delivery.description}`}
-            onClick={() => onReplay(delivery)}
-          >
-            Replay
-          </Button>
-        </span>
+        <DeliveryButtons
+          words={{ payload: `Payload of ${delivery.description}`, replay: `Replay ${delivery.description}` }}
+          isOpen={open === delivery.id}
+          onOpen={() =>
+            void navigate({
+              search: (before) => ({ ...before, open: open === delivery.id ? undefined : delivery.id }),
+              replace: true,
+              resetScroll: false,
+            })
+          }
+          refused={isReplaying ? "Under way" : refused}
+          onReplay={() => onReplay(delivery)}
+        />
       ),
     },
   ];

@@ -4,10 +4,10 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useRefusal } from "../../api/account.ts";
 import { useAction } from "../../api/action.ts";
 import { pageOfHead } from "../../api/page.ts";
+import { DeliveryButtons } from "../../parts/DeliveryButtons.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
 import { Payload } from "../../parts/Payload.tsx";
 import { FlowLink, TrailLink } from "../../parts/ProcessLinks.tsx";
-import { Button } from "../../ui/Button.tsx";
 import { Empty, NoMatch } from "../../ui/Empty.tsx";
 import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { Choice, FilterBar, SearchField } from "../../ui/Field.tsx";
@@ -80,27 +80,22 @@ function useColumns(onReplay: (delivery: Delivery) => void, isReplaying: boolean
       head: <span className="visually-hidden">Actions</span>,
       isNumber: true,
       cell: (delivery) => (
-        <span className={styles["buttons"]}>
-          <Button
-            icon="json"
-            aria-label={`Payload for ${delivery.project_key ?? "an unknown project"}`}
-            aria-expanded={open === delivery.id}
-            onClick={() =>
-              void navigate({
-                search: (before) => ({ ...before, open: open === delivery.id ? undefined : delivery.id }),
-                replace: true,
-                resetScroll: false,
-              })
-            }
-          />
-          <Button
-            refused={isReplaying ? "Under way" : refused}
-            aria-label={`Replay ${delivery.project_key ?? "an unknown project"}`}
-            onClick={() => onReplay(delivery)}
-          >
-            Replay
-          </Button>
-        </span>
+        <DeliveryButtons
+          words={{
+            payload: `Payload for ${delivery.project_key ?? "an unknown project"}`,
+            replay: `Replay ${delivery.project_key ?? "an unknown project"}`,
+          }}
+          isOpen={open === delivery.id}
+          onOpen={() =>
+            void navigate({
+              search: (before) => ({ ...before, open: open === delivery.id ? undefined : delivery.id }),
+              replace: true,
+              resetScroll: false,
+            })
+          }
+          refused={isReplaying ? "Under way" : refused}
+          onReplay={() => onReplay(delivery)}
+        />
       ),
     },
   ];
