@@ -1,14 +1,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { type FormEvent, useEffect, useState } from "react";
+import { type FormEvent, useState } from "react";
 
 import { call } from "../../api/client.ts";
-import icon from "../../icon.svg";
 import { Button } from "../../ui/Button.tsx";
 import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Note } from "../../ui/Note.tsx";
-import styles from "./Account.module.css";
+import { EntryFrame } from "./EntryFrame.tsx";
 import { takeToken } from "./token.ts";
 
 /** The page that an invitation leads to: it makes a user, a member, and a session. */
@@ -24,47 +23,36 @@ export function Invitation() {
       await router.navigate({ to: "/", replace: true });
     },
   });
-  useEffect(() => {
-    document.title = "Invitation · Waybill";
-  }, []);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (token !== undefined) accept.mutate({ token, display_name });
   };
   return (
-    <main className={styles["page"]}>
-      <div className={styles["box"]}>
-        <div className={styles["brand"]}>
-          <img src={icon} alt="" />
-          Waybill
-        </div>
-        <div>
-          <h1 tabIndex={-1}>You are invited</h1>
-          <p className={styles["lead"]}>Accepting makes you a user of this Waybill and signs you in.</p>
-        </div>
-        {token === undefined ? (
-          <Note kind="warn">
-            This address lacks the part behind #. Use the whole link that you were sent.
-          </Note>
-        ) : (
-          <form onSubmit={submit}>
-            <Field label="Your name" hint="As others will see it.">
-              {(tie) => (
-                <input
-                  {...tie}
-                  autoComplete="name"
-                  value={display_name}
-                  onChange={(event) => setDisplayName(event.target.value)}
-                />
-              )}
-            </Field>
-            {accept.error === null ? null : <ErrorNote failure={accept.error} />}
-            <Button type="submit" look="primary" refused={accept.isPending ? "Under way" : undefined}>
-              Accept
-            </Button>
-          </form>
-        )}
-      </div>
-    </main>
+    <EntryFrame
+      title="Invitation"
+      heading="You are invited"
+      lead="Accepting makes you a user of this Waybill and signs you in."
+    >
+      {token === undefined ? (
+        <Note kind="warn">This address lacks the part behind #. Use the whole link that you were sent.</Note>
+      ) : (
+        <form onSubmit={submit}>
+          <Field label="Your name" hint="As others will see it.">
+            {(tie) => (
+              <input
+                {...tie}
+                autoComplete="name"
+                value={display_name}
+                onChange={(event) => setDisplayName(event.target.value)}
+              />
+            )}
+          </Field>
+          {accept.error === null ? null : <ErrorNote failure={accept.error} />}
+          <Button type="submit" look="primary" refused={accept.isPending ? "Under way" : undefined}>
+            Accept
+          </Button>
+        </form>
+      )}
+    </EntryFrame>
   );
 }

@@ -4,12 +4,12 @@ import { type FormEvent, useEffect, useRef, useState } from "react";
 
 import { signInMethodsQuery } from "../../api/account.ts";
 import { call } from "../../api/client.ts";
-import icon from "../../icon.svg";
 import { Button } from "../../ui/Button.tsx";
 import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Note } from "../../ui/Note.tsx";
 import styles from "./Account.module.css";
+import { EntryFrame } from "./EntryFrame.tsx";
 import { ProviderButtons } from "./ProviderButtons.tsx";
 import { takeToken } from "./token.ts";
 
@@ -105,45 +105,36 @@ export function SignIn() {
   const byProvider = provider === undefined ? "\u00A0" : `With your account at ${provider.display_name}.`;
   const tried = useRef(false);
   useEffect(() => {
-    document.title = "Sign in · Waybill";
     if (tried.current) return;
     tried.current = true;
     const token = takeToken();
     if (token !== undefined) signIn.mutate({ token });
   }, [signIn]);
   return (
-    <main className={styles["page"]}>
-      <div className={styles["box"]}>
-        <div className={styles["brand"]}>
-          <img src={icon} alt="" />
-          Waybill
-        </div>
-        <div>
-          <h1 tabIndex={-1}>Sign in</h1>
-          <p className={styles["lead"]}>
-            {takesKeys ? "With an API key of yours, or of a service account." : byProvider}
-          </p>
-        </div>
-        {isPlainHttp && takesKeys ? (
-          <Note kind="warn">This connection is not encrypted: the key can be read on its way.</Note>
-        ) : null}
-        <ProviderButtons next={safeNext(next)} look={takesKeys ? "plain" : "primary"} />
-        {takesKeys ? (
-          <>
-            <KeyForm
-              isPending={signIn.isPending}
-              error={signIn.error}
-              onSend={(api_key) => signIn.mutate({ api_key })}
-            />
-            <WhereKeysAre />
-          </>
-        ) : methods.isPending ? null : (
-          <>
-            {signIn.error === null ? null : <ErrorNote failure={signIn.error} />}
-            <WhenProviderIsAway />
-          </>
-        )}
-      </div>
-    </main>
+    <EntryFrame
+      title="Sign in"
+      heading="Sign in"
+      lead={takesKeys ? "With an API key of yours, or of a service account." : byProvider}
+    >
+      {isPlainHttp && takesKeys ? (
+        <Note kind="warn">This connection is not encrypted: the key can be read on its way.</Note>
+      ) : null}
+      <ProviderButtons next={safeNext(next)} look={takesKeys ? "plain" : "primary"} />
+      {takesKeys ? (
+        <>
+          <KeyForm
+            isPending={signIn.isPending}
+            error={signIn.error}
+            onSend={(api_key) => signIn.mutate({ api_key })}
+          />
+          <WhereKeysAre />
+        </>
+      ) : methods.isPending ? null : (
+        <>
+          {signIn.error === null ? null : <ErrorNote failure={signIn.error} />}
+          <WhenProviderIsAway />
+        </>
+      )}
+    </EntryFrame>
   );
 }
