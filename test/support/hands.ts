@@ -1,5 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 
+import { replaceText } from "./web-page.ts";
+
 type Pressed = "link" | "button";
 
 /** What can be done on a page, by whatever hand. Each counts as a step, but for what is written into a text. */
@@ -31,12 +33,6 @@ async function tabTo(page: Page, wanted: Locator): Promise<void> {
     await page.keyboard.press("Tab");
   }
   throw new Error("Tab does not lead there");
-}
-
-async function replaceText(page: Page, text: string): Promise<void> {
-  await page.keyboard.press("Control+A");
-  await page.keyboard.press("Delete");
-  await page.keyboard.insertText(text);
 }
 
 /** A hand with a mouse. */

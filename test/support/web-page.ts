@@ -28,3 +28,16 @@ export function tab(page: Page, name: string): Locator {
 /** A policy that asks of everything that it is known where it comes from. */
 export const provenancePolicy =
   "_schema: https://waybill.test/v1\nartifacts:\n  provenance:\n    required: true\n";
+
+/** Replaces all that stands where the keyboard writes, as people do. */
+export async function replaceText(page: Page, text: string): Promise<void> {
+  await page.keyboard.press("Control+A");
+  await page.keyboard.press("Delete");
+  await page.keyboard.insertText(text);
+}
+
+/** Replaces all that stands in an editor. @param name what the editor is called. */
+export async function writeInEditor(page: Page, name: string, text: string): Promise<void> {
+  await page.getByRole("textbox", { name }).click();
+  await replaceText(page, text);
+}

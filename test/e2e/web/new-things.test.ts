@@ -6,6 +6,7 @@ import { hasBrowser } from "../../support/browser.ts";
 import { ask } from "../../support/site.ts";
 import { uniqueName } from "../../support/unique-name.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
+import { writeInEditor } from "../../support/web-page.ts";
 import { openSite, untilSettled, type WebSite } from "../../support/web.ts";
 
 const nameField = (page: Page) => page.getByRole("textbox", { name: "Name", exact: true });
@@ -159,13 +160,7 @@ describe.skipIf(!hasBrowser)("new flows", { timeout: 90_000 }, () => {
     await page.getByLabel("Description").fill("The shop");
     await page.getByLabel("Visibility").selectOption("public");
     await page.locator(".cm-editor").waitFor();
-    const editor = page.getByRole("textbox", { name: "Template, YAML" });
-    const write = async (text: string): Promise<void> => {
-      await editor.click();
-      await page.keyboard.press("Control+A");
-      await page.keyboard.press("Delete");
-      await page.keyboard.insertText(text);
-    };
+    const write = (text: string) => writeInEditor(page, "Template, YAML", text);
     await write("version: 1\ntrail:\n  attestatons: []\n");
     await page.getByRole("button", { name: /line 3:/ }).waitFor();
     await page.getByRole("button", { name: "Make the flow (The text has to be without mistakes)" }).waitFor();

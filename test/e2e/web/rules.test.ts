@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { uniqueName } from "../../support/unique-name.ts";
+import { writeInEditor } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 const own = (requests: readonly string[]): string[] =>
@@ -12,13 +13,7 @@ const own = (requests: readonly string[]): string[] =>
 const unrefused = (complaints: readonly string[]): string[] =>
   complaints.filter((complaint) => !/status of 40[04]/.test(complaint));
 
-/** Replaces all that stands in the editor by keyboard, as people do. */
-async function write(page: Page, text: string): Promise<void> {
-  await page.getByRole("textbox", { name: "Text of the policy, YAML" }).click();
-  await page.keyboard.press("Control+A");
-  await page.keyboard.press("Delete");
-  await page.keyboard.insertText(text);
-}
+const write = (page: Page, text: string) => writeInEditor(page, "Text of the policy, YAML", text);
 
 /** Chooses an environment of the dialog that is open, once those of other names have left the list: until then it moves. */
 async function chooseEnvironment(page: Page, name: string): Promise<void> {

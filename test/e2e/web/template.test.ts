@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
+import { writeInEditor } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
 
@@ -24,13 +25,7 @@ async function putFlow(
   await org.ask("PUT", `/flows/${org.name}/template_file`, form);
 }
 
-/** Replaces all that stands in the editor by keyboard, as people do. */
-async function write(page: Page, text: string): Promise<void> {
-  await page.getByRole("textbox", { name: "Template, YAML" }).click();
-  await page.keyboard.press("Control+A");
-  await page.keyboard.press("Delete");
-  await page.keyboard.insertText(text);
-}
+const write = (page: Page, text: string) => writeInEditor(page, "Template, YAML", text);
 
 describe.skipIf(!hasBrowser)("the template of a flow", { timeout: 90_000 }, () => {
   let site: WebSite;

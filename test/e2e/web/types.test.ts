@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
+import { writeInEditor } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
 
@@ -25,13 +26,7 @@ async function postType(org: OwnOrganization, data: object): Promise<void> {
   await org.ask("POST", `/custom-attestation-types/${org.name}`, form);
 }
 
-/** Replaces all that stands in the editor of the schema by keyboard, as people do. */
-async function writeSchema(page: Page, text: string): Promise<void> {
-  await page.getByRole("textbox", { name: "JSON Schema" }).click();
-  await page.keyboard.press("Control+A");
-  await page.keyboard.press("Delete");
-  await page.keyboard.insertText(text);
-}
+const writeSchema = (page: Page, text: string) => writeInEditor(page, "JSON Schema", text);
 
 describe.skipIf(!hasBrowser)("attestation types", { timeout: 90_000 }, () => {
   let site: WebSite;
