@@ -42,7 +42,7 @@ export async function takeOwnership(request: PostmasterRequest): Promise<OwnedPo
       // A postmaster taken over may still run from an older copy.
       if (adopted === undefined) await removeStaleEngines(layout, request.engine);
       else log.info({ pid }, "Took over the PostgreSQL that is already running");
-      await wakeArchiving(owned.ownership.client);
+      await wakeArchiving(owned.ownership.client, request.settings);
       return owned;
     }
     await sleep(20, undefined, { signal });

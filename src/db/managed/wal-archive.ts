@@ -193,11 +193,14 @@ export async function archivesAs(
 }
 
 /**
- * Wakes what ends the files of the log in time for the archive. It begins before PostgreSQL has recovered, when it has nothing to end, and
- * then sleeps until its next checkpoint, for five minutes, whatever `archive_timeout` says.
+ * Wakes what ends the files of the log in time for the archive, where these settings name one. It begins before PostgreSQL has recovered,
+ * when it has nothing to end, and then sleeps until its next checkpoint, for five minutes, whatever `archive_timeout` says.
  */
-export async function wakeArchiving(client: Client): Promise<void> {
-  await client.query("SELECT pg_reload_conf()");
+export async function wakeArchiving(
+  client: Client,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
+  if (settings[whereSetting] !== undefined) await client.query("SELECT pg_reload_conf()");
 }
 
 /** Says whether PostgreSQL is to archive nothing for the time being. */
