@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,12 +19,23 @@ interface Outcome {
   stderr: string;
 }
 
-/** The real command line in a process of its own. */
-function waybill(args: string[], environment: Record<string, string>, stdin = ""): Promise<Outcome> {
-  const command = [builtProgram(), ...args];
+/** The real command line with these arguments, and how it is run: with nothing of the environment of the tests. */
+function commandOf(args: readonly string[], environment: Record<string, string>) {
   const env = { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...environment };
+  return { command: [builtProgram(), ...args], options: { env, cwd: packageRoot } };
+}
+
+/** Begins the real command line in a process of its own. */
+function begin(args: readonly string[], environment: Record<string, string>): ChildProcessWithoutNullStreams {
+  const { command, options } = commandOf(args, environment);
+  return spawn(process.execPath, command, options);
+}
+
+/** Runs the real command line in a process of its own, to its end. */
+function waybill(args: string[], environment: Record<string, string>, stdin = ""): Promise<Outcome> {
+  const { command, options } = commandOf(args, environment);
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, command, { env, cwd: packageRoot }, (error, stdout, stderr) =>
+    const child = execFile(process.execPath, command, options, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
     child.stdin?.end(stdin);
@@ -62,8 +73,7 @@ describe("the waybill command", { timeout: 120_000 }, () => {
       [["admin", "create-user", uniqueName("unread")], 0],
       [["backup", "--to", "-"], 1],
     ] as const) {
-      const env = { PATH: process.env["PATH"], HOME: tmpdir(), ...environment };
-      const child = spawn(process.execPath, [builtProgram(), ...args], { env, cwd: packageRoot });
+      const child = begin(args, environment);
       child.stdout.destroy();
       const told = text(child.stderr);
       const [code] = (await once(child, "exit")) as [number | null];
@@ -133,9 +143,7 @@ describe("the waybill command", { timeout: 120_000 }, () => {
 
 /** `waybill serve`, from its start until it is ready and was asked to stop. @returns what it printed. */
 function serveOnce(environment: Record<string, string>): Promise<Outcome> {
-  const command = [builtProgram(), "serve"];
-  const env = { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), PORT: "0", ...environment };
-  const child = spawn(process.execPath, command, { env, cwd: packageRoot });
+  const child = begin(["serve"], { PORT: "0", ...environment });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => {
     stdout += chunk.toString();
