@@ -1,3 +1,5 @@
+import { mebibyte } from "../src/lib/units.ts";
+
 /** Sizes of the shapes. */
 export interface Scale {
   /** Artifacts of the largest environment, and rules of its policy. */
@@ -31,8 +33,6 @@ export interface Scale {
   /** How long memory may take to be given back, in milliseconds. */
   calmMs: number;
 }
-
-const mebibyte = 1024 * 1024;
 
 /** The sizes of `npm run attack`: the limits of the program, or what was seen to hurt. */
 export const fullScale: Scale = {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { environmentTypes } from "../domain/environments.ts";
 import { longestEventWindow } from "../domain/snapshot/event-window.ts";
 import { eventKinds } from "../domain/snapshot/annotate.ts";
-import { day } from "../domain/time-window.ts";
+import { daySeconds } from "../lib/units.ts";
 import { organizationReader } from "./access.ts";
 import { json } from "./common.ts";
 import { time, withCsv } from "./csv.ts";
@@ -58,7 +58,7 @@ export const eventEndpoints = {
     summary: "List what changed in all environments",
     description:
       "Newest first, from `start_ts` to `end_ts`, both included: the last 24 hours unless said otherwise, at most " +
-      `${longestEventWindow / day} days. Logical environments repeat what their members tell and are left out, unless ` +
+      `${longestEventWindow / daySeconds} days. Logical environments repeat what their members tell and are left out, unless ` +
       "`environment` or `type` names them. `environment`, `tag` (`key` or `key:value`), `type`, `flow`, `repo` and `kind` may be " +
       "repeated: any of the values will do; names that nothing has find nothing. Flow and repo are those that built the artifact: " +
       "the first of its `flows`. Of the kinds, `verdict` is an artifact that became compliant or non-compliant, `changed` is whatever is none " +

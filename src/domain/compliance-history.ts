@@ -1,6 +1,7 @@
 import type { Timestamp } from "../lib/clock.ts";
 import { invalidInput } from "./errors.ts";
-import { day, timeWindow, type TimeWindow } from "./time-window.ts";
+import { timeWindow, type TimeWindow } from "./time-window.ts";
+import { daySeconds } from "../lib/units.ts";
 
 /** What an environment's time may be spent as. While its reporter is silent, nothing else counts. */
 export const complianceClasses = ["unknown", "compliant", "non_compliant", "silent"] as const;
@@ -14,10 +15,10 @@ const perSecond = 1_000_000;
 
 /** Seconds of a unit, and how far behind 1970 the first one begins; the default length of a window. */
 const units: Record<BucketUnit, { seconds: number; origin: number; window: number }> = {
-  hour: { seconds: 3600, origin: 0, window: day },
-  day: { seconds: day, origin: 0, window: 30 * day },
+  hour: { seconds: 3600, origin: 0, window: daySeconds },
+  day: { seconds: daySeconds, origin: 0, window: 30 * daySeconds },
   // 1970 began on a Thursday.
-  week: { seconds: 7 * day, origin: 4 * day, window: 182 * day },
+  week: { seconds: 7 * daySeconds, origin: 4 * daySeconds, window: 182 * daySeconds },
 };
 
 /** Buckets of a history at most. */

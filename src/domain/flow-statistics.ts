@@ -1,7 +1,8 @@
 import type { Timestamp } from "../lib/clock.ts";
 import { type Bucket, bucketsBetween } from "./compliance-history.ts";
 import { invalidInput } from "./errors.ts";
-import { day, timeWindow, type TimeWindow } from "./time-window.ts";
+import { timeWindow, type TimeWindow } from "./time-window.ts";
+import { daySeconds } from "../lib/units.ts";
 
 /** Units of time that trails are counted by, in UTC; weeks begin on Monday. */
 export const statisticsUnits = ["day", "week"] as const;
@@ -35,7 +36,7 @@ export function planStatistics(
   const window = timeWindow(asked, now);
   const { start_ts } = window;
   const end_ts = Math.max(start_ts, Math.min(window.end_ts, now));
-  if (end_ts - start_ts > mostDays * day)
+  if (end_ts - start_ts > mostDays * daySeconds)
     throw invalidInput({
       "query.start_ts": `There should be at most ${mostDays} days from start_ts to end_ts [input: ${start_ts}]`,
     });

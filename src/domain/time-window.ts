@@ -1,4 +1,5 @@
 import type { Timestamp } from "../lib/clock.ts";
+import { daySeconds } from "../lib/units.ts";
 import { invalidInput } from "./errors.ts";
 
 /** A span of time, both ends included. */
@@ -6,9 +7,6 @@ export interface TimeWindow {
   start_ts: Timestamp;
   end_ts: Timestamp;
 }
-
-/** Seconds of a day. */
-export const day = 24 * 60 * 60;
 
 /** How a window is asked for: the names of its query parameters, and its default length in seconds. */
 export interface WindowParameters {
@@ -18,7 +16,7 @@ export interface WindowParameters {
 }
 
 /** The window of builds and deployments (interface spec 8). */
-const standardWindow: WindowParameters = { start: "start_ts", end: "end_ts", length: 28 * day };
+const standardWindow: WindowParameters = { start: "start_ts", end: "end_ts", length: 28 * daySeconds };
 
 /**
  * Completes the window that a caller asks for by defaults.

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { IntakeLimits } from "../config-limits.ts";
 import { EventStream } from "../contract/event-stream.ts";
 import { silentLog } from "../lib/log.ts";
+import { mebibyte } from "../lib/units.ts";
 import type { Metrics } from "../modules/kernel/metrics.ts";
 import { registerBodyParsers } from "./body.ts";
 import { registerClientAddress } from "./client-address.ts";
@@ -19,7 +20,6 @@ import { registerLargeBodies } from "./large-bodies.ts";
 import { limitPipelining } from "./pipelining.ts";
 import { EventSender } from "./send-events.ts";
 
-const mebibyte = 1024 * 1024;
 const limits = {
   pipelined: 16,
   stallSeconds: 5,

@@ -4,9 +4,8 @@ import { setImmediate } from "node:timers/promises";
 import type { FastifyRequest } from "fastify";
 import { describe, expect, it } from "vitest";
 
+import { mebibyte } from "../lib/units.ts";
 import { LargeBodies } from "./large-bodies.ts";
-
-const mebibyte = 1024 * 1024;
 
 function requestOf(org: string): FastifyRequest & { raw: { socket: EventEmitter } } {
   const caller = { principal: { id: org }, org: { id: org, role: "member" } };

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 
+import { mebibyte } from "../lib/units.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
-
-const mebibyte = 1024 * 1024;
 
 describe("UnsentBytes", () => {
   it("has room for one caller up to a limit, and for all up to another", () => {

@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { sha256 } from "../../src/lib/hash.ts";
+import { mebibyte } from "../../src/lib/units.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 import { putFlow } from "../support/flows.ts";
 
-const mebibyte = 1024 * 1024;
 let app: TestApp;
 let org: TestOrg;
 let origin: string;

@@ -11,6 +11,7 @@ import { backupName } from "../../src/domain/backups.ts";
 import { BucketError } from "../../src/lib/bucket/bucket.ts";
 import type { S3Access } from "../../src/lib/bucket/client.ts";
 import { DamagedArchive } from "../../src/lib/tar-reader.ts";
+import { mebibyte } from "../../src/lib/units.ts";
 import { openArchive } from "../../src/modules/maintenance/backups/encryption-service.ts";
 import {
   findEarlierEvidence,
@@ -36,7 +37,6 @@ import { type S3Server, startS3Server } from "../support/s3-server.ts";
 import { spawnWaybill } from "../support/server-process.ts";
 
 const credentials = { accessKey: "known", secretKey: "a secret", region: "us-east-1" };
-const mebibyte = 1024 * 1024;
 
 let server: S3Server;
 let access: S3Access;

@@ -4,12 +4,12 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
+import { mebibyte } from "../../src/lib/units.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { putFlow } from "../support/flows.ts";
 import { analysis, signatureOf, switchOn } from "../support/quality-server.ts";
 import { head, RawConnection } from "../support/raw-connection.ts";
 
-const mebibyte = 1024 * 1024;
 let app: TestApp;
 let org: TestOrg;
 let port: number;

@@ -10,6 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 
 import { markName } from "../../src/evidence/store.ts";
+import { mebibyte } from "../../src/lib/units.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import {
   initialAdminKey,
@@ -20,8 +21,6 @@ import {
   withDataDir,
   withUsedDataDir,
 } from "../support/server-process.ts";
-
-const mebibyte = 1024 * 1024;
 
 interface Site {
   server: ServerProcess;

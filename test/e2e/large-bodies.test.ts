@@ -1,9 +1,8 @@
 import { expect, it } from "vitest";
 
+import { mebibyte } from "../../src/lib/units.ts";
 import { look, watched } from "../support/loop-probe.ts";
 import { initialAdminKey, startServer, withUsedDataDir } from "../support/server-process.ts";
-
-const mebibyte = 1024 * 1024;
 
 /** A text that is made of pieces until it has about so many bytes. */
 function filled(head: string, piece: string, tail: string, bytes: number): string {

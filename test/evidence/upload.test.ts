@@ -9,11 +9,11 @@ import { runInNewContext } from "node:vm";
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
+import { mebibyte } from "../../src/lib/units.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { get } from "../support/evidence.ts";
 import { type Receipt, startUploadServer } from "../support/evidence-server.ts";
 
-const mebibyte = 1024 * 1024;
 let app: TestApp;
 let server: Awaited<ReturnType<typeof startUploadServer>>;
 beforeAll(async () => {

@@ -3,6 +3,7 @@ import { runInNewContext } from "node:vm";
 
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import { mebibyte } from "../../../lib/units.ts";
 import type { FoundTrail } from "./look-store.ts";
 import { RememberedPlaces } from "./remembered-places.ts";
 
@@ -140,7 +141,6 @@ describe("RememberedPlaces", () => {
 
   it("keeps nothing of what names were cut out of", () => {
     const places = new RememberedPlaces();
-    const mebibyte = 1024 * 1024;
     const before = heapUsed();
     for (let at = 0; at < 64; at += 1) {
       const url = `${"x".repeat(mebibyte)}?trail=run-of-a-pipeline-${at}`;

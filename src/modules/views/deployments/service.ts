@@ -1,6 +1,7 @@
 import type { CsvRows } from "../../../contract/csv.ts";
 import { notFound } from "../../../domain/errors.ts";
-import { day, type TimeWindow, type WindowParameters } from "../../../domain/time-window.ts";
+import { type TimeWindow, type WindowParameters } from "../../../domain/time-window.ts";
+import { daySeconds } from "../../../lib/units.ts";
 import { parseWireId } from "../../../lib/ids.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { findRepoIds, getRepoId } from "../../process/repos/service.ts";
@@ -17,7 +18,7 @@ import {
 } from "./store.ts";
 
 /** How the list of an environment names its window (contract catalog 3.2). */
-export const environmentWindow: WindowParameters = { start: "from", end: "to", length: 30 * day };
+export const environmentWindow: WindowParameters = { start: "from", end: "to", length: 30 * daySeconds };
 
 type Using = Pick<Deps, "db" | "links">;
 
