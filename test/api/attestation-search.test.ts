@@ -5,6 +5,7 @@ import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { commitInfo, reported, type Shown } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
+import { amount } from "../support/thorough.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -321,7 +322,7 @@ describe("any combination of filters", () => {
           expect(pages.slice(0, -1).every((page) => page.length === per_page)).toBe(true);
         },
       ),
-      { numRuns: 60, seed: 9 },
+      { numRuns: amount(25, 60), seed: 9 },
     );
   });
 });

@@ -30,6 +30,7 @@ import { attestPassed } from "../support/attestations.ts";
 import { keepEvidence } from "../support/evidence.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { withOneByteChanged } from "../support/damage.ts";
+import { amount } from "../support/thorough.ts";
 import { folderPlace, openFile } from "../../src/modules/maintenance/backups/place-service.ts";
 
 let app: TestApp;
@@ -115,7 +116,7 @@ describe.skipIf(inject("cluster"))("a backup", () => {
   it("is refused when any byte is another, or any are missing", async () => {
     const { path } = await make();
     const whole = await readFile(path);
-    const flips = Number(process.env["WAYBILL_TEST_FLIPS"] ?? 150);
+    const flips = Number(process.env["WAYBILL_TEST_FLIPS"] ?? amount(50, 150));
     for (const { at, bytes } of withOneByteChanged(whole, flips)) {
       const reading = readBackup(Readable.from([bytes]));
       await expect(reading, `byte ${at} of ${whole.length}`).rejects.toThrow(DamagedArchive);

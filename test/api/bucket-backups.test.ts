@@ -116,7 +116,7 @@ describe.each(places)("%s", (name, open) => {
     expect((await bytesOf(at, "small")).toString()).toBe("one");
 
     const sink = await at.create("unfinished.bin");
-    await sink.write(randomBytes(20 * mebibyte));
+    await sink.write(randomBytes(9 * mebibyte));
     expect(await at.find("unfinished.bin")).toBeUndefined();
     await sink.abandon();
     expect(await at.find("unfinished.bin")).toBeUndefined();
@@ -150,7 +150,8 @@ it.each([
 });
 
 describe("a bucket that fails", () => {
-  const bytes = randomBytes(20 * mebibyte);
+  // More than a part, of which one has eight megabytes.
+  const bytes = randomBytes(9 * mebibyte);
 
   it("is asked again while it is busy or cuts connections, and nothing is lost", async () => {
     await server.failNext("POST", 1);
@@ -210,7 +211,7 @@ describe("a bucket that fails", () => {
     await write(place, "changing.bin", bytes);
     const reading = place.stream("changing.bin")[Symbol.asyncIterator]();
     await reading.next();
-    await server.write("nightly/changing.bin", randomBytes(20 * mebibyte));
+    await server.write("nightly/changing.bin", randomBytes(9 * mebibyte));
     const rest = async (): Promise<void> => {
       while ((await reading.next()).done !== true);
     };

@@ -5,6 +5,7 @@ import { transaction } from "../../src/db/transaction.ts";
 import { reportArtifacts } from "../../src/modules/process/artifacts/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf, repoInfo } from "../support/artifacts.ts";
+import { amount } from "../support/thorough.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -235,7 +236,7 @@ describe("lists of builds, against a model", () => {
           }).toEqual(expected(model, query));
         }
       }),
-      { numRuns: 25 },
+      { numRuns: amount(10, 25) },
     );
   });
 
@@ -259,7 +260,7 @@ describe("lists of builds, against a model", () => {
           expect(all).toEqual(all.toSorted((a: number, b: number) => b - a));
         },
       ),
-      { numRuns: 6 },
+      { numRuns: amount(3, 6) },
     );
   });
 });

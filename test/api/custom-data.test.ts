@@ -10,6 +10,7 @@ import {
 } from "../../src/modules/process/attestation-types/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { jq, partsOf } from "../support/attestation-types.ts";
+import { amount } from "../support/thorough.ts";
 import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
@@ -120,7 +121,7 @@ describe("judging data", () => {
         const judgement = await judgeCustomData(app.deps, type, { text: value, copy: value });
         expect(judgement.rule_results).toEqual([expect.objectContaining({ passed: true })]);
       }),
-      { numRuns: 60 },
+      { numRuns: amount(25, 60) },
     );
   });
 

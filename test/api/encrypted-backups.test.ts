@@ -30,6 +30,7 @@ import { besideDivision, restoredCode, restoreTarget } from "../support/restorin
 import { spawnWaybill } from "../support/server-process.ts";
 import { folderPlace, openFile } from "../../src/modules/maintenance/backups/place-service.ts";
 import { withOneByteChanged } from "../support/damage.ts";
+import { amount } from "../support/thorough.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -134,7 +135,7 @@ describe.skipIf(inject("cluster"))("an encrypted backup", () => {
   it("is refused when any byte is another", async () => {
     const whole = await readFile((await make([myRecipient])).path);
     const changed = join(folder, "another-byte.tar.age");
-    const flips = Number(process.env["WAYBILL_TEST_FLIPS"] ?? 30);
+    const flips = Number(process.env["WAYBILL_TEST_FLIPS"] ?? amount(10, 30));
     for (const { at, bytes } of withOneByteChanged(whole, flips)) {
       await writeFile(changed, bytes);
       const reading = readBackup(openArchive(openFile(changed, undefined), as(mine)));

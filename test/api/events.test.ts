@@ -8,6 +8,7 @@ import { createEnvironment, listedNames } from "../support/environments.ts";
 import { attachPolicies, createPolicy } from "../support/policies.ts";
 import { reportServer } from "../support/snapshots.ts";
 import { statementsOf } from "../support/statements.ts";
+import { amount } from "../support/thorough.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -291,7 +292,7 @@ describe("pages of events", () => {
           });
         },
       ),
-      { numRuns: 60 },
+      { numRuns: amount(25, 60) },
     );
   });
 

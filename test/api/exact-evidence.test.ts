@@ -14,6 +14,7 @@ import { runPendingJobs } from "../support/jobs.ts";
 import { analysis, deliver, newHook } from "../support/quality-server.ts";
 import { bodyText, type Kind, kinds, lost } from "../support/exact-kinds.ts";
 import { hardToKeep, hostileJson, hostileObject } from "../support/exact.ts";
+import { amount } from "../support/thorough.ts";
 import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
@@ -85,7 +86,7 @@ describe("recorded answer 21: evidence of any text", () => {
         const { text } = await got(`/attestations/${org.name}/flow/trail/run/${name}`);
         expect(lost("a read", text, { user_data })).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: amount(25, 60) },
     );
   });
 
@@ -179,7 +180,7 @@ describe("recorded answer 21: data of custom types", () => {
         fc.pre(!attestation_data.startsWith('"'));
         expect(lost("a read", text, { attestation_data })).toEqual([]);
       }),
-      { numRuns: 40 },
+      { numRuns: amount(15, 40) },
     );
   });
 

@@ -10,6 +10,7 @@ import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
 import { putFlow, putTrail, sampleTemplate } from "../support/flows.ts";
+import { amount } from "../support/thorough.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -204,7 +205,7 @@ describe("lists of flows", () => {
           await expectLists(org, space);
         }
       }),
-      { numRuns: 5, seed: 41 },
+      { numRuns: amount(2, 5), seed: 41 },
     );
   });
 
@@ -216,7 +217,7 @@ describe("lists of flows", () => {
         await Promise.allSettled(steps.map((one) => take(org, space, one)));
         await expectLists(org, space);
       }),
-      { numRuns: 4, seed: 42 },
+      { numRuns: amount(2, 4), seed: 42 },
     );
   });
 

@@ -6,6 +6,7 @@ import { createControl } from "../support/controls.ts";
 import { createEnvironment } from "../support/environments.ts";
 import { putFlow, putTrail } from "../support/flows.ts";
 import { expectKept } from "../support/kept.ts";
+import { amount } from "../support/thorough.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -46,7 +47,7 @@ describe("numbers that are kept", () => {
         await org.member.put(`/flows/${org.name}/f/archive`);
         await expectKept(app, org);
       }),
-      { numRuns: 12 },
+      { numRuns: amount(5, 12) },
     );
   }, 120_000);
 

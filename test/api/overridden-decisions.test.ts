@@ -16,6 +16,7 @@ import { createEnvironment } from "../support/environments.ts";
 import { type Attest, attestAll, reportAll } from "../support/histories.ts";
 import { attachPolicies, createPolicy, policyText } from "../support/policies.ts";
 import { reportServer } from "../support/snapshots.ts";
+import { amount } from "../support/thorough.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -153,7 +154,7 @@ describe("an override of a decision", () => {
             expect(known).toEqual(anew);
           }
         }),
-        { numRuns: 60 },
+        { numRuns: amount(25, 60) },
       );
     },
   );

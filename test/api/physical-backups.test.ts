@@ -28,6 +28,7 @@ import { readBackup } from "../../src/modules/maintenance/backups/read-service.t
 import { withOneByteChanged } from "../support/damage.ts";
 import { folderPlace, openFile } from "../../src/modules/maintenance/backups/place-service.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
+import { amount } from "../support/thorough.ts";
 
 let folder: string;
 let managed: ManagedPostgres;
@@ -122,7 +123,7 @@ async function digest(from: Database): Promise<unknown> {
   return rows[0];
 }
 
-const flips = Number(process.env["WAYBILL_TEST_FLIPS"] ?? 12);
+const flips = Number(process.env["WAYBILL_TEST_FLIPS"] ?? amount(4, 12));
 
 describe("a physical backup", { timeout: 120_000 + flips * 1_000 }, () => {
   it("is restored as the database it is of, with its evidence, and notifies nobody", async () => {

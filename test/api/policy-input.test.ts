@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { policyText, putPolicy } from "../support/policies.ts";
+import { amount } from "../support/thorough.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -47,7 +48,7 @@ describe("any policy", () => {
       fc.asyncProperty(fc.oneof(document, fc.string({ unit: "binary", maxLength: 300 })), async (text) => {
         expect(await send(text)).toBeLessThan(500);
       }),
-      { numRuns: 120 },
+      { numRuns: amount(50, 120) },
     );
   });
 
@@ -56,7 +57,7 @@ describe("any policy", () => {
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
         expect(await send(Buffer.from(bytes))).toBeLessThan(500);
       }),
-      { numRuns: 40 },
+      { numRuns: amount(20, 40) },
     );
   });
 
@@ -80,7 +81,7 @@ describe("any policy", () => {
           });
         else expect([200, 201]).toContain(status);
       }),
-      { numRuns: 120 },
+      { numRuns: amount(50, 120) },
     );
     expect(seen).toContain(400);
   });

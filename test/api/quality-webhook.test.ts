@@ -20,6 +20,7 @@ import {
   taskId,
   type Webhook,
 } from "../support/quality-server.ts";
+import { amount } from "../support/thorough.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -266,6 +267,7 @@ describe("body", () => {
   });
 
   it("never leads to a fault, whatever it is", async () => {
+    const runs = amount(100, 300);
     const { url, secret, org } = await hook();
     const key = fc.constantFrom(
       "taskId",
@@ -288,11 +290,11 @@ describe("body", () => {
         const answer = await post({ url }, body, { [ours]: signatureOf(secret, body) });
         expect([200, 400]).toContain(answer.status);
       }),
-      { numRuns: 300 },
+      { numRuns: runs },
     );
     await runPendingJobs(app);
     const left = await rowsOf(app, "quality_deliveries", org);
-    expect(left.length).toBeGreaterThan(50);
+    expect(left.length).toBeGreaterThan(runs / 6);
     expect(left.filter(({ status }) => status === "accepted")).toEqual([]);
   });
 });

@@ -10,6 +10,7 @@ import { putFlow, putTrail } from "../support/flows.ts";
 import { runPendingJobs } from "../support/jobs.ts";
 import { attachPolicies, createPolicy, policyText, putPolicy } from "../support/policies.ts";
 import { type Running, reportServer } from "../support/snapshots.ts";
+import { amount } from "../support/thorough.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -267,7 +268,7 @@ async function createWorld(): Promise<World> {
   return { org, running: [], flows: { ci: "ci", cd: "cd" } };
 }
 
-const settings = { seed: 20261121, numRuns: 5 };
+const settings = { seed: 20261121, numRuns: amount(2, 5) };
 
 it("reports lead to the same record whether or not they rely on what was judged before", async () => {
   await fc.assert(

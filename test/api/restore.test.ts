@@ -53,8 +53,8 @@ afterEach(async () => {
 });
 
 /** A new database, and a way to restore into it. */
-async function target(): Promise<RestoreTarget> {
-  const made = await restoreTarget(folder);
+async function target(place: Parameters<typeof restoreTarget>[1] = {}): Promise<RestoreTarget> {
+  const made = await restoreTarget(folder, place);
   endings.push(made.remove);
   return made;
 }
@@ -99,12 +99,15 @@ async function answers(get: (path: string) => Promise<unknown>): Promise<unknown
 describe.skipIf(inject("cluster"))("a restored database", { timeout: 60_000 }, () => {
   it("is the one that was backed up: answers, schema, evidence", async () => {
     const { opened, restore, evidenceDir, url } = await target();
-    const { warnings, end } = await restore(backup);
+    const { warnings, end, evidence_shared } = await restore(backup);
     const divided = inject("divided") ? partitionedTables : ["attestations"];
     expect(warnings.toSorted()).toEqual(
       divided.toSorted().map((name) => expect.stringContaining(`Table ${name} was divided by months`)),
     );
     expect(end.evidence_files).toBe(1);
+    // Nobody else works with its evidence.
+    expect(evidence_shared).toBe(false);
+    expect(await opened(findSharedEvidence)).toBeUndefined();
     const empty = await target();
     const fresh = await empty.opened(async (db) => {
       await prepareDatabase(db, silentLog);
@@ -151,8 +154,7 @@ describe.skipIf(inject("cluster"))("a restored database", { timeout: 60_000 }, (
   });
 
   it("takes the place of another only when that is asked for", async () => {
-    const { opened, restore } = await target();
-    await opened((db) => prepareDatabase(db, silentLog));
+    const { opened, restore } = await target({ template: inject("template") });
     await expect(restore(backup)).rejects.toThrow("The database is not empty");
     await opened(requireRestored);
     await opened(async (db) => {
@@ -164,19 +166,11 @@ describe.skipIf(inject("cluster"))("a restored database", { timeout: 60_000 }, (
     await opened(requireRestored);
   });
 
-  it("is quiet when it is a copy", async () => {
-    const { opened, restore } = await target();
-    const { head } = await restore(backup, { quarantine: true });
-    expect(await opened(findQuarantine)).toBe(head.id);
-  });
-
-  it("removes no evidence of the original, if it works with the same store", async () => {
-    const apart = await target();
-    expect(await apart.restore(backup)).toMatchObject({ evidence_shared: false });
-    expect(await apart.opened(findSharedEvidence)).toBeUndefined();
+  it("is quiet when it is a copy, and removes no evidence of the original if it works with the same store", async () => {
     const beside = await target();
     await beside.evidence.mark.write("the original's");
-    const { head, evidence_shared } = await beside.restore(backup);
+    const { head, evidence_shared } = await beside.restore(backup, { quarantine: true });
+    expect(await beside.opened(findQuarantine)).toBe(head.id);
     expect(evidence_shared).toBe(true);
     expect(await beside.opened(findSharedEvidence)).toBe(new Date(head.database_time * 1000).toISOString());
   });

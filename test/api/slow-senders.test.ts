@@ -66,12 +66,13 @@ async function waitFor(check: () => boolean | Promise<boolean>): Promise<void> {
 
 describe("a webhook's caller", () => {
   it("is told that there is no such hook before its body comes, and is cut off when it does not", async () => {
-    for (const headers of [{}, { [ours]: "a".repeat(64) }, keyOf(org.member)]) {
+    const tellAndCut = async (headers: Record<string, string>): Promise<void> => {
       const connection = send(head("POST", "/webhooks/quality/nope", mebibyte, headers));
       const answer = await connection.answer();
       expect([answer.status, answer.body]).toEqual([404, message("Webhook not found")]);
       await connection.closed;
-    }
+    };
+    await Promise.all([{}, { [ours]: "a".repeat(64) }, keyOf(org.member)].map(tellAndCut));
   });
 
   it.each([
@@ -105,7 +106,39 @@ describe("a webhook's caller", () => {
   });
 });
 
-describe("a body that stops arriving", () => {
+// These wait for what takes its time, all at once. Nobody else is to end their connections, which the server does.
+const connectAndSend = (first: string | Buffer): RawConnection => new RawConnection(port, first);
+
+describe.concurrent("a slow upload that gets on", () => {
+  it("of ten megabytes of evidence is taken", { timeout: 60_000 }, async () => {
+    await putFlow(org.member, org.name, { name: "web-ci" });
+    const data = JSON.stringify({ attestation_name: "scan", is_compliant: true, user_data: {} });
+    const before = `--b\r\nContent-Disposition: form-data; name="data_json"\r\n\r\n${data}\r\n--b\r\nContent-Disposition: form-data; name="attachment_file"; filename="a.bin"\r\n\r\n`;
+    const after = "\r\n--b--\r\n";
+    const size = 10 * mebibyte;
+    const connection = connectAndSend(
+      head(
+        "POST",
+        `/attestations/${org.name}/web-ci/trail/run/generic`,
+        before.length + size + after.length,
+        {
+          ...keyOf(org.member),
+          "Content-Type": "multipart/form-data; boundary=b",
+        },
+      ) + before,
+    );
+    // For more than three times as long as a pause may be.
+    for (let sent = 0; sent < size; sent += mebibyte) {
+      connection.write(Buffer.alloc(mebibyte, "x"));
+      await delay(700);
+    }
+    connection.write(after);
+    const answer = await connection.answer();
+    expect([answer.status, answer.body]).toEqual([201, '"OK"']);
+  });
+});
+
+describe.concurrent("a body that stops arriving", () => {
   const stalled = message("Request body stopped arriving");
   const part = (name: string, more: string): string =>
     `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`;
@@ -135,27 +168,21 @@ describe("a body that stops arriving", () => {
         "x".repeat(100_000),
     ],
   ])("is cut off with 408: %s", async (_name, first) => {
-    const connection = send(first());
+    const connection = connectAndSend(first());
     const answer = await connection.answer();
     expect([answer.status, answer.body, answer.headers["connection"]]).toEqual([408, stalled, "close"]);
     await connection.closed;
     await waitFor(async () => (await metric('waybill_body_bytes{of="callers"}')) === 0);
   });
 
-  it("leaves no file behind", async () => {
-    const incoming = join(app.deps.config.evidence.dir, "incoming");
-    await waitFor(async () => (await readdir(incoming)).length === 0);
-    expect(await readdir(incoming)).toEqual([]);
-  });
-
   it("of a request that has none is not waited for after the answer", async () => {
-    const connection = send(head("GET", `/organizations/${org.name}`, 1000, keyOf(org.reader)));
+    const connection = connectAndSend(head("GET", `/organizations/${org.name}`, 1000, keyOf(org.reader)));
     expect((await connection.answer()).status).toBe(200);
     await connection.closed;
   });
 
   it("is told apart from one that is slow", async () => {
-    const connection = send(head("PUT", `/environments/${org.name}`, 100_000, keyOf(org.admin)));
+    const connection = connectAndSend(head("PUT", `/environments/${org.name}`, 100_000, keyOf(org.admin)));
     const timer = setInterval(() => connection.write("x"), 300);
     const answer = await connection.end();
     clearInterval(timer);
@@ -163,33 +190,21 @@ describe("a body that stops arriving", () => {
   });
 });
 
-describe("a slow upload that gets on", () => {
-  it("of ten megabytes of evidence is taken", { timeout: 60_000 }, async () => {
-    await putFlow(org.member, org.name, { name: "web-ci" });
-    const data = JSON.stringify({ attestation_name: "scan", is_compliant: true, user_data: {} });
-    const before = `--b\r\nContent-Disposition: form-data; name="data_json"\r\n\r\n${data}\r\n--b\r\nContent-Disposition: form-data; name="attachment_file"; filename="a.bin"\r\n\r\n`;
-    const after = "\r\n--b--\r\n";
-    const size = 10 * mebibyte;
-    const connection = send(
-      head(
-        "POST",
-        `/attestations/${org.name}/web-ci/trail/run/generic`,
-        before.length + size + after.length,
-        {
-          ...keyOf(org.member),
-          "Content-Type": "multipart/form-data; boundary=b",
-        },
-      ) + before,
-    );
-    // For more than three times as long as a pause may be.
-    for (let sent = 0; sent < size; sent += mebibyte) {
-      connection.write(Buffer.alloc(mebibyte, "x"));
-      await delay(700);
-    }
-    connection.write(after);
-    const answer = await connection.answer();
-    expect([answer.status, answer.body]).toEqual([201, '"OK"']);
-  });
+describe.concurrent("a connection on which no request comes", () => {
+  it.each(["", "GET /live HT", "GET /live HTTP/1.1\r\nHost: x\r\nX: "])(
+    "is closed in time: '%s'",
+    async (text) => {
+      const answer = await connectAndSend(text).end();
+      expect([answer.status, answer.body]).toEqual([408, message("Request was not complete in time")]);
+      expect(answer.headers["connection"]).toBe("close");
+    },
+  );
+});
+
+it("leaves no file of a body that stopped arriving behind", async () => {
+  const incoming = join(app.deps.config.evidence.dir, "incoming");
+  await waitFor(async () => (await readdir(incoming)).length === 0);
+  expect(await readdir(incoming)).toEqual([]);
 });
 
 describe("a sender that waits for leave", () => {
@@ -278,15 +293,4 @@ describe("bodies that are not complete", () => {
     await waitFor(async () => (await metric(callers)) === 0 && (await metric(strangers)) === 0);
     expect([await metric(callers), await metric(strangers)]).toEqual([0, 0]);
   });
-});
-
-describe("a connection on which no request comes", () => {
-  it.each(["", "GET /live HT", "GET /live HTTP/1.1\r\nHost: x\r\nX: "])(
-    "is closed in time: '%s'",
-    async (text) => {
-      const answer = await send(text).end();
-      expect([answer.status, answer.body]).toEqual([408, message("Request was not complete in time")]);
-      expect(answer.headers["connection"]).toBe("close");
-    },
-  );
 });

@@ -10,7 +10,7 @@ import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import { readFileSync } from "node:fs";
 import { X509Certificate } from "node:crypto";
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 import { startTestApp, type TestApp, type TestUser } from "../support/app.ts";
 import { mistakesOf } from "../support/config.ts";
@@ -19,6 +19,9 @@ import { certificateFile, type Identity } from "../support/receiver.ts";
 const keyFile = (identity: Identity): string => certificateFile(identity).replace(".cert.", ".key.");
 const pem = (file: string): string => readFileSync(file, "utf8");
 const both = pem(certificateFile("trusted")) + pem(certificateFile("unknown"));
+
+/** So often the server looks at its files, or oftener. */
+const lookEveryMs = 2_000;
 
 /** A server that speaks TLS, with files of its own. */
 class Site {
@@ -93,6 +96,7 @@ class Site {
     const deadline = Date.now() + 25_000;
     while (!(await condition())) {
       if (Date.now() > deadline) throw new Error("it never was so");
+      vi.advanceTimersByTime(lookEveryMs);
       await delay(50);
     }
   }
@@ -103,8 +107,15 @@ const shown = (identity: Identity): string =>
 
 describe("TLS", () => {
   const site = new Site();
-  beforeAll(() => site.start());
-  afterAll(() => site.stop());
+  beforeAll(async () => {
+    // The server looks at its files every so often.
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    await site.start();
+  });
+  afterAll(async () => {
+    await site.stop();
+    vi.useRealTimers();
+  });
 
   it("carries HTTP/1.1, from version 1.2 on, and says so to browsers", async () => {
     const { status, headers } = await site.ask("/live");

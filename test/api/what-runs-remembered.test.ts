@@ -12,6 +12,7 @@ import { build } from "../support/deployments.ts";
 import { createEnvironment } from "../support/environments.ts";
 import { attachPolicies, createPolicy, policyText } from "../support/policies.ts";
 import { reportServer } from "../support/snapshots.ts";
+import { amount } from "../support/thorough.ts";
 
 let app: TestApp;
 let other: TestApp;
@@ -82,7 +83,7 @@ describe("what runs, as servers remember it", () => {
           expect(await taken(other, org, id)).toEqual(truth);
         }
       }),
-      { numRuns: 12 },
+      { numRuns: amount(5, 12) },
     );
   });
 

@@ -7,9 +7,10 @@ import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../supp
 import { bodiesFor, encode, hostileText, queriesFor } from "../support/hostile.ts";
 import type { RequestOptions } from "../support/client.ts";
 import { proofFor } from "../support/operations.ts";
+import { amount } from "../support/thorough.ts";
 
 const all = Object.entries(endpoints as Record<string, Endpoint>);
-const runsPerEndpoint = 25;
+const runsPerEndpoint = amount(10, 25);
 
 let app: TestApp;
 let org: TestOrg;

@@ -26,6 +26,9 @@ const wrong: Record<string, unknown> = {
   },
 };
 
+/** Keys that nobody knows, one of them long. Made once, which takes longer than to refuse it. */
+const unknown = { [`k${"x".repeat(1_000_000)}`]: 1, ...(wrong["a large map"] as object) };
+
 const bodies = Object.entries(endpoints as Record<string, Endpoint>).flatMap(([id, { body }]) =>
   body === undefined || body.kind === "raw" ? [] : [{ id, schema: body.schema }],
 );
@@ -55,8 +58,7 @@ describe("a body in which very much is wrong", () => {
   });
 
   it.each(bodies)("is answered briefly by $id when its keys are unknown and long", ({ schema }) => {
-    const body = { [`k${"x".repeat(1_000_000)}`]: 1, ...(wrong["a large map"] as object) };
-    const parsed = schema.safeParse(body, { reportInput: true });
+    const parsed = schema.safeParse(unknown, { reportInput: true });
     // Where nothing is required and other keys are ignored, nothing is wrong with it.
     const errors = parsed.success ? {} : inputErrors("", parsed.error);
     expect(JSON.stringify(errors).length).toBeLessThan(100_000);

@@ -17,8 +17,9 @@ import {
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { withDatabase } from "../support/databases.ts";
 import { get } from "../support/evidence.ts";
+import { amount } from "../support/thorough.ts";
 
-const cycles = 6;
+const cycles = amount(2, 6);
 let app: TestApp;
 let org: TestOrg;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { inject } from "vitest";
 import { assembleApp, createDeps, startTracing } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { sql } from "../../src/db/sql.ts";
-import { connect } from "../../src/db/connect.ts";
+import { connect, type Tx } from "../../src/db/connect.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { type Role, roles } from "../../src/domain/roles.ts";
 import { present } from "../../src/lib/present.ts";
@@ -127,30 +127,36 @@ export async function startTestApp(
   const withKey = (key: string | undefined): Client =>
     new Client(app.server, key, () => lines.findLast((line) => line.includes('"err"')) ?? "");
 
-  async function user(options: { instance_admin?: boolean; display_name?: string } = {}): Promise<TestUser> {
+  /** Creates a user and a key. @returns all but the client. */
+  async function createTestUser(
+    tx: Tx,
+    options: { instance_admin?: boolean; display_name?: string },
+  ): Promise<Omit<TestUser, "client">> {
     const name = uniqueName("user");
     const key = randomBytes(33).toString("base64url");
-    const created = await transaction(db, async (tx) => {
-      const made = await createUser(deps, tx, { name, ...options });
-      await insertApiKey(tx, {
-        id: deps.ids.next(),
-        key_hash: sha256(key),
-        owner: { user_id: made.user_id },
-        description: "test",
-        created_at: clock.now(),
-        created_by_name: name,
-        expires_at: null,
-      });
-      return made;
+    const { user_id, org_id } = await createUser(deps, tx, { name, ...options });
+    await insertApiKey(tx, {
+      id: deps.ids.next(),
+      key_hash: sha256(key),
+      owner: { user_id },
+      description: "test",
+      created_at: clock.now(),
+      created_by_name: name,
+      expires_at: null,
     });
-    return { id: created.user_id, name, key, org_id: created.org_id, client: withKey(key) };
+    return { id: user_id, name, key, org_id };
+  }
+
+  async function user(options: { instance_admin?: boolean; display_name?: string } = {}): Promise<TestUser> {
+    const created = await transaction(db, (tx) => createTestUser(tx, options));
+    return { ...created, client: withKey(created.key) };
   }
 
   async function org(options: { kind?: "personal" | "shared"; public?: boolean } = {}): Promise<TestOrg> {
     const id = deps.ids.next();
     const name = uniqueName("org");
-    const users = await Promise.all(roles.map(() => user()));
-    await transaction(db, async (tx) => {
+    // In one transaction: several would wait for each other, on connections that have yet to be opened.
+    const keys = await transaction(db, async (tx) => {
       const created_at = clock.now();
       await insertOrganization(tx, {
         id,
@@ -160,10 +166,15 @@ export async function startTestApp(
         created_at,
       });
       if (options.public === true) await tx.run(sql`update organizations set public = true where id = ${id}`);
-      for (const [index, role] of roles.entries())
-        await insertMembership(tx, { org_id: id, user_id: users[index]!.id, role, created_at });
+      const made = new Map<Role, string>();
+      for (const role of roles) {
+        const { id: user_id, key } = await createTestUser(tx, {});
+        await insertMembership(tx, { org_id: id, user_id, role, created_at });
+        made.set(role, key);
+      }
+      return made;
     });
-    const clientOf = (role: Role): Client => users[roles.indexOf(role)]!.client;
+    const clientOf = (role: Role): Client => withKey(keys.get(role));
     return {
       id,
       name,

@@ -81,13 +81,17 @@ async function runOnAll(connection: Connection, statement: string): Promise<void
 }
 
 /**
- * Makes a database, on each node of a cluster: a clone has its shards and what Citus knows of them. The run's own PostgreSQL copies
- * files, which takes it little more than half of the time; the checkpoints that this takes are costly where disks are waited for.
+ * Makes a database, on each node of a cluster: a clone has its shards and what Citus knows of them; without a template it is empty. The run's
+ * own PostgreSQL copies files, which takes it little more than half of the time; the checkpoints that this takes are costly where disks are
+ * waited for.
  */
-export async function createDatabase(connection: Connection, name: string, template?: string): Promise<void> {
+export async function createDatabase(
+  connection: Connection,
+  name: string,
+  template = "template1",
+): Promise<void> {
   const strategy = typeof connection === "string" ? "wal_log" : "file_copy";
-  const how = template === undefined ? "" : `template "${template}" strategy ${strategy}`;
-  await runOnAll(connection, `create database "${name}" ${how}`);
+  await runOnAll(connection, `create database "${name}" template "${template}" strategy ${strategy}`);
 }
 
 /** Gives a database to a role that may do what it likes in it, and nothing beyond. */

@@ -40,7 +40,7 @@ import {
 } from "./databases.ts";
 import { uniqueName } from "./unique-name.ts";
 
-/** A new, empty database. */
+/** A new database, which is empty unless it is a clone. */
 export interface RestoreTarget {
   url: string;
   evidenceDir: string;
@@ -68,6 +68,8 @@ interface RestorePlace {
   server?: Connection;
   /** Who is to own the database and to restore into it, by a name that needs no quotes; who connects to the server unless given. */
   owner?: string;
+  /** A database of which it is a clone; it is empty unless given. */
+  template?: string;
 }
 
 /** Connects as somebody else. */
@@ -82,10 +84,10 @@ function connectionAs(connection: Connection, user: string | undefined): Connect
 /** Makes a new database, with a way to restore into it. @param folder for its files. */
 export async function restoreTarget(
   folder: string,
-  { server = inject("postgres"), owner }: RestorePlace = {},
+  { server = inject("postgres"), owner, template }: RestorePlace = {},
 ): Promise<RestoreTarget> {
   const name = uniqueName("restored").replaceAll("-", "_");
-  await createDatabase(server, name);
+  await createDatabase(server, name, template);
   if (owner !== undefined) await giveDatabase(server, name, owner);
   const evidenceDir = join(folder, name);
   const evidence = createEvidenceStore({ dir: evidenceDir, maxBytes: 1, s3: undefined });

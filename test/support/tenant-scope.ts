@@ -37,14 +37,19 @@ function fieldsOf(tree: Tree, kind: string): Fields | undefined {
   return isFields(found) ? found : undefined;
 }
 
-/** Every node of some kinds in a tree, with itself; those within others come after them. */
-function* nodesOf(tree: Tree, wanted: readonly string[]): Generator<[string, Fields]> {
-  if (Array.isArray(tree)) for (const one of tree) yield* nodesOf(one, wanted);
+/** Every node of each kind in a tree, with itself; those within others come after them. */
+function nodesOf(tree: Tree, found = new Map<string, Fields[]>()): Map<string, Fields[]> {
+  if (Array.isArray(tree)) for (const one of tree) nodesOf(one, found);
   else if (isFields(tree))
     for (const [kind, inner] of Object.entries(tree)) {
-      if (wanted.includes(kind) && isFields(inner)) yield [kind, inner];
-      yield* nodesOf(inner, wanted);
+      if (isFields(inner)) {
+        const others = found.get(kind);
+        if (others === undefined) found.set(kind, [inner]);
+        else others.push(inner);
+      }
+      nodesOf(inner, found);
     }
+  return found;
 }
 
 /** Takes casts and parentheses away. */
@@ -157,11 +162,12 @@ function unboundIn(kind: string, node: Fields, common: ReadonlySet<string>): str
  * another of the same `from`; not of a table around a subquery, because that is looked at on its own.
  */
 export function unboundTables(text: string): string[] {
-  const tree: Tree = parseSync(text);
-  const common = new Set([...nodesOf(tree, ["CommonTableExpr"])].map(([, { ctename }]) => String(ctename)));
-  const tables = [...nodesOf(tree, kinds)].flatMap(([kind, node]) => unboundIn(kind, node, common));
-  const functions = [...nodesOf(tree, ["FuncCall"])]
-    .map(([, { funcname, args }]) => ({
+  const nodes = nodesOf(parseSync(text));
+  const of = (kind: string): Fields[] => nodes.get(kind) ?? [];
+  const common = new Set(of("CommonTableExpr").map(({ ctename }) => String(ctename)));
+  const tables = kinds.flatMap((kind) => of(kind).flatMap((node) => unboundIn(kind, node, common)));
+  const functions = of("FuncCall")
+    .map(({ funcname, args }) => ({
       name: String(fieldsOf(listOf(funcname).at(-1), "String")?.["sval"]),
       isBound: isParameter(listOf(args)[0]),
     }))

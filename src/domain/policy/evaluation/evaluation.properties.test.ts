@@ -5,6 +5,7 @@ import { finish } from "../../../lib/steps.ts";
 import { parsePolicy } from "../parse.ts";
 import { smallestCover, type WantedAttestation } from "./cover.ts";
 import { evaluateArtifact } from "../../../../test/support/policy-verdicts.ts";
+import { amount } from "../../../../test/support/thorough.ts";
 import { artifactJudge } from "./evaluate.ts";
 import { remediesFor, type Remedy } from "./explain.ts";
 import type { KnownFlow, PolicySubject, PolicyVersion, ReportedAttestation } from "./model.ts";
@@ -148,7 +149,7 @@ describe("evaluation", () => {
         if (rules.every(({ ignored }) => ignored)) expect(compliant).toBe(true);
         if (subject.allow_listed) expect(rules.every(({ ignored }) => ignored)).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: amount(200, 500) },
     );
   });
 
@@ -162,7 +163,7 @@ describe("evaluation", () => {
           evaluateArtifact({ ...subject, flows: [...subject.flows, flow] }, policies).compliant === true;
         expect(after).toBe(before && alone);
       }),
-      { numRuns: 500 },
+      { numRuns: amount(200, 500) },
     );
   });
 
@@ -247,7 +248,7 @@ describe("remediesFor", () => {
         for (const [index] of remedies.entries())
           expect(isCompliantAfter(subject, applied, remedies.toSpliced(index, 1))).toBe(false);
       }),
-      { numRuns: 1000 },
+      { numRuns: amount(300, 1000) },
     );
   });
 
@@ -387,7 +388,7 @@ describe("smallestCover", () => {
             expect([one.for_control, null]).toContain(wanted?.for_control);
           }
       }),
-      { numRuns: 1000 },
+      { numRuns: amount(300, 1000) },
     );
   });
 });
