@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import type { BrowserContext } from "playwright-core";
 
+import { layOutRanks } from "../../web/domain/layout.ts";
 import type { Size } from "../data.ts";
 import { type Server, startServer } from "../processes.ts";
 import { below, type Verdict } from "../scenario.ts";
@@ -63,6 +64,7 @@ const budgets = {
   going: 100,
   filtered: 150,
   start: 1000,
+  layout: 10,
 } as const;
 const requestsOfPage = 4;
 
@@ -219,6 +221,21 @@ async function firstPageWithoutData(): Promise<number> {
   }
 }
 
+/** Measures how long a picture of 200 things and 600 lines takes to be laid out, which is done at once when it is shown. */
+function measureLayout(): Verdict {
+  const nodes = Array.from({ length: 200 }, (_, index) => ({ id: `n${index}`, rank: index % 5 }));
+  const edges = nodes.flatMap(({ id }, index) =>
+    [1, 2, 3].map((by) => ({ from: id, to: `n${(index + by * 7) % 200}` })),
+  );
+  const sizes = { width: 1000, nodeWidth: 150, nodeHeight: 46, rowGap: 8, rankGap: 32, laneHeight: 8 };
+  const times = Array.from({ length: 9 }, () => {
+    const begun = performance.now();
+    layOutRanks(nodes, edges, sizes);
+    return performance.now() - begun;
+  });
+  return below("web: picture of 200 things and 600 lines, laid out", median(times), budgets.layout, " ms");
+}
+
 const starts = 3;
 
 /** Measures how soon after the server is ready somebody sees something: with nothing in it, and with all data. */
@@ -288,7 +305,7 @@ export async function measureWeb(dataDir: string, org: string, size: Size): Prom
       await server.stop();
     }
     const first = await measureFirstPages(dataDir, context, org);
-    return { ...outcome, verdicts: [...outcome.verdicts, ...first] };
+    return { ...outcome, verdicts: [...outcome.verdicts, ...first, measureLayout()] };
   } finally {
     await context.browser()?.close();
   }
