@@ -8,7 +8,7 @@ const script = new URL("stopwatch.mjs", import.meta.url).pathname;
 
 /** Opens a browser with nothing in its cache; who closes it ends what it was signed in to, too. */
 export async function openVisit(): Promise<BrowserContext> {
-  const browser: Browser = await openBrowser();
+  const browser: Browser = await openBrowser(true);
   const context = await browser.newContext({
     timezoneId: "UTC",
     locale: "en",

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page, Request, Route } from "playwright-core";
 
 import { inaccessible } from "./axe.ts";
+import { amount } from "./thorough.ts";
 import { untilNothingToDo, type WebSite } from "./web.ts";
 
 /** How pages are looked at: two themes, wide and narrow. */
@@ -42,6 +43,10 @@ export interface Visitor {
   view: View;
   page: Page;
   context: BrowserContext;
+  /** Requests of the API that the page has sent, each once, as method and path with query. */
+  requests: string[];
+  /** Whether it is looked for what keeps people from using the page, too: what most of the time of a short visit is for. */
+  looksClosely: boolean;
   /** Waits until the page has asked for nothing for a moment, and everything that it asked for is there. */
   settle(): Promise<void>;
   /** Does not wait for a request any more. */
@@ -100,14 +105,22 @@ interface VisitOptions {
   look: Look;
   /** In which of these ways, in turns. */
   views?: readonly View[];
+  /** Of so many pages one is looked at closely. */
+  closeStep?: number;
 }
 
-const scrollsSideways = "document.documentElement.scrollWidth > innerWidth";
+/** Runs in the page. */
+export const scrollsSideways = "document.documentElement.scrollWidth > innerWidth";
 
 /** Lists what is wrong with how a page looks now, whatever it shows. */
-export async function wrongLooks({ page }: Visitor): Promise<string[]> {
-  const found = await inaccessible(page);
+export async function wrongLooks({ page, looksClosely }: Visitor): Promise<string[]> {
+  const found = looksClosely ? await inaccessible(page) : [];
   return (await page.evaluate(scrollsSideways)) === true ? [...found, "scrolls sideways"] : found;
+}
+
+/** Takes every so many of them, from this one on. */
+export function everyNth<T>(all: readonly T[], step: number, first = 0): T[] {
+  return all.filter((_one, index) => index % step === first % step);
 }
 
 /** Lists what a page should say and does not. */
@@ -136,7 +149,7 @@ async function open(
   key: string | null,
 ): Promise<Visitor & { complaints: string[] }> {
   const { words: _words, width, ...options } = view;
-  const { page, context, complaints } = await site.open({
+  const { page, context, requests, complaints } = await site.open({
     key,
     ...options,
     viewport: { width, height: 900 },
@@ -148,7 +161,7 @@ async function open(
     await until(isQuiet, "quiet");
     await page.locator('main [aria-busy="true"]').first().waitFor({ state: "detached" });
   };
-  return { view, page, context, settle, forget, complaints };
+  return { view, page, context, requests, looksClosely: true, settle, forget, complaints };
 }
 
 /** Opens each page in one of the looks, in turns, and looks at it. @returns all that is wrong, each with page and look. */
@@ -158,17 +171,21 @@ export async function visitAll(
   options: VisitOptions,
 ): Promise<string[]> {
   const { key = site.key, turn, mayComplain, look: lookAt, views = looks } = options;
+  const { closeStep = amount(3, 1) } = options;
   const problems: string[] = [];
-  const walk = async (lane: number): Promise<void> => {
-    const visitor = await open(site, views[lane]!, key);
-    for (const visit of visits.filter((_visit, index) => (index + turn) % views.length === lane)) {
+  const walk = async (view: View, lane: number): Promise<void> => {
+    const own = [...visits.entries()].filter(([index]) => (index + turn) % views.length === lane);
+    if (own.length === 0) return;
+    const visitor = await open(site, view, key);
+    for (const [index, visit] of own) {
+      visitor.looksClosely = (index + turn) % closeStep === 0;
       const wrong = await lookAt(visitor, visit).catch((error: unknown) => [String(error)]);
       const said = visitor.complaints.splice(0).filter((one) => mayComplain?.test(one) !== true);
       for (const one of [...wrong, ...said.map((line) => `console: ${line}`)])
         problems.push(`${visitor.view.words} ${visit.address}: ${one}`);
     }
   };
-  await Promise.all(views.map((_view, lane) => walk(lane)));
+  await Promise.all(views.map(walk));
   return problems;
 }
 

@@ -2,7 +2,7 @@ import type { BrowserContext, BrowserContextOptions, Page, Request } from "playw
 import { expect, inject, onTestFinished } from "vitest";
 
 import { roleUnknown } from "../../web/domain/roles.ts";
-import { openBrowser } from "./browser.ts";
+import { takeProfile } from "./profiles.ts";
 import type { StartedSite } from "./web-site.ts";
 
 /** A running server with its web app and the demo's organization. */
@@ -130,10 +130,10 @@ function siteAt({ url, key, dataDir }: StartedSite): WebSite {
     key,
     dataDir,
     open: async ({ key: given = key, ...options } = {}) => {
-      const browser = await openBrowser();
-      const context = await browser.newContext({ baseURL: url, timezoneId: "UTC", locale: "en", ...options });
+      const all = { baseURL: url, timezoneId: "UTC", locale: "en", ...options };
+      const { context, giveBack } = await takeProfile(all);
       // Each page listens to what changes, and an account may have so many that listen.
-      onTestFinished(() => context.close());
+      onTestFinished(giveBack);
       if (given !== null) await signIn(context, url, given);
       const page = await context.newPage();
       watchWaiting(page);

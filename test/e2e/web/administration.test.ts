@@ -16,7 +16,7 @@ describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
 
   describe("the audit log", () => {
     it("shows who did what, filtered by what a row says, also after a reload, and as CSV", async () => {
-      const { page, context, complaints } = await site.open();
+      const { page, complaints } = await site.open();
       await page.goto(`/${site.org}/audit-log`);
       const rows = page.getByRole("table", { name: "Writes" }).locator("tbody tr[data-row]");
       await rows.first().waitFor();
@@ -45,21 +45,19 @@ describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
       await page.getByRole("button", { name: "Clear the filters" }).click();
       await page.getByText(`${site.org}.dana`).waitFor();
       expect(complaints).toEqual([]);
-      await context.close();
     });
 
     it("is for administrators", async () => {
-      const { page, context } = await site.open({ key: readerKey });
+      const { page } = await site.open({ key: readerKey });
       await page.goto(`/${site.org}/audit-log`);
       await page.getByText("This is not open to you").waitFor();
       expect(await page.getByRole("button", { name: "Export" }).getAttribute("aria-disabled")).toBe("true");
-      await context.close();
     });
   });
 
   describe("settings", () => {
     it("change what the organization is called", async () => {
-      const { page, context, complaints } = await site.open();
+      const { page, complaints } = await site.open();
       await page.goto(`/${site.org}/settings`);
       const description = `Sells lamps, and ${uniqueName("lanterns")}`;
       await page.getByLabel("Description").fill(description);
@@ -69,11 +67,10 @@ describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
       await page.reload();
       await page.getByText(description).waitFor();
       expect(complaints).toEqual([]);
-      await context.close();
     });
 
     it("change roles, and say whom the server keeps", async () => {
-      const { page, context } = await site.open();
+      const { page } = await site.open();
       const members = await fetch(`${site.url}/api/v2/members/${site.org}`, {
         headers: { authorization: `Bearer ${site.key}` },
       });
@@ -89,11 +86,10 @@ describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
       await page.getByRole("dialog").getByLabel("Name").fill("nobody-like-that");
       await page.getByRole("button", { name: "Add", exact: true }).click();
       expect(await page.getByRole("dialog").getByRole("alert").innerText()).toContain("nobody-like-that");
-      await context.close();
     });
 
     it("show the link of an invitation once", async () => {
-      const { page, context, complaints } = await site.open();
+      const { page, complaints } = await site.open();
       await page.goto(`/${site.org}/settings/members`);
       await page.getByRole("button", { name: "Invite", exact: true }).click();
       await page.getByRole("dialog").getByLabel("Name").fill("somebody-new");
@@ -106,12 +102,11 @@ describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
       await page.getByRole("button", { name: "Take back", exact: true }).click();
       await page.getByText("No invitation is open").waitFor();
       expect(complaints).toEqual([]);
-      await context.close();
     });
 
     it("make, rotate and revoke keys of service accounts", async () => {
       const account = uniqueName("scanner");
-      const { page, context, complaints } = await site.open();
+      const { page, complaints } = await site.open();
       await page.goto(`/${site.org}/settings/service-accounts`);
       await page.getByRole("button", { name: "New service account" }).click();
       await page.getByRole("dialog").getByLabel("Name").fill(account);
@@ -140,11 +135,10 @@ describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
       await page.getByText("It has no key").waitFor();
       expect([await works(first), await works(second)]).toEqual([401, 401]);
       expect(complaints).toEqual([]);
-      await context.close();
     });
 
     it("let readers look, and say why they may not act", async () => {
-      const { page, context } = await site.open({ key: readerKey });
+      const { page } = await site.open({ key: readerKey });
       await page.goto(`/${site.org}/settings/members`);
       await page.getByText("Administrators see who is invited").waitFor();
       const button = page.getByRole("button", { name: "Add a member (You are reader here" });
@@ -153,7 +147,6 @@ describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
       await page.goto(`/${site.org}/settings/service-accounts?open=pipeline`);
       await page.getByText("Reports what is built").waitFor();
       expect(await page.getByText("Keys of pipeline", { exact: true }).count()).toBe(0);
-      await context.close();
     });
   });
 });

@@ -1,53 +1,59 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { pagePaths } from "../../../web/paths.ts";
-import { inaccessible } from "../../support/axe.ts";
 import { hasBrowser } from "../../support/browser.ts";
 import { pageAddresses } from "../../support/page-addresses.ts";
+import {
+  scrollsSideways,
+  type Visit,
+  visitAll,
+  type Visitor,
+  wrongLooks,
+} from "../../support/page-visits.ts";
+import { amount } from "../../support/thorough.ts";
 import { ownRequests } from "../../support/web-page.ts";
 import { openSite, untilAllAsked, type WebSite } from "../../support/web.ts";
 
-const looks = [
-  { colorScheme: "light", width: 1280 },
-  { colorScheme: "dark", width: 360 },
+const views = [
+  { words: "light 1280", colorScheme: "light", width: 1280 },
+  { words: "dark 360", colorScheme: "dark", width: 360 },
 ] as const;
 
-describe.skipIf(!hasBrowser)("every page", { timeout: 60_000 }, () => {
+/** Opens a page, and looks for what is wrong with it in its look, for whether it is too wide in another, and for what it asks. */
+async function look(visitor: Visitor, { address }: Visit): Promise<string[]> {
+  const { page, requests, view } = visitor;
+  requests.length = 0;
+  const problems: string[] = [];
+  const answer = await page.goto(address);
+  if (answer?.status() !== 200) problems.push(`is answered ${answer?.status()}`);
+  await untilAllAsked(page);
+  const heading = await page.getByRole("heading", { level: 1 }).first().textContent();
+  if (heading === "No page has this address") problems.push("is not there");
+  problems.push(...(await wrongLooks(visitor)));
+  const height = 900;
+  for (const { width } of views.filter((other) => other.width !== view.width)) {
+    await page.setViewportSize({ width, height });
+    if ((await page.evaluate(scrollsSideways)) === true) problems.push(`scrolls sideways in ${width}`);
+  }
+  await page.setViewportSize({ width: view.width, height });
+  // Last, for what a page asks late. Who asks, and their organizations, are asked for once, on the first page that is opened.
+  const own = ownRequests(requests);
+  return own.length > 4 ? [...problems, `${own.length} requests: ${own.join(", ")}`] : problems;
+}
+
+describe.skipIf(!hasBrowser)("every page", { timeout: 300_000 }, () => {
   let site: WebSite;
-  let addresses: string[];
+  let visits: Visit[];
   beforeAll(async () => {
     site = await openSite();
-    addresses = await pageAddresses(site);
+    const addresses = await pageAddresses(site);
+    visits = pagePaths.map((pattern, at) => ({ pattern, address: addresses[at]! }));
   }, 180_000);
 
-  it.each(pagePaths.map((path, index) => ({ path, index })))(
-    "$path is there, whole, for everybody, in few requests",
-    async ({ index }) => {
-      const problems: string[] = [];
-      const [{ colorScheme: first, width }] = looks;
-      const { page, requests, complaints } = await site.open({
-        colorScheme: first,
-        viewport: { width, height: 900 },
-        reducedMotion: "reduce",
-      });
-      const answer = await page.goto(addresses[index]!);
-      expect(answer?.status()).toBe(200);
-      await untilAllAsked(page);
-      const heading = await page.getByRole("heading", { level: 1 }).first().textContent();
-      expect(heading).not.toBe("No page has this address");
-      for (const look of looks) {
-        await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: "reduce" });
-        await page.setViewportSize({ width: look.width, height: 900 });
-        const isTooWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-        if (isTooWide === true) problems.push(`${look.width}: scrolls sideways`);
-        const found = await inaccessible(page);
-        problems.push(...found.map((one) => `${look.width} ${look.colorScheme}: ${one}`));
-      }
-      // Last, for what a page asks late. Who asks, and their organizations, are asked for once, on the first page that is opened.
-      const own = ownRequests(requests);
-      if (own.length > 4) problems.push(`${own.length} requests: ${own.join(", ")}`);
-      problems.push(...complaints.map((one) => `console: ${one}`));
-      expect(problems).toEqual([]);
+  it.each(amount([0], [0, 1]))(
+    "is there, whole, for everybody, in few requests, in turns from look %i on",
+    async (turn) => {
+      expect(await visitAll(site, visits, { turn, look, views, closeStep: 1 })).toEqual([]);
     },
   );
 });

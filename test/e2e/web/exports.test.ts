@@ -8,7 +8,7 @@ import { hasCurl, runCopied } from "../../support/shell.ts";
 import { uniqueName } from "../../support/unique-name.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
 import { holdAnswers, provenancePolicy } from "../../support/web-page.ts";
-import { openSite, type WebSite } from "../../support/web.ts";
+import { openSite, untilAllAsked, untilSettled, type WebSite } from "../../support/web.ts";
 
 async function textOf(file: Download): Promise<string> {
   return readFile(await file.path(), "utf8");
@@ -64,7 +64,8 @@ describe.skipIf(!hasBrowser)("what is taken away from pages", { timeout: 90_000 
       `/${own.name}/environments?name=env-0&type=server`,
     ];
     for (const address of addresses) {
-      await page.goto(address, { waitUntil: "networkidle" });
+      await page.goto(address);
+      await untilAllAsked(page);
       await page.getByRole("button", { name: "JSON", exact: true }).click();
       const drawer = page.getByRole("dialog", { name: "Answers behind this page" });
       const requests = drawer.getByRole("group", { name: "Requests" }).getByRole("button");
@@ -280,7 +281,8 @@ describe.skipIf(!hasBrowser)("what is taken away from pages", { timeout: 90_000 
   it("gives every list, with as many rows in both forms", async () => {
     const { page, complaints } = await site.open();
     for (const [path, head] of lists) {
-      await page.goto(`/${site.org}${path}`, { waitUntil: "networkidle" });
+      await page.goto(`/${site.org}${path}`);
+      await untilSettled(page);
       const csv = await exported(page, "CSV");
       const items = JSON.parse((await exported(page, "JSON")).text) as unknown[];
       expect(csv.text, path).toMatch(head);

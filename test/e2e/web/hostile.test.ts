@@ -48,7 +48,7 @@ function address(_place: string, most = longest): string {
   return addresses[nth % addresses.length]!.slice(0, most);
 }
 
-/** Addresses of all pages of the organization, with all attestations and parts of pages. */
+/** Addresses of all pages of the organization, with all parts of pages. */
 function addressesOf({ name: org }: OwnOrganization, of: OneOfEach): string[] {
   const values = new Map([
     ["org", org],
@@ -66,10 +66,8 @@ function addressesOf({ name: org }: OwnOrganization, of: OneOfEach): string[] {
   ]);
   const fill = (path: string): string =>
     path.replaceAll(/\$(\w*)/g, (_place, name: string) => values.get(name)!);
-  const trail = fill("/$org/flows/$flow/trails/$trail");
   return [
     ...pagePaths.filter((path) => path.startsWith("/$org") || path === "/-/organizations").map(fill),
-    ...Object.values(of.attestations).map((id) => `${trail}?attestation_id=${id}`),
     fill(`/$org/artifacts/${"c".repeat(64)}`),
     fill("/$org/diff?from=prod~1&to=prod"),
     fill("/$org/controls/$control?tab=versions"),
@@ -117,12 +115,23 @@ describe.skipIf(!hasBrowser)("hostile text", { timeout: 180_000 }, () => {
       problems.push(`asks ${dialog.message()}`);
       void dialog.dismiss();
     });
-    for (const path of addressesOf(own, made)) {
-      complaints.length = 0;
-      await page.goto(path);
+    const note = async (what: string): Promise<void> => {
       await untilSettled(page);
-      for (const problem of [...(await problemsOf(page)), ...complaints])
-        problems.push(`${path.slice(0, 120)} ${problem.slice(0, 300)}`);
+      for (const problem of [...(await problemsOf(page)), ...complaints.splice(0)])
+        problems.push(`${what.slice(0, 120)} ${problem.slice(0, 300)}`);
+    };
+    for (const path of addressesOf(own, made)) {
+      await page.goto(path);
+      await note(path);
+    }
+    const trail = `/${own.name}/flows/${made.flow}/trails/${made.trail}`;
+    await page.goto(trail);
+    for (const id of Object.values(made.attestations)) {
+      await page.locator(`main a[href*="attestation_id=${id}"]`).first().click();
+      await page.getByRole("dialog").getByText(id).first().waitFor();
+      await note(`${trail} ${id}`);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
     }
     expect(problems).toEqual([]);
   });

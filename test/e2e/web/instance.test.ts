@@ -16,7 +16,7 @@ describe.skipIf(!hasBrowser)("the pages about the installation", { timeout: 120_
     ["/-/instance/security", "No key does by these rules."],
     ["/-/instance/log", "Signed in"],
   ])("show at %s how it stands, to whoever reads them in whichever way", async (path, shown) => {
-    const { page, context, complaints } = await site.open();
+    const { page, complaints } = await site.open();
     await page.goto(path);
     await page.getByText(shown).first().waitFor();
     expect(await inaccessible(page)).toEqual([]);
@@ -26,11 +26,10 @@ describe.skipIf(!hasBrowser)("the pages about the installation", { timeout: 120_
     await page.setViewportSize({ width: 200, height: 800 });
     expect(await inaccessible(page)).toEqual([]);
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it("show of the log when, what, who and from where, also on a narrow screen", async () => {
-    const { page, context } = await site.open();
+    const { page } = await site.open();
     for (const width of [1280, 390]) {
       await page.setViewportSize({ width, height: 800 });
       await page.goto("/-/instance/log?action=sign_in");
@@ -43,11 +42,10 @@ describe.skipIf(!hasBrowser)("the pages about the installation", { timeout: 120_
       const frame = page.locator("[data-scrolls]");
       expect(await frame.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     }
-    await context.close();
   });
 
   it("list of the log what was asked for, and give out all of it", async () => {
-    const { page, context } = await site.open();
+    const { page } = await site.open();
     await page.goto("/-/instance/log?action=never_done");
     await page.getByText("Nothing was recorded").waitFor();
     await page.getByLabel("Did, such as sign_in_failed").fill("sign_in");
@@ -56,6 +54,5 @@ describe.skipIf(!hasBrowser)("the pages about the installation", { timeout: 120_
     await page.getByRole("button", { name: "Export" }).click();
     const link = page.getByRole("link", { name: "Whole log as JSON lines" });
     expect(await link.getAttribute("href")).toBe("/api/v2/instance/audit-log/export?format=jsonl");
-    await context.close();
   });
 });

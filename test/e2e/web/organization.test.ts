@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
   }, 180_000);
 
   it("make, change and delete an action", async () => {
-    const { page, context, complaints } = await site.open();
+    const { page, complaints } = await site.open();
     await page.goto(`/${site.org}/actions/-/new`);
     await page.getByLabel("Name", { exact: true }).fill("wake-up");
     // Until the caller's role is known that is the reason.
@@ -41,7 +41,6 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
     await page.getByRole("table", { name: "Actions" }).waitFor();
     await page.getByRole("link", { name: "wake-up" }).waitFor({ state: "detached" });
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it("keep what is written of an action on its way through the page, and ask before it is left", async () => {
@@ -84,7 +83,7 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
   });
 
   it("show what an action sent, and send it again", async () => {
-    const { page, context, requests, complaints } = await site.open();
+    const { page, requests, complaints } = await site.open();
     await page.goto(`/${site.org}/actions/1`);
     await page
       .getByRole("button", { name: /^Payload of/ })
@@ -106,11 +105,10 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
     expect(complaints).toEqual([]);
     await page.goto(`/${site.org}/actions/4711`);
     await page.getByText("Action '4711' does not exist").waitFor();
-    await context.close();
   });
 
   it("show the signing secret only when asked, and forget it", async () => {
-    const { page, context, requests } = await site.open();
+    const { page, requests } = await site.open();
     await page.goto(`/${site.org}/actions`);
     await page.getByRole("button", { name: "Signing secret" }).click();
     await page.getByRole("dialog").waitFor();
@@ -121,11 +119,10 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
     await page.getByRole("button", { name: "Signing secret" }).click();
     await page.getByRole("button", { name: "Show it" }).waitFor();
     expect(await page.content()).not.toContain("whsec_");
-    await context.close();
   });
 
   it("replace the quality webhook's secret, and process a delivery again", async () => {
-    const { page, context, complaints } = await site.open();
+    const { page, complaints } = await site.open();
     await page.goto(`/${site.org}/integrations?status=processed`);
     await page
       .getByRole("button", { name: /^Replay/ })
@@ -141,11 +138,10 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await page.content()).not.toContain(secret);
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it("move a space by keyboard and by drag, undo that, and lead to what is in it", async () => {
-    const { page, context, complaints } = await site.open();
+    const { page, complaints } = await site.open();
     type Space = { id: string; name: string; parent_id: string | null };
     const allSpaces = (): Promise<Space[]> => ask(site, "GET", `/spaces/${site.org}`);
     const parentOf = async (name: string): Promise<string | undefined> => {
@@ -180,7 +176,6 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
     await page.waitForURL(/environments\?space_id=/);
     await page.getByRole("table", { name: "Environments" }).waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   describe("a space", () => {
@@ -279,7 +274,7 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
   });
 
   it("say to readers why they may not", async () => {
-    const { page, context } = await site.open({ key: readerKey });
+    const { page } = await site.open({ key: readerKey });
     await page.goto(`/${site.org}/actions`);
     await page.getByRole("button", { name: "New action (You are reader here; this needs member" }).waitFor();
     await page.goto(`/${site.org}/actions/1`);
@@ -288,6 +283,5 @@ describe.skipIf(!hasBrowser)("actions, integrations and spaces", { timeout: 60_0
     await page.getByRole("button", { name: "New space (You are reader here; this needs admin" }).waitFor();
     await page.goto(`/${site.org}/integrations`);
     expect(await page.getByText("This is not open to you").innerText()).not.toBe("");
-    await context.close();
   });
 });

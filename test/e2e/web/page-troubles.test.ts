@@ -7,6 +7,7 @@ import { uniqueName } from "../../support/unique-name.ts";
 import { pageAddresses } from "../../support/page-addresses.ts";
 import { missingStates, visitsOf } from "../../support/page-states.ts";
 import {
+  everyNth,
   holdBack,
   jumps,
   makeTrouble,
@@ -19,6 +20,7 @@ import {
   wrongLooks,
 } from "../../support/page-visits.ts";
 import { makeKey } from "../../support/state-organizations.ts";
+import { amount } from "../../support/thorough.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
@@ -79,9 +81,9 @@ async function lookFailed(visitor: Visitor, { address }: Visit): Promise<string[
 /** Shows a page whose answers have to wait as long as the server says, and does nothing until they are there. */
 async function lookAtCountdown(visitor: Visitor, { address }: Visit, status: number): Promise<string[]> {
   const { page } = visitor;
-  const end = await makeTrouble(page, { status, message: "Try again", headers: { "retry-after": "4" } });
+  const end = await makeTrouble(page, { status, message: "Try again", headers: { "retry-after": "2" } });
   await page.goto(address);
-  const countdown = page.getByText(/^It is tried again in [1-4] s\.$/);
+  const countdown = page.getByText(/^It is tried again in [12] s\.$/);
   await countdown.first().waitFor();
   const wrong = await wrongLooks(visitor);
   end();
@@ -130,32 +132,39 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
   });
 
   it.each([
-    ["/$org/spaces", ["spaces", "environments", "flows"]],
-    ["/$org/spaces", ["spaces", "flows", "environments"]],
-    ["/$org/spaces", ["flows", "spaces", "environments"]],
+    ["/$org/spaces", ["spaces", "environments", "flows"], 0],
+    ["/$org/spaces", ["spaces", "flows", "environments"], 1],
+    ["/$org/spaces", ["flows", "spaces", "environments"], 2],
     // First the artifact itself, then why it has its state.
-    ["/$org/flows/$flow/artifacts/$fingerprint", ["artifacts", "artifacts", "search", "provenance"]],
-    ["/$org/flows/$flow/artifacts/$fingerprint", ["artifacts", "provenance", "search", "artifacts"]],
-    ["/$org/artifacts/$fingerprint", ["search", "provenance"]],
+    ["/$org/flows/$flow/artifacts/$fingerprint", ["artifacts", "artifacts", "search", "provenance"], 0],
+    ["/$org/flows/$flow/artifacts/$fingerprint", ["artifacts", "provenance", "search", "artifacts"], 1],
+    ["/$org/artifacts/$fingerprint", ["search", "provenance"], 3],
   ])(
     "hold room where one answer decides what is shown of others: %s, when these come: %j",
-    async (at, inTurn) => {
+    async (at, inTurn, turn) => {
       const pages = reading().filter(({ pattern }) => pattern === at);
       const lookAt = (visitor: Visitor, visit: Visit): Promise<string[]> =>
         lookWaiting(visitor, visit, inTurn);
-      // Once wide, and once narrow.
-      expect(await visitAll(site, [...pages, ...pages], { turn: 0, look: lookAt })).toEqual([]);
+      // Wide or narrow, or each.
+      const each = amount(pages, [...pages, ...pages]);
+      expect(await visitAll(site, each, { turn, look: lookAt })).toEqual([]);
     },
   );
 
   it("tell strangers why they are closed", async () => {
     const inOrganizations = reading().filter(({ pattern }) => pattern.startsWith("/$org"));
-    const closed = inOrganizations.map((visit) => ({
+    const closed = everyNth(inOrganizations, amount(3, 1)).map((visit) => ({
       ...visit,
       says: ["This is not open to you", /^You are signed in as reader-robot/],
     }));
     expect(
-      await visitAll(site, closed, { key: strangersKey, turn: 1, look, mayComplain: /status of 403/ }),
+      await visitAll(site, closed, {
+        key: strangersKey,
+        turn: 1,
+        look,
+        closeStep: 1,
+        mayComplain: /status of 403/,
+      }),
     ).toEqual([]);
   });
 
@@ -166,21 +175,31 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
 
   it("tell what failed, and read it when asked to again", async () => {
     expect(
-      await visitAll(site, reading(), { turn: 3, look: lookFailed, mayComplain: /status of 500/ }),
+      await visitAll(site, everyNth(reading(), amount(3, 1), 1), {
+        turn: 3,
+        look: lookFailed,
+        closeStep: 1,
+        mayComplain: /status of 500/,
+      }),
     ).toEqual([]);
   });
 
   it.each([
     [503, 1],
-    [429, 5],
+    [429, 6],
   ])(
     "count down how long a %i wants to be left alone, and read again by themselves",
     async (status, first) => {
-      const some = reading().filter((_visit, index) => index % 8 === first);
+      const some = everyNth(reading(), amount(16, 8), first);
       const lookAt = (visitor: Visitor, visit: Visit): Promise<string[]> =>
         lookAtCountdown(visitor, visit, status);
       expect(
-        await visitAll(site, some, { turn: 0, look: lookAt, mayComplain: new RegExp(`status of ${status}`) }),
+        await visitAll(site, some, {
+          turn: 0,
+          look: lookAt,
+          closeStep: 1,
+          mayComplain: new RegExp(`status of ${status}`),
+        }),
       ).toEqual([]);
     },
   );

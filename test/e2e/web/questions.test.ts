@@ -278,14 +278,13 @@ describe.skipIf(!hasBrowser)("the questions people come with", { timeout: 90_000
   }, 180_000);
 
   async function answer(question: Question, handOn: (page: Page) => Hand): Promise<Hand> {
-    const { page, context, complaints } = await site.open();
+    const { page, complaints } = await site.open();
     await page.goto(`/${site.org}`);
     await page.getByRole("heading", { level: 1 }).waitFor();
     const hand = handOn(page);
     await question.go(page, hand, known);
     await question.isAnswered(page, known);
     expect(complaints).toEqual([]);
-    await context.close();
     return hand;
   }
 

@@ -1,6 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 
@@ -8,6 +5,8 @@ import { operationAccess } from "../../../web/api/operations.ts";
 import { roles, roleUnknown } from "../../../web/domain/roles.ts";
 import { hasBrowser } from "../../support/browser.ts";
 import { makeOneOfEach, type OneOfEach } from "../../support/one-of-each.ts";
+import { operationsOfPages } from "../../support/operations-of-pages.ts";
+import { amount } from "../../support/thorough.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
 import { holdAnswers } from "../../support/web-page.ts";
 import { openSite, untilSettled, type WebSite } from "../../support/web.ts";
@@ -267,19 +266,45 @@ function isAllowed(role: Role, { operation, isOwn }: Control): boolean {
   return mayDo(role, operation) && (isOwn !== true || role === "admin");
 }
 
+function isShown(role: Role, { shownTo }: Control): boolean {
+  return shownTo === undefined || mayDo(role, shownTo);
+}
+
+/** Says whether a role finds a control otherwise than the role below or above it does. */
+function isAtLimit(role: Role, control: Control): boolean {
+  const ranks: Role[] = ["nobody", ...roles];
+  const at = ranks.indexOf(role);
+  const found = (one: Role): string => `${isShown(one, control)} ${isAllowed(one, control)}`;
+  const beside = ranks.filter((_one, rank) => Math.abs(rank - at) === 1);
+  return beside.some((one) => found(one) !== found(role));
+}
+
+/** Of so many pages every role sees one, whatever it may do there. */
+const seenByAll = 8;
+
+/** Takes the pages where a role is at the limit of what is shown or allowed, and some where it is not; or all of them. */
+function pagesFor(role: Role, pages: Record<string, Control[]>): [path: string, controls: Control[]][] {
+  const all = Object.entries(pages);
+  const turn = everybody.indexOf(role);
+  const usual = all.filter(
+    ([, controls], index) =>
+      index % seenByAll === turn || controls.some((control) => isAtLimit(role, control)),
+  );
+  return amount(usual, all);
+}
+
 const escaped = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&");
 
 /** Says what is wrong with a control for a role. */
 async function problemOf(page: Page, role: Role, control: Control): Promise<string | undefined> {
-  const { operation, name, notNow, shownTo, behind } = control;
+  const { operation, name, notNow, behind } = control;
   const isButton = { name: new RegExp(`^${escaped(name)}(?: ?\\(| |$)`) };
   if (behind !== undefined) await page.getByRole("button", { name: behind }).click();
   const found = page.getByRole("main").getByRole("button", isButton);
   const anywhere = found
     .or(page.getByRole("link", { name, exact: true }))
     .or(page.getByRole("dialog").getByRole("button", isButton));
-  if (shownTo !== undefined && !mayDo(role, shownTo))
-    return (await anywhere.count()) === 0 ? undefined : "is shown";
+  if (!isShown(role, control)) return (await anywhere.count()) === 0 ? undefined : "is shown";
   const one = anywhere.first();
   const isThere = await one.waitFor({ timeout: 15_000 }).then(
     () => true,
@@ -294,22 +319,6 @@ async function problemOf(page: Page, role: Role, control: Control): Promise<stri
   }
   const reason = mayDo(role, operation) ? "Only who made it and admins may" : reasonFor(role, operation);
   return isDisabled && title === reason ? undefined : `is ${isDisabled ? `disabled: ${title}` : "enabled"}`;
-}
-
-/** Lists what the web app does to things, by the operations it names. */
-function operationsOfPages(): string[] {
-  const web = join(import.meta.dirname, "..", "..", "..", "web");
-  const files = ["pages", "parts", "shell"].flatMap((folder) =>
-    readdirSync(join(web, folder), { recursive: true, encoding: "utf8" }).map((name) =>
-      join(web, folder, name),
-    ),
-  );
-  const texts = files.filter((name) => /\.tsx?$/.test(name)).map((name) => readFileSync(name, "utf8"));
-  const named = texts.flatMap((text) => [
-    ...Array.from(text.matchAll(/"((?:PUT|POST|PATCH|DELETE) \/[^"]+)"/g), ([, operation]) => operation!),
-    ...Array.from(text.matchAll(/useRefusal\(\s*\w+,\s*"(GET \/[^"]+)"/g), ([, operation]) => operation!),
-  ]);
-  return [...new Set(named)].toSorted();
 }
 
 describe.skipIf(!hasBrowser)("roles", { timeout: 180_000 }, () => {
@@ -354,15 +363,16 @@ describe.skipIf(!hasBrowser)("roles", { timeout: 180_000 }, () => {
       const { page } = await site.open({ key: keys.get(role)! });
       const problems: string[] = [];
       const refused = new Map<Operation, object>();
-      for (const [path, controls] of Object.entries(pagesOf(made))) {
+      for (const [path, controls] of pagesFor(role, pagesOf(made))) {
         await page.goto(`/${own.name}/${path}`);
         await untilSettled(page);
         for (const control of controls) {
           const problem = await problemOf(page, role, control);
           if (problem !== undefined) problems.push(`${path}: ${control.name} ${problem}`);
-          if (!isAllowed(role, control)) refused.set(control.operation, control.body ?? {});
         }
       }
+      for (const control of Object.values(pagesOf(made)).flat())
+        if (!isAllowed(role, control)) refused.set(control.operation, control.body ?? {});
       expect(problems).toEqual([]);
       const things = { org: own.name, name: made.account, key_id: made.keyId };
       const calls = [...refused].map(([operation, body]) => {

@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser)("the first pages", { timeout: 90_000 }, () => {
     await first.getByRole("heading", { name: "First steps", level: 1 }).waitFor();
     expect(new URL(first.url()).pathname).toBe("/main");
     await first.getByRole("button", { name: "main", exact: true }).click();
-    await first.getByRole("link", { name: /^Harborlight ·/ }).click();
+    await first.locator(`a[href="/${site.org}"]`, { hasText: "Harborlight" }).click();
     await first.getByRole("heading", { name: "Start", level: 1 }).waitFor();
     const { page, requests, complaints } = await site.open();
     await page.goto(`/${site.org}`);
