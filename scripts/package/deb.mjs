@@ -36,7 +36,7 @@ function installedSize(tree) {
  * Makes a package for Debian and what descends from it. The folder is used up.
  * @throws Error on a platform that Debian has no name for here.
  */
-export function makeDeb(staged, output, { version, platform }) {
+export function makeDeb(staged, output, { version, platform, isQuick }) {
   const architecture = architectures[platform];
   if (architecture === undefined) throw new Error(`There is no .deb for ${platform}`);
   const tree = `${staged}-deb`;
@@ -63,7 +63,7 @@ export function makeDeb(staged, output, { version, platform }) {
   chmodSync(join(tree, "etc/waybill/waybill.env"), 0o640);
 
   const file = join(output, `waybill_${version}_${architecture}.deb`);
-  execFileSync("dpkg-deb", ["--root-owner-group", "-Zzstd", "-z9", "--build", tree, file], {
+  execFileSync("dpkg-deb", ["--root-owner-group", "-Zzstd", isQuick ? "-z1" : "-z9", "--build", tree, file], {
     env: { ...process.env, SOURCE_DATE_EPOCH: sourceDate() },
     stdio: ["ignore", "ignore", "inherit"],
   });

@@ -30,7 +30,7 @@ function packImage(archive, folder, file) {
   const config = `${createHash("sha256").update(text).digest("hex")}.json`;
   writeFileSync(join(folder, config), text);
   writeFileSync(join(folder, "manifest.json"), JSON.stringify([{ ...image, Config: config }]));
-  return packEqually(folder, file, ["manifest.json", config, ...image.Layers]);
+  return packEqually(folder, file, { names: ["manifest.json", config, ...image.Layers] });
 }
 
 /**

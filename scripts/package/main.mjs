@@ -39,6 +39,8 @@ const { values } = parseArgs({
     "base-image": { type: "string", default: "debian:bookworm-slim" },
     // Carries whatever Node.js there is: to try the packages, not to give them away.
     "any-node": { type: "boolean", default: false },
+    // Compresses little: to try the packages, not to give them away.
+    quick: { type: "boolean", default: false },
   },
 });
 
@@ -50,7 +52,7 @@ try {
   const unknown = asked.find((kind) => !kinds.includes(kind));
   if (unknown !== undefined) throw new Error(`There is no package ${unknown}: there are ${kinds.join(", ")}`);
   mkdirSync(output, { recursive: true });
-  const options = { version, platform, baseImage: values["base-image"] };
+  const options = { version, platform, baseImage: values["base-image"], isQuick: values.quick };
   const wanted = asked.filter((kind) => {
     if (needed[kind] === undefined || has(needed[kind])) return true;
     if (values.only !== undefined) throw new Error(`${kind} needs the program ${needed[kind]}`);
