@@ -1,4 +1,4 @@
-// Runs one shape against a server, step by step as its parent says. A process of its own that leaves the processors to
+// Runs shapes against a server, one after the other, step by step as its parent says. A process of its own that leaves the processors to
 // others first: what it takes must not be what makes callers wait.
 import { once } from "node:events";
 import { setPriority } from "node:os";
@@ -8,7 +8,7 @@ import { fullScale, type Scale, shortScale } from "./scale.ts";
 import { Scene } from "./scene.ts";
 import { shapes } from "./shapes/index.ts";
 
-/** The message from the parent: what to do. */
+/** A message from the parent: what to do next. */
 export interface AttackJob {
   shape: string;
   target: Target;
@@ -48,8 +48,10 @@ async function attack({ shape: name, target, short }: AttackJob): Promise<void> 
 
 setPriority(politeness);
 process.once("disconnect", () => process.exit());
-process.once("message", (message) => {
-  void attack(message as AttackJob)
-    .catch((error: unknown) => say({ step: "failed", error: (error as Error).stack ?? String(error) }))
-    .finally(() => process.disconnect());
+process.on("message", (message) => {
+  // That is waited for by the shape that is prepared.
+  if (message === "go") return;
+  void attack(message as AttackJob).catch((error: unknown) =>
+    say({ step: "failed", error: (error as Error).stack ?? String(error) }),
+  );
 });

@@ -67,11 +67,12 @@ function attack(
 ): Promise<Attacked> {
   const { short } = options;
   return withProbe(target, server, async (probe) => {
-    const rest = await calibrate(probe);
+    const scale = short ? shortScale : fullScale;
+    const rest = await calibrate(probe, scale);
     say(options, restText(rest));
     const tell = (outcome: Outcome): void => say(options, lineOf(outcome));
     const promised = options.roomy ? roomyPromises : promises;
-    const what = { target, server, short, scale: short ? shortScale : fullScale, promised };
+    const what = { target, server, short, scale, promised };
     return { rest, outcomes: await runShapes(what, some, probe, tell) };
   });
 }

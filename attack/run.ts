@@ -94,27 +94,27 @@ async function observe(
   return { seconds, seen, heldMs, before, peak: memory.peak, after, kept, ...ran };
 }
 
-async function runShape(attack: Attack, shape: Shape, probe: Probe): Promise<Outcome> {
+async function runShape(
+  child: ReturnType<typeof startProgram>,
+  attack: Attack,
+  shape: Shape,
+  probe: Probe,
+): Promise<Outcome> {
   const { target, server, short } = attack;
   const read = memoryReader(target, server);
-  const child = startProgram("attacker.ts");
   const job: AttackJob = { shape: shape.name, target, short };
-  try {
-    child.send(job);
-    const step = await nextStep(child);
-    const observed =
-      step.step === "prepared"
-        ? await observe(child, attack, shape, probe, read)
-        : await unprepared(ranAs(step), read);
-    return {
-      name: shape.name,
-      what: shape.what,
-      ...observed,
-      broken: judge(shape, observed, attack.promised),
-    };
-  } finally {
-    await stopProcess(child);
-  }
+  child.send(job);
+  const step = await nextStep(child);
+  const observed =
+    step.step === "prepared"
+      ? await observe(child, attack, shape, probe, read)
+      : await unprepared(ranAs(step), read);
+  return {
+    name: shape.name,
+    what: shape.what,
+    ...observed,
+    broken: judge(shape, observed, attack.promised),
+  };
 }
 
 /** Makes the observation of a shape that could not be prepared. */
@@ -133,10 +133,8 @@ async function unprepared(ran: Ran, read: MemoryReader): Promise<Observed> {
   };
 }
 
-const restMs = 4000;
-
-/** Measures what the probe sees while nothing happens: the waits that the machine itself causes. */
-export async function calibrate(probe: Probe): Promise<Seen> {
+/** Measures what the probe sees while nothing happens for so long: the waits that the machine itself causes. */
+export async function calibrate(probe: Probe, { restMs }: Scale): Promise<Seen> {
   await sleep(1000);
   await probe.look();
   await sleep(restMs);
@@ -158,12 +156,21 @@ export async function runShapes(
   void attack.server?.ended.then(() => {
     isGone = true;
   });
-  for (const shape of shapes) {
-    const outcome = await runShape(attack, shape, probe);
-    if (isGone) outcome.broken.unshift("the server died");
-    outcomes.push(outcome);
-    tell(outcome);
-    if (isGone) break;
+  let child = startProgram("attacker.ts");
+  try {
+    for (const shape of shapes) {
+      const outcome = await runShape(child, attack, shape, probe);
+      if (isGone) outcome.broken.unshift("the server died");
+      outcomes.push(outcome);
+      tell(outcome);
+      if (isGone) break;
+      if (outcome.error === undefined) continue;
+      // What did not end goes on for as long as its process does.
+      await stopProcess(child);
+      child = startProgram("attacker.ts");
+    }
+  } finally {
+    await stopProcess(child);
   }
   return outcomes;
 }

@@ -15,6 +15,8 @@ export interface Scale {
   bodyBytes: number;
   /** Such bodies sent at once. */
   bodies: number;
+  /** To how many addresses each of them goes, in turn. */
+  bodyPaths: number;
   /** Connections that send a body to an unknown webhook and stop before its end. */
   stalled: number;
   /** Connections that send nothing, or their headers letter by letter. */
@@ -30,6 +32,8 @@ export interface Scale {
   events: number;
   /** Duration of shapes that do not end by themselves, in milliseconds. */
   holdMs: number;
+  /** How long nothing is done before the first shape, in milliseconds. */
+  restMs: number;
   /** How long memory may take to be given back, in milliseconds. */
   calmMs: number;
 }
@@ -43,6 +47,7 @@ export const fullScale: Scale = {
   attestations: 5000,
   bodyBytes: 12 * mebibyte - 1024,
   bodies: 8,
+  bodyPaths: 3,
   stalled: 800,
   idle: 1000,
   deaf: 120,
@@ -51,18 +56,20 @@ export const fullScale: Scale = {
   pipelined: 2000,
   events: 300,
   holdMs: 15_000,
+  restMs: 4000,
   calmMs: 90_000,
 };
 
 /** The sizes of the tests: enough to hold up a careless server for seconds, in less than a minute. */
 export const shortScale: Scale = {
   artifacts: 2000,
-  rules: 50,
+  rules: 20,
   built: 100,
   readers: 2,
   attestations: 300,
   bodyBytes: 6 * mebibyte,
   bodies: 2,
+  bodyPaths: 1,
   stalled: 150,
   idle: 200,
   deaf: 20,
@@ -71,5 +78,6 @@ export const shortScale: Scale = {
   pipelined: 500,
   events: 20,
   holdMs: 1500,
+  restMs: 1000,
   calmMs: 20_000,
 };

@@ -52,7 +52,12 @@ const largeJson: Shape = {
       bytes: Buffer.from(text),
     }));
     return async () => {
-      const sent = bodies.flatMap((body) => paths.map(([method, path]) => ({ body, method, path })));
+      const sent = bodies.flatMap((body, at) =>
+        Array.from({ length: scene.scale.bodyPaths }, (_, nth) => {
+          const [method, path] = paths[(at + nth) % paths.length]!;
+          return { body, method, path };
+        }),
+      );
       await each(sent, scene.scale.bodies, ({ body, method, path }) =>
         scene.client.poke(method, path(scene.org), { body }),
       );

@@ -211,7 +211,7 @@ describe("a bucket that fails", () => {
     await write(place, "changing.bin", bytes);
     const reading = place.stream("changing.bin")[Symbol.asyncIterator]();
     await reading.next();
-    await server.write("nightly/changing.bin", randomBytes(9 * mebibyte));
+    await server.write("nightly/changing.bin", randomBytes(20 * mebibyte));
     const rest = async (): Promise<void> => {
       while ((await reading.next()).done !== true);
     };

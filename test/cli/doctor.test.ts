@@ -11,8 +11,6 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 
 import { connect, type Database } from "../../src/db/connect.ts";
 import type { DoctorFinding } from "../../src/cli/doctor-checks.ts";
-import { silentLog } from "../../src/lib/log.ts";
-import { prepareDatabase } from "../../src/open-database.ts";
 import { createDatabase, dropDatabase, urlOf, withDatabase } from "../support/databases.ts";
 import { freePort, type Run, spawnWaybill, startServer, withDataDir } from "../support/server-process.ts";
 import { uniqueName } from "../support/unique-name.ts";
@@ -70,9 +68,8 @@ describe.skipIf(inject("cluster"))("waybill doctor", { timeout: 180_000 }, () =>
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "waybill-doctor-"));
-    await createDatabase(server, name);
+    await createDatabase(server, name, inject("template"));
     db = connect({ connection: withDatabase(server, name), max: 2 });
-    await prepareDatabase(db, silentLog);
   });
   afterAll(async () => {
     await db.close();

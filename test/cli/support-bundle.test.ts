@@ -12,7 +12,7 @@ import { confirmed } from "../../src/cli/support-bundle.ts";
 import { findManagedPostgres } from "../../src/db/managed/index.ts";
 import { connect, type Database } from "../../src/db/connect.ts";
 import { readForeignTar } from "../../src/lib/tar-reader.ts";
-import { freePort, spawnWaybill, startServer, withDataDir } from "../support/server-process.ts";
+import { freePort, spawnWaybill, startServer, withUsedDataDir } from "../support/server-process.ts";
 
 /** Everything that was planted, to be looked for. */
 const planted = new Set<string>();
@@ -196,7 +196,7 @@ describe.skipIf(inject("cluster"))("waybill support-bundle", { timeout: 240_000 
   }
 
   it("has what helps and none of 200 secrets, with its server running and stopped", async () => {
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
       const log = join(folder, `${chosen()}.log`);
       await writeFile(log, leakyLog());
       const smtp = chosen();

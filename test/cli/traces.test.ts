@@ -4,6 +4,8 @@ import { promisify } from "node:util";
 
 import { describe, expect, it } from "vitest";
 
+import { bundled } from "../support/program.ts";
+
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..");
 
@@ -12,11 +14,10 @@ const packages = "core|otlp-transformer|resources|sdk-trace";
 
 /** Runs a module that has the program's sources. @returns what it printed. */
 async function run(script: string, environment: Record<string, string> = {}): Promise<string> {
-  const { stdout } = await execute(
-    process.execPath,
-    ["--import", "tsx", "--input-type=module", "--eval", script],
-    { cwd: root, env: { ...process.env, ...environment } },
-  );
+  const { stdout } = await execute(process.execPath, [bundled({ text: script })], {
+    cwd: root,
+    env: { ...process.env, ...environment },
+  });
   return stdout.trim();
 }
 
@@ -121,10 +122,8 @@ describe("the packages of OpenTelemetry", { timeout: 60_000 }, () => {
       process.execPath,
       [
         "--import",
-        "tsx",
-        "--import",
         `data:text/javascript,${encodeURIComponent(register)}`,
-        "src/main.ts",
+        bundled({ file: "src/main.ts" }, true),
         "serve",
       ],
       { cwd: root, env: { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1" } },

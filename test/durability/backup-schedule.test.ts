@@ -107,8 +107,11 @@ async function queue(dataDir: string, task: string): Promise<void> {
 
 const waiting = { timeout: 90_000, interval: 250 };
 
-describe("a server that makes backups by itself", { timeout: 300_000 }, () => {
-  it("makes them, restores them beside, tells of both, and goes on after it was killed", async () => {
+// At the same time as drills: some of it is waiting until a server that was killed is missed.
+describe.concurrent("a server that makes backups by itself", { timeout: 300_000 }, () => {
+  it("makes them, restores them beside, tells of both, and goes on after it was killed", async ({
+    expect,
+  }) => {
     await withUsedDataDir(async (dataDir) => {
       const to = join(folder, "by-itself");
       const environment = {
@@ -148,7 +151,82 @@ describe("a server that makes backups by itself", { timeout: 300_000 }, () => {
       for (const name of readdirSync(to)) expect(name).toMatch(/\.tar$/);
     });
   });
+});
 
+describe.concurrent("a drill", { timeout: 300_000 }, () => {
+  it("leaves nothing, nor what an earlier one left that was killed, with a database of its own", async ({
+    expect,
+  }) => {
+    await withUsedDataDir(async (dataDir) => {
+      const environment = { WAYBILL_DATA_DIR: dataDir, WAYBILL_BACKUP_TO: join(folder, "own") };
+      const server = await startServer(dataDir, environment);
+      const none = await waybill(["restore", "drill"], environment);
+      expect([none.code, none.stderr]).toEqual([2, `There is no ${join(folder, "own")}\n`]);
+      expect((await waybill(["backup"], environment)).code).toBe(0);
+      const killed = await waybill(["restore", "drill"], environment, /drill: making indexes/);
+      expect(killed.code).toBe(null);
+      expect(existsSync(join(dataDir, "drill", "postgres"))).toBe(true);
+      const whole = await waybill(["restore", "drill", "--json"], environment);
+      expect(whole.code).toBe(0);
+      expect(JSON.parse(whole.stdout)).toMatchObject({ warnings: [], evidence_files: 0 });
+      expect(existsSync(join(dataDir, "drill"))).toBe(false);
+      const states = (await known(server, initialAdminKey(dataDir))).runs.map(({ state }) => state);
+      expect(states).toEqual(["succeeded", "interrupted", "succeeded"]);
+      await server.stop();
+    });
+  });
+
+  it("uses a database beside an external one where it may, and a cluster of its own where it may not", async ({
+    expect,
+  }) => {
+    await withDataDir(async (dataDir) => {
+      const postgres = inject("postgres");
+      const database = uniqueName("drilled").replaceAll("-", "_");
+      const role = `${database}_owner`;
+      await createDatabase(postgres, database, inject("template"));
+      const owner = new pg.Client(urlOf(postgres, database));
+      await owner.connect();
+      const { rows } = await owner.query<{ name: string }>(
+        "select 'waybill_drill_' || oid as name from pg_database where datname = current_database()",
+      );
+      const beside = async (): Promise<number | null> =>
+        (await owner.query("select from pg_database where datname = $1", [rows[0]?.name])).rowCount;
+      const environment = {
+        DATABASE_URL: urlOf(postgres, database),
+        WAYBILL_DATA_DIR: dataDir,
+        WAYBILL_BACKUP_TO: join(folder, "external"),
+      };
+      try {
+        expect((await waybill(["backup"], environment)).code).toBe(0);
+        const killed = await waybill(["restore", "drill"], environment, /drill: making indexes/);
+        expect([killed.code, await beside()]).toEqual([null, 1]);
+        const drilled = await waybill(["restore", "drill"], environment);
+        expect([drilled.code, await beside()]).toEqual([3, 0]);
+        expect(drilled.stderr).toContain("No answers were compared");
+        expect(existsSync(join(dataDir, "drill"))).toBe(false);
+
+        await owner.query(`create role ${role} login`);
+        await owner.query(`grant all on schema public, graphile_worker to ${role}`);
+        await owner.query(`grant all on all tables in schema public, graphile_worker to ${role}`);
+        const url = new URL(environment.DATABASE_URL);
+        url.username = role;
+        const limited = await waybill(["restore", "drill"], { ...environment, DATABASE_URL: url.href });
+        expect([limited.code, limited.stderr.split("\n").at(-2)]).toEqual([
+          3,
+          "No answers were compared: the backup is of no organization that is here",
+        ]);
+        expect(existsSync(join(dataDir, "drill"))).toBe(false);
+      } finally {
+        await owner.query(`drop owned by ${role}`).catch(() => {});
+        await owner.query(`drop role if exists ${role}`);
+        await owner.end();
+        await dropDatabase(postgres, database);
+      }
+    });
+  });
+});
+
+describe("a server that cannot make them now", { timeout: 300_000 }, () => {
   it("ends within seconds while some are made, which are made up for then", async () => {
     const bucket = await startS3Server(credentials);
     const gate = await startGate(bucket.endpoint);
@@ -201,75 +279,6 @@ describe("a server that makes backups by itself", { timeout: 300_000 }, () => {
       await queue(dataDir, "backup");
       await expect.poll(() => server.output(), waiting).toContain("EEXIST");
       await server.stop();
-    });
-  });
-});
-
-describe("a drill", { timeout: 300_000 }, () => {
-  it("leaves nothing, nor what an earlier one left that was killed, with a database of its own", async () => {
-    await withUsedDataDir(async (dataDir) => {
-      const environment = { WAYBILL_DATA_DIR: dataDir, WAYBILL_BACKUP_TO: join(folder, "own") };
-      const server = await startServer(dataDir, environment);
-      const none = await waybill(["restore", "drill"], environment);
-      expect([none.code, none.stderr]).toEqual([2, `There is no ${join(folder, "own")}\n`]);
-      expect((await waybill(["backup"], environment)).code).toBe(0);
-      const killed = await waybill(["restore", "drill"], environment, /drill: making indexes/);
-      expect(killed.code).toBe(null);
-      expect(existsSync(join(dataDir, "drill", "postgres"))).toBe(true);
-      const whole = await waybill(["restore", "drill", "--json"], environment);
-      expect(whole.code).toBe(0);
-      expect(JSON.parse(whole.stdout)).toMatchObject({ warnings: [], evidence_files: 0 });
-      expect(existsSync(join(dataDir, "drill"))).toBe(false);
-      const states = (await known(server, initialAdminKey(dataDir))).runs.map(({ state }) => state);
-      expect(states).toEqual(["succeeded", "interrupted", "succeeded"]);
-      await server.stop();
-    });
-  });
-
-  it("uses a database beside an external one where it may, and a cluster of its own where it may not", async () => {
-    await withDataDir(async (dataDir) => {
-      const postgres = inject("postgres");
-      const database = uniqueName("drilled").replaceAll("-", "_");
-      const role = `${database}_owner`;
-      await createDatabase(postgres, database, inject("template"));
-      const owner = new pg.Client(urlOf(postgres, database));
-      await owner.connect();
-      const { rows } = await owner.query<{ name: string }>(
-        "select 'waybill_drill_' || oid as name from pg_database where datname = current_database()",
-      );
-      const beside = async (): Promise<number | null> =>
-        (await owner.query("select from pg_database where datname = $1", [rows[0]?.name])).rowCount;
-      const environment = {
-        DATABASE_URL: urlOf(postgres, database),
-        WAYBILL_DATA_DIR: dataDir,
-        WAYBILL_BACKUP_TO: join(folder, "external"),
-      };
-      try {
-        expect((await waybill(["backup"], environment)).code).toBe(0);
-        const killed = await waybill(["restore", "drill"], environment, /drill: making indexes/);
-        expect([killed.code, await beside()]).toEqual([null, 1]);
-        const drilled = await waybill(["restore", "drill"], environment);
-        expect([drilled.code, await beside()]).toEqual([3, 0]);
-        expect(drilled.stderr).toContain("No answers were compared");
-        expect(existsSync(join(dataDir, "drill"))).toBe(false);
-
-        await owner.query(`create role ${role} login`);
-        await owner.query(`grant all on schema public, graphile_worker to ${role}`);
-        await owner.query(`grant all on all tables in schema public, graphile_worker to ${role}`);
-        const url = new URL(environment.DATABASE_URL);
-        url.username = role;
-        const limited = await waybill(["restore", "drill"], { ...environment, DATABASE_URL: url.href });
-        expect([limited.code, limited.stderr.split("\n").at(-2)]).toEqual([
-          3,
-          "No answers were compared: the backup is of no organization that is here",
-        ]);
-        expect(existsSync(join(dataDir, "drill"))).toBe(false);
-      } finally {
-        await owner.query(`drop owned by ${role}`).catch(() => {});
-        await owner.query(`drop role if exists ${role}`);
-        await owner.end();
-        await dropDatabase(postgres, database);
-      }
     });
   });
 });

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { expect, it } from "vitest";
 
 import { artifactBody } from "../support/artifacts.ts";
-import { initialAdminKey, spawnWaybill, startServer, withDataDir } from "../support/server-process.ts";
+import { initialAdminKey, spawnWaybill, startServer, withUsedDataDir } from "../support/server-process.ts";
 import { uniqueName } from "../support/unique-name.ts";
 
 const century = 100 * 365.25 * 86_400_000;
@@ -22,7 +22,7 @@ async function admin(dataDir: string, command: string): Promise<{ status: number
 it("a server whose clock jumps by a century records nothing until it is back, and nothing of the next century", async () => {
   const shift = join(tmpdir(), uniqueName("waybill-clock"));
   writeFileSync(shift, "0");
-  await withDataDir(async (dataDir) => {
+  await withUsedDataDir(async (dataDir) => {
     const server = await startServer(dataDir, {
       NODE_OPTIONS: `--import ${preload}`,
       WAYBILL_ATTACK_CLOCK: shift,

@@ -19,6 +19,7 @@ import { folderPlace } from "../../src/modules/maintenance/backups/place-service
 import { restoreBackup } from "../../src/modules/maintenance/backups/restore-service.ts";
 import { createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
 import { earlierStates, makeEarlierState } from "../support/earlier-states.ts";
+import { amount } from "../support/thorough.ts";
 import { uniqueName } from "../support/unique-name.ts";
 
 const server = inject("postgres");
@@ -188,7 +189,7 @@ async function changedSince(db: Database, before: Look): Promise<string[]> {
 }
 
 /** All of them take a minute: every so many are enough each time. */
-const step = Number(process.env["WAYBILL_TEST_STATES_STEP"] ?? 6);
+const step = Number(process.env["WAYBILL_TEST_STATES_STEP"] ?? amount(12, 6));
 
 describe("a database that has hardly anything in it", { timeout: 240_000 }, () => {
   it.skipIf(inject("cluster"))("is brought up to date from wherever it stands", async () => {

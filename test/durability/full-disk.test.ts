@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, inject, it } from "vitest";
 
 import { startTestApp } from "../support/app.ts";
-import { type Connection, createDatabase, dropDatabase, runOn, withDatabase } from "../support/databases.ts";
+import { createDatabase, dropDatabase, runOn, urlOf } from "../support/databases.ts";
 import { start as startPostgres, usedDataDir } from "../support/managed-postgres.ts";
 import {
   freePort,
@@ -76,12 +76,6 @@ function putEnvironment(server: ServerProcess, dataDir: string, name: string): P
   });
 }
 
-function urlOf(connection: Connection): string {
-  if (typeof connection === "string") return connection;
-  const { host, port, user, database } = connection;
-  return `postgres://${user}@localhost/${database}?host=${encodeURIComponent(host)}&port=${port}`;
-}
-
 /** Starts a server that must not come up. @returns its exit status and what it said. */
 async function failingStart(environment: Record<string, string>): Promise<{ status: number; said: string }> {
   const child = spawnWaybill(["serve"], { PORT: String(await freePort()), ...environment });
@@ -94,14 +88,33 @@ async function failingStart(environment: Record<string, string>): Promise<{ stat
   return { status, said: said.trim() };
 }
 
+/** Makes a database that has everything but content, for the time of `work`. */
+async function withDatabaseUrl<T>(work: (url: string) => Promise<T>): Promise<T> {
+  const postgres = inject("postgres");
+  const database = uniqueName("waybill_full").replaceAll("-", "_");
+  await createDatabase(postgres, database, inject("template"));
+  try {
+    return await work(urlOf(postgres, database));
+  } finally {
+    await dropDatabase(postgres, database);
+  }
+}
+
+/** Has a server of which nothing is there yet but its database's schema. */
+const withNewServer = (work: (environment: { DATABASE_URL: string }, dataDir: string) => Promise<void>) =>
+  withDatabaseUrl((DATABASE_URL) => withDataDir((dataDir) => work({ DATABASE_URL }, dataDir)));
+
 describe("a full disk of evidence", { timeout: 180_000 }, () => {
   const full = "The disk of the evidence storage is full";
 
   it("is named, keeps the server from being ready, and is over when there is room", async ({ skip }) => {
     const disk = smallDisk(4, skip);
     // Not a used one, whose database has evidence of its own already.
-    await withDataDir(async (dataDir) => {
-      const server = await startServer(dataDir, { WAYBILL_EVIDENCE_DIR: join(disk.path, "evidence") });
+    await withNewServer(async (environment, dataDir) => {
+      const server = await startServer(dataDir, {
+        ...environment,
+        WAYBILL_EVIDENCE_DIR: join(disk.path, "evidence"),
+      });
       expect(await upload(server, dataDir, "before")).toMatchObject({ status: 201 });
       disk.fill();
       expect(await upload(server, dataDir, "during")).toEqual({
@@ -123,9 +136,10 @@ describe("a full disk of evidence", { timeout: 180_000 }, () => {
   it("is told at the start", async ({ skip }) => {
     const disk = smallDisk(4, skip);
     disk.fill();
-    await withDataDir(async (dataDir) => {
+    await withNewServer(async (environment, dataDir) => {
       const folder = join(disk.path, "evidence");
       const { status, said } = await failingStart({
+        ...environment,
         WAYBILL_DATA_DIR: dataDir,
         WAYBILL_EVIDENCE_DIR: folder,
       });
@@ -171,16 +185,11 @@ describe("a full disk of the database", { timeout: 240_000 }, () => {
 
   it("is told when there is no room for a key", async ({ skip }) => {
     const disk = smallDisk(4, skip);
-    const postgres = inject("postgres");
-    const database = uniqueName("waybill_full").replaceAll("-", "_");
-    await createDatabase(postgres, database, inject("template"));
     disk.fill();
     const dataDir = join(disk.path, "data");
-    const { status, said } = await failingStart({
-      DATABASE_URL: urlOf(withDatabase(postgres, database)),
-      WAYBILL_DATA_DIR: dataDir,
-    });
-    await dropDatabase(postgres, database);
+    const { status, said } = await withDatabaseUrl((DATABASE_URL) =>
+      failingStart({ DATABASE_URL, WAYBILL_DATA_DIR: dataDir }),
+    );
     const file = join(dataDir, "secret-key");
     expect(said).toContain(`Configuration: the secret key cannot be kept in ${file}: ENOSPC: no space left`);
     expect(said.split("\n")).toHaveLength(1);
@@ -196,7 +205,7 @@ async function databaseOn(disk: SmallDisk): Promise<{ url: string; stop(): Promi
   const name = "on_disk";
   await runOn(connection, `create tablespace ${name} location '${disk.path}'`);
   await runOn(connection, `create database ${name} tablespace ${name}`);
-  return { url: urlOf(withDatabase(connection, name)), stop };
+  return { url: urlOf(connection, name), stop };
 }
 
 interface Ran {
@@ -226,7 +235,7 @@ describe.skipIf(inject("cluster"))("backups and full disks", { timeout: 120_000 
     const app = await startTestApp({}, { maintained: true });
     try {
       const source = {
-        DATABASE_URL: urlOf(withDatabase(inject("postgres"), app.database)),
+        DATABASE_URL: urlOf(inject("postgres"), app.database),
         WAYBILL_DATA_DIR: folder,
       };
       const backup = await makeBackup(app, join(folder, "backup.tar"));

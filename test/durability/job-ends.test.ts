@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 
 import { connectionTo, findManagedPostgres } from "../../src/db/managed/find.ts";
 import { spawnWaybill, startServer, withUsedDataDir } from "../support/server-process.ts";
+import { amount } from "../support/thorough.ts";
 
 async function query<Row extends pg.QueryResultRow>(dataDir: string, sql: string): Promise<Row[]> {
   const connection = await findManagedPostgres(dataDir);
@@ -67,8 +68,8 @@ describe("a job that kills its server", () => {
 
         let deaths = 1;
         let setAside = "";
-        // Until it is set aside, and three starts more.
-        for (let [round, after] = [1, 0]; round < 10 && after < 3; round += 1) {
+        // Until it is set aside, and some starts more.
+        for (let [round, after] = [1, 0]; round < 10 && after < amount(1, 3); round += 1) {
           if (setAside !== "") after += 1;
           // Which throws unless it becomes ready.
           const server = await start();

@@ -26,8 +26,9 @@ import {
   type ServerProcess,
   spawnWaybill,
   startServer,
-  withDataDir,
+  withUsedDataDir,
 } from "../support/server-process.ts";
+import { until } from "../support/site.ts";
 
 const run = promisify(execFile);
 
@@ -55,10 +56,29 @@ async function waybill(args: string[], environment: Record<string, string>): Pro
   );
 }
 
+interface Load {
+  /** How many attestations were acknowledged. */
+  acknowledged: number;
+  /** Has it end, after what is under way. */
+  stop(): Promise<void>;
+}
+
 /** Reports until told to stop: an environment, and an attestation with a file. */
-async function load(server: ServerProcess, key: string, stop: AbortSignal): Promise<number> {
+function load(server: ServerProcess, key: string): Load {
+  const stopping = new AbortController();
+  const reporting: Load = {
+    acknowledged: 0,
+    stop: async () => {
+      stopping.abort();
+      await ended;
+    },
+  };
+  const ended = report(server, key, reporting, stopping.signal);
+  return reporting;
+}
+
+async function report(server: ServerProcess, key: string, into: Load, stop: AbortSignal): Promise<void> {
   const headers = { authorization: `Bearer ${key}` };
-  let done = 0;
   for (let number = 0; !stop.aborted; number += 1) {
     const name = `e-${number}`;
     await fetch(`${server.url}/api/v2/environments/main`, {
@@ -74,10 +94,9 @@ async function load(server: ServerProcess, key: string, stop: AbortSignal): Prom
       headers,
       body: form,
     }).catch(() => undefined);
-    if (sent?.ok === true) done += 1;
+    if (sent?.ok === true) into.acknowledged += 1;
     await delay(50);
   }
-  return done;
 }
 
 /** Has PostgreSQL archive what it has written so far. */
@@ -99,19 +118,23 @@ async function expectWhole({ wal, base }: WalArchive): Promise<void> {
     expect(await waybill(["backup", "check", join(base, name)], {})).toMatchObject({ status: 0, stderr: "" });
 }
 
-const secret = "a key that both installations have, 32 characters";
+/** The key that a server has made, which whoever restores needs. */
+async function secretOf(dataDir: string): Promise<string> {
+  return (await readFile(join(dataDir, "secret-key"), "utf8")).trim();
+}
+
 const moments = Number(process.env["WAYBILL_TEST_MOMENTS"] ?? 1);
 const kills = Number(process.env["WAYBILL_TEST_WAL_KILLS"] ?? 1);
 
 describe("a WAL archive", { timeout: 200_000 + moments * 40_000 + kills * 40_000 }, () => {
   it("restores a lost machine to any moment, with its files", async () => {
     const archiveFolder = join(folder, "archive");
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
+      const secret = await secretOf(dataDir);
       const environment = { WAYBILL_WAL_TO: archiveFolder, WAYBILL_SECRET_KEY: secret };
       const server = await startServer(dataDir, environment);
       const archive = (await findWalArchive(dataDir))!;
-      const stopping = new AbortController();
-      const loading = load(server, initialAdminKey(dataDir), stopping.signal);
+      const loading = load(server, initialAdminKey(dataDir));
       const to = [
         "backup",
         "--format",
@@ -126,11 +149,13 @@ describe("a WAL archive", { timeout: 200_000 + moments * 40_000 + kills * 40_000
       // A slow machine is told how far it is.
       expect([made.status, made.status === 0 ? "" : made.stderr]).toEqual([0, ""]);
       const begin = Date.now() / 1000;
-      await delay(5_000 + moments * 500);
+      await delay(1_000 + moments * 500);
+      await until(() => loading.acknowledged > 10);
       const end = Date.now() / 1000;
-      await delay(1_500);
-      stopping.abort();
-      expect(await loading).toBeGreaterThan(10);
+      // What was recorded after the last moment says that it is over.
+      const before = loading.acknowledged;
+      await until(() => loading.acknowledged > before + 1);
+      await loading.stop();
       await archiveNow(dataDir, archive);
       await expectWhole(archive);
       // The machine is lost.
@@ -185,14 +210,16 @@ describe("a WAL archive", { timeout: 200_000 + moments * 40_000 + kills * 40_000
   });
 
   it("has nothing that looks complete and is not, whoever is killed while it is written", async () => {
-    await withDataDir(async (dataDir) => {
-      const environment = { WAYBILL_WAL_TO: join(folder, "killed"), WAYBILL_SECRET_KEY: secret };
+    await withUsedDataDir(async (dataDir) => {
+      const environment = {
+        WAYBILL_WAL_TO: join(folder, "killed"),
+        WAYBILL_SECRET_KEY: await secretOf(dataDir),
+      };
       let archive: WalArchive | undefined;
       for (let count = 0; count < kills; count += 1) {
         const server = await startServer(dataDir, environment);
         archive = (await findWalArchive(dataDir))!;
-        const stopping = new AbortController();
-        const loading = load(server, initialAdminKey(dataDir), stopping.signal);
+        const loading = load(server, initialAdminKey(dataDir));
         const to = ["backup", "--format", "physical", "--evidence", "none", "--to", `${archive.base}/`];
         const backup = spawnWaybill(to, { ...environment, WAYBILL_DATA_DIR: dataDir });
         const ended = once(backup, "exit");
@@ -207,8 +234,7 @@ describe("a WAL archive", { timeout: 200_000 + moments * 40_000 + kills * 40_000
         process.kill(postmasterPid(dataDir)!, "SIGKILL");
         backup.kill("SIGKILL");
         await server.kill();
-        stopping.abort();
-        await Promise.all([ended, loading, switching]);
+        await Promise.all([ended, loading.stop(), switching]);
         await expectWhole(archive);
       }
       const server = await startServer(dataDir, environment);

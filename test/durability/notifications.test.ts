@@ -6,8 +6,9 @@ import { fingerprintOf } from "../support/artifacts.ts";
 import { type ReceivedRequest, type Receiver, startReceiver } from "../support/receiver.ts";
 import { startServer, withUsedDataDir } from "../support/server-process.ts";
 import { call, type Site, startSite, until, waitingDeliveries } from "../support/site.ts";
+import { amount } from "../support/thorough.ts";
 
-const rounds = 4;
+const rounds = amount(2, 4);
 const reportsInRound = 30;
 
 /** Reports an artifact. @returns whether the server has taken it upon itself. */
@@ -28,7 +29,7 @@ async function report(site: Site, fingerprint: string): Promise<boolean> {
 
 /**
  * Answers every third message with a failure, every fifth not at all, the first time; all of them the second time.
- * @returns what has it leave no more than one more message without an answer: each of them takes the server half a minute, of waiting
+ * @returns what has it leave hardly one more message without an answer: each of them takes the server half a minute, of waiting
  * for it and then for the target.
  */
 function beFlaky(receiver: Receiver, onMessage: (count: number) => void): () => void {
@@ -46,7 +47,7 @@ function beFlaky(receiver: Receiver, onMessage: (count: number) => void): () => 
     silences -= 1;
     return "never";
   });
-  return () => void (silences = 1);
+  return () => void (silences = amount(0, 1));
 }
 
 /** Between two times that what failed is tried again, in milliseconds: it is given up after some twenty attempts, also of those that find the target left alone. */

@@ -1,8 +1,9 @@
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 
 import { describe, expect, it } from "vitest";
 
@@ -12,8 +13,10 @@ import { forgetOldClusters, startManagedPostgres } from "../../src/db/managed/in
 import { migrate } from "../../src/db/migrate.ts";
 import { migrateJobs } from "../../src/jobs/runner.ts";
 import { silentLog } from "../../src/lib/log.ts";
+import { madeOnce } from "../support/program.ts";
 import { postmasterPid, spawnWaybill, startServer, withDataDir } from "../support/server-process.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
+import { amount } from "../support/thorough.ts";
 
 /** Where Debian and its kin put the programs of a major version. */
 const old = process.env["WAYBILL_TEST_OLD_ENGINE"] ?? "/usr/lib/postgresql/15/bin";
@@ -24,8 +27,14 @@ const major = version?.[2] ?? "";
 if (version === null)
   console.log(`Not tried: moving from another major version of PostgreSQL, for want of ${old}.`);
 
-/** Makes a data directory whose cluster an earlier major version made, with so many users in it. */
-async function makeOldCluster(dataDir: string, users = 50): Promise<void> {
+const users = 50;
+
+/** Makes a data directory whose cluster an earlier major version made, with some users in it: a copy of what was made once. */
+async function makeOldCluster(dataDir: string): Promise<void> {
+  await promisify(execFile)("cp", ["-a", await madeOnce("old-cluster", makeFirst), dataDir]);
+}
+
+async function makeFirst(dataDir: string): Promise<void> {
   const engine = { native: join(old, ".."), version: version?.[1] ?? "" };
   const managed = await startManagedPostgres({ dataDir, log: silentLog, engine, settings: { fsync: "off" } });
   const db = connect({ connection: managed.connection, max: 2 });
@@ -62,7 +71,7 @@ async function checkUpgrade(dataDir: string, more: Record<string, string>): Prom
 }
 
 const environment = { WAYBILL_OLD_ENGINE: old, WAYBILL_LOG_LEVEL: "info" };
-const kills = Number(process.env["WAYBILL_TEST_MOVE_KILLS"] ?? 4);
+const kills = Number(process.env["WAYBILL_TEST_MOVE_KILLS"] ?? amount(2, 4));
 
 describe.skipIf(version === null)(
   "a cluster of an earlier major version of PostgreSQL",
@@ -70,7 +79,7 @@ describe.skipIf(version === null)(
   () => {
     it("is never tried with another engine, and a sentence says what to do", async () => {
       await withDataDir(async (dataDir) => {
-        await makeOldCluster(dataDir, 1);
+        await makeOldCluster(dataDir);
         const child = spawnWaybill(["serve"], { WAYBILL_DATA_DIR: dataDir, PORT: "0" });
         let said = "";
         child.stderr?.on("data", (piece: Buffer) => (said += piece.toString()));
@@ -81,7 +90,7 @@ describe.skipIf(version === null)(
         expect(said).not.toContain(" at ");
         expect(await checkUpgrade(dataDir, {})).toBe(1);
         expect(await checkUpgrade(dataDir, environment)).toBe(3);
-        expect(await countUsers(dataDir, true)).toBe(1);
+        expect(await countUsers(dataDir, true)).toBe(users);
       });
     });
 
@@ -95,7 +104,7 @@ describe.skipIf(version === null)(
         expect(await majorOf(dataDir)).not.toBe(major);
         expect(await majorOf(dataDir, `postgres-${major}`)).toBe(major);
         expect(existsSync(join(dataDir, "postgres-move"))).toBe(false);
-        expect(await countUsers(dataDir, false)).toBe(50);
+        expect(await countUsers(dataDir, false)).toBe(users);
 
         const again = await startServer(dataDir, environment);
         expect(again.output()).not.toContain("Moving the database");
@@ -129,13 +138,13 @@ describe.skipIf(version === null)(
           seen.add(moved ? "moved" : "not moved");
           // What the version before would find, while it is there.
           if (!moved && postmasterPid(dataDir) === undefined)
-            expect(await countUsers(dataDir, true)).toBe(50);
+            expect(await countUsers(dataDir, true)).toBe(users);
         }
         expect([...seen]).toContain("not moved");
         const server = await startServer(dataDir, environment);
         await server.stop();
         expect(await majorOf(dataDir)).not.toBe(major);
-        expect(await countUsers(dataDir, false)).toBe(50);
+        expect(await countUsers(dataDir, false)).toBe(users);
         expect(existsSync(join(dataDir, "postgres-move"))).toBe(false);
       });
     });
@@ -144,7 +153,7 @@ describe.skipIf(version === null)(
       const disk = mountSmallDisk(400) ?? skip("file systems cannot be mounted here");
       try {
         const dataDir = join(disk.path, "data");
-        await makeOldCluster(dataDir, 1);
+        await makeOldCluster(dataDir);
         disk.fill(20_000_000);
         const child = spawnWaybill(["serve"], { ...environment, WAYBILL_DATA_DIR: dataDir, PORT: "0" });
         let said = "";
@@ -153,7 +162,7 @@ describe.skipIf(version === null)(
         expect(said).toMatch(/needs \d+ MB of room, and has \d+ MB/);
         disk.clear();
         expect(await majorOf(dataDir)).toBe(major);
-        expect(await countUsers(dataDir, true)).toBe(1);
+        expect(await countUsers(dataDir, true)).toBe(users);
       } finally {
         disk.remove();
       }

@@ -6,9 +6,10 @@ import { builtProgram } from "../support/program.ts";
 import { initialAdminKey, withUsedDataDir } from "../support/server-process.ts";
 import { organizationOf, SteadyLoad } from "../support/steady-load.ts";
 import { Succession } from "../support/succession.ts";
+import { amount } from "../support/thorough.ts";
 
 const given = process.env["WAYBILL_TEST_RESTARTS"];
-const restarts = Number(given ?? 5);
+const restarts = Number(given ?? amount(3, 5));
 // How long a start takes on a busy machine says little: 5000 is promised for one that does nothing else.
 const mostWait = Number(process.env["WAYBILL_TEST_RESTART_WAIT"] ?? 40_000);
 const perSecond = 200;

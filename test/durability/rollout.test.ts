@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import { Balancer } from "../support/balancer.ts";
 import { readChartRollout } from "../support/chart-rollout.ts";
 import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
-import { buildProgram } from "../support/program.ts";
+import { copyProgram } from "../support/program.ts";
 import { initialAdminKey, type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
 import { organizationOf, SteadyLoad } from "../support/steady-load.ts";
 import { uniqueName } from "../support/unique-name.ts";
@@ -25,9 +25,9 @@ const replicas = given === undefined ? chart.replicas : 3;
 
 let folder: string;
 let program: string;
-beforeAll(async () => {
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "waybill-rollout-"));
-  program = await buildProgram(folder);
+  program = copyProgram(folder);
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -100,7 +100,7 @@ describe("a rollout of the chart", () => {
     { timeout: 120_000 + rollouts * 240_000 },
     async () => {
       const database = uniqueName("waybill_rollout").replaceAll("-", "_");
-      await createDatabase(inject("postgres"), database);
+      await createDatabase(inject("postgres"), database, inject("template"));
       onTestFinished(() => dropDatabase(inject("postgres"), database));
       const { path, timeoutSeconds, failureThreshold } = chart.readiness;
       const balancer = await Balancer.start({

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { expect, inject, it, onTestFinished } from "vitest";
+import { inject, it, type TestContext } from "vitest";
 
 import { fingerprintOf } from "../support/artifacts.ts";
 import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
@@ -24,7 +24,7 @@ async function withServers(
   work: (servers: Servers) => Promise<void>,
 ): Promise<void> {
   const database = uniqueName("waybill_several").replaceAll("-", "_");
-  await createDatabase(inject("postgres"), database);
+  await createDatabase(inject("postgres"), database, inject("template"));
   const all = {
     DATABASE_URL: urlOf(inject("postgres"), database),
     WAYBILL_ALLOW_PRIVATE_TARGETS: "1",
@@ -42,7 +42,7 @@ async function withServers(
 }
 
 /** Has a receiver told of every artifact of a flow. */
-async function tell(site: Site): Promise<Receiver> {
+async function tell(site: Site, { onTestFinished }: TestContext): Promise<Receiver> {
   const receiver = await startReceiver();
   onTestFinished(() => receiver.stop());
   await ask(site, "PUT", `/flows/${site.org}`, { name: "web", description: "" });
@@ -87,9 +87,11 @@ async function servers(url: string): Promise<number> {
   return Number(/^waybill_servers (\d+)$/m.exec(text)?.[1]);
 }
 
-it("each do what their role is, and share the limits", { timeout: 240_000 }, async () => {
+// At the same time: much of each is waiting until a server that was killed is missed.
+it.concurrent("each do what their role is, and share the limits", { timeout: 240_000 }, async (context) => {
+  const { expect } = context;
   await withServers({ WAYBILL_RATE_LIMIT_PER_KEY: "40" }, async ({ site, start, dataDir }) => {
-    const receiver = await tell(site);
+    const receiver = await tell(site, context);
     expect(await report(site, site.org, "first")).toBe(true);
 
     const jobs = await start({ WAYBILL_ROLES: "jobs" });
@@ -124,12 +126,13 @@ it("each do what their role is, and share the limits", { timeout: 240_000 }, asy
   });
 });
 
-it(
+it.concurrent(
   "lose nothing and tell everything once when one of each role is killed",
   { timeout: 240_000 },
-  async () => {
+  async (context) => {
+    const { expect } = context;
     await withServers({}, async ({ site, start }) => {
-      const receiver = await tell(site);
+      const receiver = await tell(site, context);
       const [otherApi, jobs, otherJobs] = [
         await start({ WAYBILL_ROLES: "api" }),
         await start({ WAYBILL_ROLES: "jobs" }),

@@ -21,6 +21,7 @@ import {
   withDataDir,
   withUsedDataDir,
 } from "../support/server-process.ts";
+import { amount } from "../support/thorough.ts";
 
 interface Site {
   server: ServerProcess;
@@ -190,7 +191,7 @@ describe.concurrent("kill -9 of the server during uploads", () => {
           while (largestIn(incoming) < mebibyte) await delay(10);
           return () => cut;
         };
-        const { site, acknowledged } = await uploadAndKill(dataDir, 4, { lastAct });
+        const { site, acknowledged } = await uploadAndKill(dataDir, amount(2, 4), { lastAct });
         await expectAll(site, acknowledged);
 
         // Every row has its file, byte for byte.

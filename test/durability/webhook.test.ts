@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 import { analysis, type Json, signatureOf } from "../support/quality-server.ts";
 import { startServer, withUsedDataDir } from "../support/server-process.ts";
 import { call, type Site, startSite, until } from "../support/site.ts";
+import { amount } from "../support/thorough.ts";
 
-const rounds = 4;
+const rounds = amount(2, 4);
 const deliveriesInRound = 30;
 
 interface Hook {

@@ -1,27 +1,25 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 
 import { fillDemo } from "../support/demo.ts";
 import { samplePolicy } from "../support/policies.ts";
-import { buildProgram } from "../support/program.ts";
-import { initialAdminKey, startServer, withDataDir } from "../support/server-process.ts";
+import { builtProgram } from "../support/program.ts";
+import { initialAdminKey, startServer, withUsedDataDir } from "../support/server-process.ts";
 import { startCollector } from "../support/traces.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..");
-let folder: string;
+let dist: string;
 let program: string;
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "waybill-built-"));
-  program = await buildProgram(folder);
+beforeAll(() => {
+  program = builtProgram();
+  dist = dirname(program);
 }, 60_000);
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it("is run as a command", async () => {
   const { stdout } = await execute(program, ["--version"]);
@@ -32,7 +30,7 @@ it(
   "serves from its few files what runs in threads and what packages bring as files",
   { timeout: 120_000 },
   async () => {
-    await withDataDir(async (dataDir) => {
+    await withUsedDataDir(async (dataDir) => {
       const collector = await startCollector();
       const server = await startServer(dataDir, { WAYBILL_WEB: "0", ...collector.settings }, { program });
       const key = initialAdminKey(dataDir);
@@ -69,7 +67,6 @@ it(
 );
 
 it("has what makes traces in files that others do not load", async () => {
-  const dist = join(folder, "dist");
   const files = (await readdir(dist)).filter((file) => file.endsWith(".js"));
   const texts = new Map(
     await Promise.all(files.map(async (file) => [file, await readFile(join(dist, file), "utf8")] as const)),
@@ -100,7 +97,7 @@ it("is packed with what runs, and nothing else", async () => {
 });
 
 it("carries the licenses of the packages that went into it", async () => {
-  const text = await readFile(join(folder, "dist", "LICENSES-OF-PACKAGES.txt"), "utf8");
+  const text = await readFile(join(dist, "LICENSES-OF-PACKAGES.txt"), "utf8");
   for (const name of ["zod", "fastify", "pg", "graphile-worker"])
     expect(text).toMatch(new RegExp(`^${name} [\\d.]+ \\(MIT\\)$`, "m"));
 });

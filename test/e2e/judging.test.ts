@@ -7,9 +7,10 @@ import {
   startServer,
   withUsedDataDir,
 } from "../support/server-process.ts";
+import { amount } from "../support/thorough.ts";
 
-/** The largest report, and as many rules as somebody may mean. */
-const size = { artifacts: 10_000, rules: 50 };
+/** The largest report, and rules as somebody may mean them. */
+const size = { artifacts: 10_000, rules: amount(20, 50) };
 
 function artifactsFrom(first: number): unknown[] {
   return Array.from({ length: size.artifacts }, (_, at) => ({
@@ -67,7 +68,7 @@ function putPolicy(call: ReturnType<typeof caller>, org: string, version: number
   return call("PUT", `/policies/${org}`, form);
 }
 
-it("judges the largest report under fifty rules without holding up others or filling the memory", async () => {
+it(`judges the largest report under ${size.rules} rules without holding up others or filling the memory`, async () => {
   await withServer(async (call, org, seen) => {
     const environments = `/environments/${org}`;
     const report = (first: number) =>

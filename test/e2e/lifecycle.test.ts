@@ -122,7 +122,7 @@ describe("starting and stopping", { timeout: 90_000 }, () => {
     await withUsedDataDir(async (dataDir) => {
       const first = await startServer(dataDir);
       const { port } = new URL(first.url);
-      await withDataDir(async (otherDir) => {
+      await withUsedDataDir(async (otherDir) => {
         const { code, output } = await outcome(
           spawnWaybill(["serve"], { PORT: port, WAYBILL_DATA_DIR: otherDir }),
         );

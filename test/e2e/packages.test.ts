@@ -9,11 +9,18 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { sha256 } from "../../src/lib/hash.ts";
-import { carriedNode, closeSource, copySource, makePackages, setVersion } from "../support/packages.ts";
+import {
+  carriedNode,
+  closeSource,
+  copySource,
+  linkPackages,
+  makePackages,
+  setVersion,
+} from "../support/packages.ts";
 import { Installed } from "../support/installed.ts";
 import { startMailServer } from "../support/receiver.ts";
 import { startS3Server } from "../support/s3-server.ts";
-import { initialAdminKey, startServer, withDataDir } from "../support/server-process.ts";
+import { initialAdminKey, startServer, withDataDir, withUsedDataDir } from "../support/server-process.ts";
 import { organizationOf, SteadyLoad } from "../support/steady-load.ts";
 import { Succession } from "../support/succession.ts";
 
@@ -145,7 +152,7 @@ describe.skipIf(!isLinux)("the tarball", () => {
       const place = await placeCopy("place");
       const next = await placeCopy("next");
       setVersion(join(next, "waybill/app"), "0.1.1");
-      await withDataDir(async (dataDir) => {
+      await withUsedDataDir(async (dataDir) => {
         const servers = new Succession(dataDir, 2, [join(place, "waybill/bin/waybill")]);
         try {
           const port = await servers.port();
@@ -216,7 +223,7 @@ describe.skipIf(!isLinux)("the npm package", () => {
   it("runs where npm has put it, beside what it depends on", { timeout: 240_000 }, async () => {
     const installed = join(folder, "installed/node_modules");
     mkdirSync(join(folder, "installed"));
-    await execute("cp", ["-al", join(root, "node_modules"), installed]);
+    await linkPackages(installed);
     mkdirSync(join(installed, "waybill"));
     const file = join(folder, "out/waybill-0.1.0.tgz");
     await execute("tar", ["xzf", file, "-C", join(installed, "waybill"), "--strip-components=1"]);
@@ -244,7 +251,7 @@ describe.skipIf(!isLinux)("packages", () => {
     { timeout: 240_000 },
     async () => {
       const other = join(folder, "other");
-      await copySource(other);
+      await copySource(other, { built: "anew" });
       await closeSource(other);
       await makePackages(
         other,

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
@@ -15,6 +14,7 @@ import {
   verifyContents,
 } from "../../src/modules/process/evidence/verify-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { bundled } from "../support/program.ts";
 import { withDatabase } from "../support/databases.ts";
 import { get } from "../support/evidence.ts";
 import { amount } from "../support/thorough.ts";
@@ -32,10 +32,10 @@ afterAll(() => app.close());
 async function writeAndKill(acknowledgements: number): Promise<string[]> {
   const { rows } = await app.deps.db.pool.query<{ name: string }>("select current_database() as name");
   const connection = withDatabase(inject("postgres"), rows[0]!.name);
-  const program = join(import.meta.dirname, "..", "support", "evidence-child.ts");
+  const program = bundled({ file: "test/support/evidence-child.ts" });
   const child = spawn(
     process.execPath,
-    ["--import", "tsx", program, JSON.stringify(connection), app.deps.config.evidence.dir, org.id],
+    [program, JSON.stringify(connection), app.deps.config.evidence.dir, org.id],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   const ended = once(child, "close");

@@ -3,12 +3,11 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Client } from "pg";
-import { afterAll, onTestFinished, vi } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import { startManagedPostgres } from "../../src/db/managed/index.ts";
 import type {
   ManagedConnection,
@@ -17,6 +16,7 @@ import type {
 } from "../../src/db/managed/index.ts";
 import { isAlive } from "../../src/db/managed/process-state.ts";
 import { silentLog } from "../../src/lib/log.ts";
+import { bundled, madeOnce } from "./program.ts";
 
 /** True when the tests run as root, where PostgreSQL has to run as somebody else. */
 export const isRoot = process.getuid?.() === 0;
@@ -42,31 +42,23 @@ export async function scratchDataDir(...below: string[]): Promise<string> {
 // Creating a database takes a second or two on a busy machine, and some tests do it more than once.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 
-let template: Promise<string> | undefined;
-
-/** Call once at the top of each file that uses `usedDataDir`: what that copies from is removed after the file. */
-export function removeTemplateAfterwards(): void {
-  afterAll(async () => {
-    if (template !== undefined) await rm(dirname(await template), { recursive: true, force: true });
-    template = undefined;
-  });
-}
-
 /** A data directory whose database exists already: a copy, since creating it anew is by far the slowest part. */
 export async function usedDataDir(): Promise<string> {
-  template ??= makeTemplate();
-  const [source, dataDir] = [await template, await scratchDataDir()];
+  const [source, dataDir] = [await emptyDatabase(), await scratchDataDir()];
   await promisify(execFile)("cp", ["-a", source, dataDir]);
   return dataDir;
 }
 
-async function makeTemplate(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), "waybill-template-"));
-  await chmod(directory, 0o711);
-  const dataDir = join(directory, "data");
-  const managed = await startManagedPostgres({ dataDir, log: silentLog, settings: { fsync: "off" } });
-  await managed.stop();
-  return dataDir;
+/** Finds a data directory with an empty database; made by who asks for it first in a run, and there for all. */
+function emptyDatabase(): Promise<string> {
+  return madeOnce("empty-database", async (folder) => {
+    const managed = await startManagedPostgres({
+      dataDir: folder,
+      log: silentLog,
+      settings: { fsync: "off" },
+    });
+    await managed.stop();
+  });
 }
 
 /** Starts without flushing to disk, and stops after the test. */
@@ -100,9 +92,8 @@ export async function query<Row extends object>(connection: ManagedConnection, t
 export async function startInChild(
   dataDir: string,
 ): Promise<{ child: ChildProcess; pid: number; said: string }> {
-  const script = fileURLToPath(new URL("./managed-postgres-child.ts", import.meta.url));
-  const loader = import.meta.resolve("tsx");
-  const child = spawn(process.execPath, ["--import", loader, script, dataDir], {
+  const program = bundled({ file: "test/support/managed-postgres-child.ts" });
+  const child = spawn(process.execPath, [program, dataDir], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

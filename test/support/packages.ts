@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-import { buildWeb } from "./web-site.ts";
+import { builtProgram } from "./program.ts";
+import { buildWeb, builtWeb } from "./web-site.ts";
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, "..", "..");
@@ -24,13 +25,29 @@ const sources = [
   "Containerfile",
 ];
 
-/** Copies what packages are made of into a new folder, and builds the program there, whatever has been built here. */
-export async function copySource(folder: string): Promise<void> {
+/** Copies the packages that tests run with by links: some can be added and removed, none written to. Whoever has them elsewhere keeps them as they are. */
+export async function linkPackages(folder: string): Promise<void> {
+  await execute("cp", ["-al", realpathSync(join(root, "node_modules")), folder]);
+}
+
+/**
+ * Copies what packages are made of into a new folder, with what is built of it, whatever has been built here: what the run has built, or
+ * built anew.
+ */
+export async function copySource(
+  folder: string,
+  { built = "in the run" }: { built?: "in the run" | "anew" } = {},
+): Promise<void> {
   mkdirSync(folder);
   for (const name of sources) cpSync(join(root, name), join(folder, name), { recursive: true });
-  await execute("cp", ["-al", join(root, "node_modules"), join(folder, "node_modules")]);
-  await execute(process.execPath, [join(root, "scripts/build-program.mjs"), join(folder, "dist")]);
-  await buildWeb(join(folder, "dist/web"));
+  await linkPackages(join(folder, "node_modules"));
+  if (built === "anew") {
+    await execute(process.execPath, [join(root, "scripts/build-program.mjs"), join(folder, "dist")]);
+    await buildWeb(join(folder, "dist/web"));
+  } else {
+    cpSync(dirname(builtProgram()), join(folder, "dist"), { recursive: true });
+    cpSync(await builtWeb(), join(folder, "dist/web"), { recursive: true });
+  }
 }
 
 /** Gives a copy of the source another version, and nothing else. */
@@ -65,7 +82,7 @@ export async function makePackages(
   const only = kinds.flatMap((kind) => ["--only", kind]);
   const base = baseImage === undefined ? [] : ["--base-image", baseImage];
   const main = join(source, "scripts/package/main.mjs");
-  const options = ["--any-node", "--node", carriedNode, "--output", output, ...only, ...base];
+  const options = ["--any-node", "--quick", "--node", carriedNode, "--output", output, ...only, ...base];
   const command = [process.execPath, main, ...options];
   await execute("sh", ["-c", 'umask "$0"; exec "$@"', umask, ...command], {
     env: { ...process.env, SOURCE_DATE_EPOCH: "1700000000" },

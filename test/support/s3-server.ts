@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 
+import { bundled } from "./program.ts";
 import type { S3Answer, S3Control, S3Credentials, S3Question } from "./s3-program.ts";
 
 type Asked<F> = F extends (...given: infer G) => infer R ? (...given: G) => Promise<R> : never;
@@ -16,9 +16,9 @@ export type S3Server = { [K in keyof S3Control]: Asked<S3Control[K]> } & {
 /** Starts the server on loopback. Requests must be signed with these credentials. */
 export async function startS3Server(credentials: S3Credentials): Promise<S3Server> {
   const bucket = "evidence";
-  const program = join(import.meta.dirname, "s3-program.ts");
+  const program = bundled({ file: "test/support/s3-program.ts" });
   const child = fork(program, [JSON.stringify(credentials), bucket], {
-    execArgv: ["--import", "tsx"],
+    execArgv: [],
     serialization: "advanced",
   });
   const ended = once(child, "exit");

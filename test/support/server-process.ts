@@ -1,13 +1,13 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
-import { builtProgram, folderOfRun } from "./program.ts";
+import { builtProgram, bundled, madeOnce } from "./program.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
@@ -85,26 +85,20 @@ export async function withUsedDataDir<T>(work: (dataDir: string) => Promise<T>):
 }
 
 /** Finds what a server has left that has started and ended; made by who asks for it first in a run, and there for all. */
-async function usedDataDir(): Promise<string> {
-  const there = join(folderOfRun(), "data");
-  if (existsSync(there)) return there;
-  await withDataDir(async (dataDir) => {
-    const server = await startServer(dataDir);
-    const status = await server.stop();
-    if (status !== 0) throw new Error(server.output());
-    try {
-      renameSync(dataDir, there);
-    } catch (error) {
-      // Somebody else was faster.
-      if (!existsSync(there)) throw error;
-    }
-  });
-  return there;
+function usedDataDir(): Promise<string> {
+  return madeOnce("data", (own) =>
+    withDataDir(async (dataDir) => {
+      const server = await startServer(dataDir);
+      const status = await server.stop();
+      if (status !== 0) throw new Error(server.output());
+      renameSync(dataDir, own);
+    }),
+  );
 }
 
 /** How a program is run. */
 export interface Run {
-  /** What is run instead of `waybill`, relative to the package or absolute: sources, or a built file, which runs as it is. */
+  /** What is run instead of `waybill`, relative to the package or absolute: sources, which are put into one file, or a built one, which runs as it is. */
   program?: string;
   /** Files and connections it may have open. */
   openFiles?: number;
@@ -116,8 +110,8 @@ export function spawnWaybill(
   environment: Record<string, string>,
   { program = builtProgram(), openFiles }: Run = {},
 ): ChildProcess {
-  const loader = program.endsWith(".ts") ? ["--import", "tsx"] : [];
-  const command = [process.execPath, ...loader, resolve(root, program), ...args];
+  const file = program.endsWith(".ts") ? bundled({ file: program }, true) : resolve(root, program);
+  const command = [process.execPath, file, ...args];
   const limited = openFiles === undefined ? [] : ["sh", "-c", `ulimit -n ${openFiles}; exec "$0" "$@"`];
   const [first, ...rest] = [...limited, ...command];
   return spawn(first!, rest, {

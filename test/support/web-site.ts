@@ -1,14 +1,12 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { chmod, mkdtemp, rename, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { fillDemo } from "./demo.ts";
-import { folderOfRun } from "./program.ts";
+import { madeOnce } from "./program.ts";
 import { initialAdminKey, startServer, withUsedDataDir } from "./server-process.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -42,20 +40,8 @@ export async function buildWeb(outDir: string): Promise<void> {
  * Finds the web app as it is shipped, but for its compressed forms: built by who asks for it first in a run, and there for all.
  * @returns its folder.
  */
-export async function builtWeb(): Promise<string> {
-  const there = join(folderOfRun(), "web");
-  if (existsSync(there)) return there;
-  const own = await mkdtemp(join(folderOfRun(), "new-"));
-  await chmod(own, 0o755);
-  await buildWeb(own);
-  try {
-    await rename(own, there);
-  } catch (error) {
-    // Somebody else was faster.
-    if (!existsSync(there)) throw error;
-    await rm(own, { recursive: true });
-  }
-  return there;
+export function builtWeb(): Promise<string> {
+  return madeOnce("web", buildWeb);
 }
 
 /** Starts the site. @returns it, and what ends it. */

@@ -7,7 +7,6 @@ import {
   scratchDataDir,
   scratchDirectory,
   start,
-  removeTemplateAfterwards,
   usedDataDir,
 } from "../../../test/support/managed-postgres.ts";
 import { silentLog } from "../../lib/log.ts";
@@ -17,8 +16,6 @@ import type { Engine } from "./engine.ts";
 import { chooseIdentity } from "./identity.ts";
 import { findManagedPostgres, ManagedPostgresError } from "./index.ts";
 import { prepareDataDir } from "./layout.ts";
-
-removeTemplateAfterwards();
 
 test("a data directory too deep for a socket address gets a short private one", async () => {
   const dataDir = await scratchDataDir("deep ".repeat(12).trim(), "deeper".repeat(10));

@@ -11,13 +11,10 @@ import {
   scratchDataDir,
   start,
   startInChild,
-  removeTemplateAfterwards,
   usedDataDir,
 } from "../../../test/support/managed-postgres.ts";
 import { DataDirectoryInUseError, findManagedPostgres } from "./index.ts";
 import { isAlive } from "./process-state.ts";
-
-removeTemplateAfterwards();
 
 test("the first start creates a private database without network", async () => {
   const dataDir = await scratchDataDir();

@@ -1,15 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  query,
-  removeTemplateAfterwards,
-  start,
-  usedDataDir,
-} from "../../../test/support/managed-postgres.ts";
+import { query, start, usedDataDir } from "../../../test/support/managed-postgres.ts";
 import { replaceCluster } from "./index.ts";
-
-removeTemplateAfterwards();
 
 test("a database that a server has begun to work with while files came is not replaced", async () => {
   const dataDir = await usedDataDir();

@@ -3,13 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { expect, test } from "vitest";
-import {
-  postmasterPid,
-  query,
-  start,
-  removeTemplateAfterwards,
-  usedDataDir,
-} from "../../../test/support/managed-postgres.ts";
+import { postmasterPid, query, start, usedDataDir } from "../../../test/support/managed-postgres.ts";
 import { silentLog } from "../../lib/log.ts";
 import { isAlive, postgresProcessesOf } from "./process-state.ts";
 
@@ -23,8 +17,6 @@ function signal(): Signal {
   const happened = new Promise<void>((done) => (tell = done));
   return { happened, tell: () => tell() };
 }
-
-removeTemplateAfterwards();
 
 test("a killed PostgreSQL is restarted and still owned, each time", async () => {
   const dataDir = await usedDataDir();

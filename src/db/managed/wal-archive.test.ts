@@ -8,7 +8,6 @@ import { gunzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import {
   query,
-  removeTemplateAfterwards,
   scratchDirectory,
   start,
   startInChild,
@@ -17,8 +16,6 @@ import {
 } from "../../../test/support/managed-postgres.ts";
 import { mountSmallDisk } from "../../../test/support/small-disk.ts";
 import { findWalArchive, switchArchivingOff, switchArchivingOn } from "./index.ts";
-
-removeTemplateAfterwards();
 
 const run = promisify(execFile);
 const scripts = join(import.meta.dirname, "../../../share/wal");
