@@ -208,10 +208,12 @@ describe("a bucket that fails", () => {
   });
 
   it("that has another object now than a moment ago is no mixture of both", async () => {
-    await write(place, "changing.bin", bytes);
+    // More than is read ahead.
+    const size = 20 * mebibyte;
+    await write(place, "changing.bin", randomBytes(size));
     const reading = place.stream("changing.bin")[Symbol.asyncIterator]();
     await reading.next();
-    await server.write("nightly/changing.bin", randomBytes(20 * mebibyte));
+    await server.write("nightly/changing.bin", randomBytes(size));
     const rest = async (): Promise<void> => {
       while ((await reading.next()).done !== true);
     };
