@@ -239,6 +239,9 @@ it("says how an archive is by what waits for it", () => {
   const state = { isOff: false, isFailing: false, last_success: 1, most_bytes: 16 * 2 ** 30 };
   const judged = (waiting_bytes: number, more = {}): string =>
     judgeWal({ ...state, waiting_bytes, ...more }).status;
+  expect(judgeWal({ ...state, waiting_bytes: 1.5 * 2 ** 30 }).detail).toBe(
+    "1.5 GiB of WAL wait for the archive",
+  );
   expect([0, 2 ** 30, 4 * 2 ** 30].map((bytes) => judged(bytes))).toEqual(["ok", "warning", "degraded"]);
   expect(judged(0, { isFailing: true })).toBe("warning");
   expect(judged(0, { isOff: true, isFailing: true })).toBe("degraded");

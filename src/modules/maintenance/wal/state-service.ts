@@ -1,4 +1,5 @@
 import { findWalArchive, isArchivingOff, type WalArchive } from "../../../db/managed/index.ts";
+import { bytesInWords } from "../../../domain/health.ts";
 import { segmentBytes } from "../../../domain/wal.ts";
 import { readDisk } from "../../../lib/disk.ts";
 import { gibibyte } from "../../../lib/units.ts";
@@ -83,8 +84,6 @@ export interface WalHealth {
   detail: string;
 }
 
-const gigabytes = (bytes: number): string => `${(bytes / gibibyte).toFixed(1)} GB`;
-
 /** Says how an archive is. */
 export function judgeWal(state: Omit<WalState, "archive" | "database_bytes">): WalHealth {
   const { isOff, isFailing, waiting_bytes } = state;
@@ -94,7 +93,7 @@ export function judgeWal(state: Omit<WalState, "archive" | "database_bytes">): W
       detail:
         "The WAL is not archived any more, because its archive was away for too long: what is written now can be restored only after the next physical backup",
     };
-  const waits = `${gigabytes(waiting_bytes)} of WAL wait for the archive`;
+  const waits = `${bytesInWords(waiting_bytes)} of WAL wait for the archive`;
   if (waiting_bytes >= tooManyBytes) return { status: "degraded", detail: waits };
   if (waiting_bytes >= manyBytes) return { status: "warning", detail: waits };
   if (isFailing) return { status: "warning", detail: `The last attempt to archive WAL failed; ${waits}` };
