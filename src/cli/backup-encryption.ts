@@ -34,7 +34,9 @@ export function recipientOption(): Option {
     "--encrypt-to <recipient>",
     "encrypt it for whoever has the identity of this recipient of age (age1…); may be given several times; WAYBILL_BACKUP_ENCRYPT_TO unless given",
   ).argParser((given: string, before: string[] | undefined) => {
-    if (!isRecipient(given)) throw new UsageError(`'${given}' is no recipient of age: it begins with age1`);
+    // What was given is not repeated: whoever took the wrong line gave the identity.
+    if (!isRecipient(given))
+      throw new UsageError("--encrypt-to takes a recipient of age, all of the age1… that age-keygen prints");
     return [...(before ?? []), given];
   });
 }

@@ -352,7 +352,12 @@ describe.skipIf(inject("cluster"))("waybill backup --encrypt-to", { timeout: 180
   it("refuses what does not go together, and recommends encryption", async () => {
     const to = ["backup", "--to", join(folder, "plain.tar")];
     expect(await run([...to, "--with-secret-key"])).toMatchObject({ code: 2 });
-    expect(await run([...to, "--encrypt-to", "age1no"])).toMatchObject({ code: 2 });
+    for (const none of ["age1no", mine]) {
+      const refused = await run([...to, "--encrypt-to", none]);
+      expect(refused.code).toBe(2);
+      expect(refused.errors).toContain("age1…");
+      expect(refused.errors).not.toContain(none);
+    }
     expect(await run([...to, "--encrypt-to", myRecipient, "--evidence", "new"])).toMatchObject({ code: 2 });
     const plain = await run(to);
     expect(plain.code).toBe(0);
