@@ -264,6 +264,8 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
 
   it("keep the frame when a part of the app does not arrive, and fetch it once the server is there", async () => {
     const { page, context } = await site.open();
+    // A page of which requests are looked at does without what the browser has kept of earlier ones.
+    await page.route(/\/-\/assets\//, (route) => route.continue());
     await page.goto(`/${site.org}/settings/general`);
     await page.getByLabel("Display name").waitFor();
     await context.setOffline(true);
