@@ -58,7 +58,7 @@ it("shows types with more versions than are read at once, version by version, an
   expect([old.status, old.json.archived, old.json.versions.length]).toEqual([200, true, versions]);
 
   const first = await org.reader.get(`${path}/first`);
-  expect(first.text.replaceAll(first.json.created_by, "she").replaceAll(/\b\d{5,}[.\d]*/g, "0")).toBe(
+  expect(first.text.replaceAll(first.json.created_by, "she").replaceAll(/": \d{5,}[.\d]*/g, `": 0`)).toBe(
     `{"org": "${org.name}", "name": "first", "archived": false, "versions": [{"summary": null, "version": 1, ` +
       `"evaluator": {"content_type": "default"}, "timestamp": 0, "created_by": "she", "type_schema": null}], ` +
       `"created_at": 0, "created_by": "she", "description": "small", "last_modified_at": 0}`,
