@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
 import { packageRoot } from "../../src/config.ts";
-import { createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
+import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
 import { builtProgram } from "../support/program.ts";
 import { uniqueName } from "../support/unique-name.ts";
@@ -43,10 +43,7 @@ function waybill(args: string[], environment: Record<string, string>, stdin = ""
 }
 
 function databaseUrl(name: string): string {
-  const connection = withDatabase(inject("postgres"), name);
-  if (typeof connection === "string") return connection;
-  const { host, port, user, database } = connection;
-  return `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+  return urlOf(inject("postgres"), name);
 }
 
 let app: TestApp;

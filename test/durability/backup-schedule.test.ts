@@ -8,18 +8,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { packageRoot } from "../../src/config.ts";
 import { findManagedPostgres } from "../../src/db/managed/index.ts";
-import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
+import { withExternalDatabase } from "../support/cloned-database.ts";
 import { builtProgram } from "../support/program.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import {
   initialAdminKey,
   type ServerProcess,
   startServer,
-  withDataDir,
   withUsedDataDir,
 } from "../support/server-process.ts";
 import { uniqueName } from "../support/unique-name.ts";
@@ -179,12 +178,9 @@ describe.concurrent("a drill", { timeout: 300_000 }, () => {
   it("uses a database beside an external one where it may, and a cluster of its own where it may not", async ({
     expect,
   }) => {
-    await withDataDir(async (dataDir) => {
-      const postgres = inject("postgres");
-      const database = uniqueName("drilled").replaceAll("-", "_");
-      const role = `${database}_owner`;
-      await createDatabase(postgres, database, inject("template"));
-      const owner = new pg.Client(urlOf(postgres, database));
+    await withExternalDatabase(async (DATABASE_URL, dataDir) => {
+      const role = uniqueName("drilled").replaceAll("-", "_");
+      const owner = new pg.Client(DATABASE_URL);
       await owner.connect();
       const { rows } = await owner.query<{ name: string }>(
         "select 'waybill_drill_' || oid as name from pg_database where datname = current_database()",
@@ -192,7 +188,7 @@ describe.concurrent("a drill", { timeout: 300_000 }, () => {
       const beside = async (): Promise<number | null> =>
         (await owner.query("select from pg_database where datname = $1", [rows[0]?.name])).rowCount;
       const environment = {
-        DATABASE_URL: urlOf(postgres, database),
+        DATABASE_URL,
         WAYBILL_DATA_DIR: dataDir,
         WAYBILL_BACKUP_TO: join(folder, "external"),
       };
@@ -220,7 +216,6 @@ describe.concurrent("a drill", { timeout: 300_000 }, () => {
         await owner.query(`drop owned by ${role}`).catch(() => {});
         await owner.query(`drop role if exists ${role}`);
         await owner.end();
-        await dropDatabase(postgres, database);
       }
     });
   });

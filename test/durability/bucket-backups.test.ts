@@ -12,11 +12,11 @@ import { openArchive } from "../../src/modules/maintenance/backups/encryption-se
 import { listBackups } from "../../src/modules/maintenance/backups/folder-service.ts";
 import { readBackup } from "../../src/modules/maintenance/backups/read-service.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
-import { createDatabase, dropDatabase, runOn, urlOf } from "../support/databases.ts";
+import { withExternalDatabase } from "../support/cloned-database.ts";
+import { runOn, urlOf } from "../support/databases.ts";
 import { keepEvidence } from "../support/evidence.ts";
 import { type S3Server, startS3Server } from "../support/s3-server.ts";
-import { initialAdminKey, spawnWaybill, startServer, withDataDir } from "../support/server-process.ts";
-import { uniqueName } from "../support/unique-name.ts";
+import { initialAdminKey, spawnWaybill, startServer } from "../support/server-process.ts";
 
 const credentials = { accessKey: "known", secretKey: "a secret", region: "us-east-1" };
 
@@ -49,42 +49,34 @@ const minuteMs = 60_000;
 
 describe("a server's own clock", { timeout: 60_000 }, () => {
   it("has a backup made into a bucket when one is due, without anybody's doing", async () => {
-    await withDataDir(async (dataDir) => {
-      const postgres = inject("postgres");
-      const database = uniqueName("by_clock").replaceAll("-", "_");
-      await createDatabase(postgres, database, inject("template"));
-      const url = urlOf(postgres, database);
-      try {
-        // It was due two minutes ago, as far as the last server wrote down.
-        await runOn(
-          url,
-          `insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
+    await withExternalDatabase(async (url, dataDir) => {
+      // It was due two minutes ago, as far as the last server wrote down.
+      await runOn(
+        url,
+        `insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
            values ('backup', now() - interval '2 hours', now() - interval '30 minutes')`,
-        );
-        const due = new Date(Date.now() - 2 * minuteMs);
-        const running = await startServer(dataDir, {
-          ...settings,
-          DATABASE_URL: url,
-          WAYBILL_BACKUP_TO: to,
-          WAYBILL_BACKUP_AT: `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`,
-          WAYBILL_BACKUP_DRILL_AT: "off",
+      );
+      const due = new Date(Date.now() - 2 * minuteMs);
+      const running = await startServer(dataDir, {
+        ...settings,
+        DATABASE_URL: url,
+        WAYBILL_BACKUP_TO: to,
+        WAYBILL_BACKUP_AT: `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`,
+        WAYBILL_BACKUP_DRILL_AT: "off",
+      });
+      const key = initialAdminKey(dataDir);
+      const runs = async (): Promise<unknown> => {
+        const answer = await fetch(`${running.url}/api/v2/instance/backups`, {
+          headers: { authorization: `Bearer ${key}` },
         });
-        const key = initialAdminKey(dataDir);
-        const runs = async (): Promise<unknown> => {
-          const answer = await fetch(`${running.url}/api/v2/instance/backups`, {
-            headers: { authorization: `Bearer ${key}` },
-          });
-          return ((await answer.json()) as { runs: unknown }).runs;
-        };
-        await expect
-          .poll(runs, { timeout: 30_000, interval: 100 })
-          .toMatchObject([{ kind: "backup", state: "succeeded", scheduled: true, problem: null }]);
-        await readOnly();
-        expect(await server.uploads()).toEqual([]);
-        await running.stop();
-      } finally {
-        await dropDatabase(postgres, database);
-      }
+        return ((await answer.json()) as { runs: unknown }).runs;
+      };
+      await expect
+        .poll(runs, { timeout: 30_000, interval: 100 })
+        .toMatchObject([{ kind: "backup", state: "succeeded", scheduled: true, problem: null }]);
+      await readOnly();
+      expect(await server.uploads()).toEqual([]);
+      await running.stop();
     });
   });
 });

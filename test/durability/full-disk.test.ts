@@ -7,7 +7,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, inject, it } from "vitest";
 
 import { startTestApp } from "../support/app.ts";
-import { createDatabase, dropDatabase, runOn, urlOf } from "../support/databases.ts";
+import { withClonedDatabase, withExternalDatabase } from "../support/cloned-database.ts";
+import { runOn, urlOf } from "../support/databases.ts";
 import { start as startPostgres, usedDataDir } from "../support/managed-postgres.ts";
 import {
   freePort,
@@ -15,11 +16,9 @@ import {
   type ServerProcess,
   spawnWaybill,
   startServer,
-  withDataDir,
 } from "../support/server-process.ts";
 import { makeBackup } from "../support/restoring.ts";
 import { mountSmallDisk, type SmallDisk } from "../support/small-disk.ts";
-import { uniqueName } from "../support/unique-name.ts";
 
 const disks: SmallDisk[] = [];
 afterEach(() => disks.splice(0).forEach((disk) => disk.remove()));
@@ -88,21 +87,9 @@ async function failingStart(environment: Record<string, string>): Promise<{ stat
   return { status, said: said.trim() };
 }
 
-/** Makes a database that has everything but content, for the time of `work`. */
-async function withDatabaseUrl<T>(work: (url: string) => Promise<T>): Promise<T> {
-  const postgres = inject("postgres");
-  const database = uniqueName("waybill_full").replaceAll("-", "_");
-  await createDatabase(postgres, database, inject("template"));
-  try {
-    return await work(urlOf(postgres, database));
-  } finally {
-    await dropDatabase(postgres, database);
-  }
-}
-
 /** Has a server of which nothing is there yet but its database's schema. */
 const withNewServer = (work: (environment: { DATABASE_URL: string }, dataDir: string) => Promise<void>) =>
-  withDatabaseUrl((DATABASE_URL) => withDataDir((dataDir) => work({ DATABASE_URL }, dataDir)));
+  withExternalDatabase((DATABASE_URL, dataDir) => work({ DATABASE_URL }, dataDir));
 
 describe("a full disk of evidence", { timeout: 180_000 }, () => {
   const full = "The disk of the evidence storage is full";
@@ -187,7 +174,7 @@ describe("a full disk of the database", { timeout: 240_000 }, () => {
     const disk = smallDisk(4, skip);
     disk.fill();
     const dataDir = join(disk.path, "data");
-    const { status, said } = await withDatabaseUrl((DATABASE_URL) =>
+    const { status, said } = await withClonedDatabase((DATABASE_URL) =>
       failingStart({ DATABASE_URL, WAYBILL_DATA_DIR: dataDir }),
     );
     const file = join(dataDir, "secret-key");

@@ -3,15 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 
 import { Balancer } from "../support/balancer.ts";
 import { readChartRollout } from "../support/chart-rollout.ts";
-import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
+import { withExternalDatabase } from "../support/cloned-database.ts";
 import { copyProgram } from "../support/program.ts";
-import { initialAdminKey, type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
+import { initialAdminKey, type ServerProcess, startServer } from "../support/server-process.ts";
 import { organizationOf, SteadyLoad } from "../support/steady-load.ts";
-import { uniqueName } from "../support/unique-name.ts";
 
 // With the chart's own seconds, three pods and 200 requests a second; otherwise as many pods as the chart has by itself, asked much more often whether they
 // are ready, so that a machine that is busy has time to notice.
@@ -99,9 +98,6 @@ describe("a rollout of the chart", () => {
     `fails no request of ${perSecond} a second while ${replicas} pods are replaced`,
     { timeout: 120_000 + rollouts * 240_000 },
     async () => {
-      const database = uniqueName("waybill_rollout").replaceAll("-", "_");
-      await createDatabase(inject("postgres"), database, inject("template"));
-      onTestFinished(() => dropDatabase(inject("postgres"), database));
       const { path, timeoutSeconds, failureThreshold } = chart.readiness;
       const balancer = await Balancer.start({
         path,
@@ -110,9 +106,9 @@ describe("a rollout of the chart", () => {
         failureThreshold,
       });
       onTestFinished(() => balancer.stop());
-      await withDataDir(async (dataDir) => {
+      await withExternalDatabase(async (DATABASE_URL, dataDir) => {
         const environment = {
-          DATABASE_URL: urlOf(inject("postgres"), database),
+          DATABASE_URL,
           WAYBILL_SECRET_KEY: "a key that all servers have, 32 characters",
           WAYBILL_DRAIN_SECONDS: String(drainSeconds),
           WAYBILL_WEB: "0",

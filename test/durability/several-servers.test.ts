@@ -1,13 +1,12 @@
 import { join } from "node:path";
 
-import { inject, it, type TestContext } from "vitest";
+import { it, type TestContext } from "vitest";
 
 import { fingerprintOf } from "../support/artifacts.ts";
-import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
+import { withExternalDatabase } from "../support/cloned-database.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
-import { type ServerProcess, startServer, withDataDir } from "../support/server-process.ts";
+import { type ServerProcess, startServer } from "../support/server-process.ts";
 import { ask, call, type Site, startSite } from "../support/site.ts";
-import { uniqueName } from "../support/unique-name.ts";
 
 interface Servers {
   /** The first server, which answers requests. */
@@ -23,22 +22,16 @@ async function withServers(
   environment: Record<string, string>,
   work: (servers: Servers) => Promise<void>,
 ): Promise<void> {
-  const database = uniqueName("waybill_several").replaceAll("-", "_");
-  await createDatabase(inject("postgres"), database, inject("template"));
-  const all = {
-    DATABASE_URL: urlOf(inject("postgres"), database),
-    WAYBILL_ALLOW_PRIVATE_TARGETS: "1",
-    WAYBILL_SECRET_KEY: "a key that all servers have, 32 characters",
-    ...environment,
-  };
-  try {
-    await withDataDir(async (dataDir) => {
-      const site = await startSite(dataDir, { ...all, WAYBILL_ROLES: "api" });
-      await work({ site, dataDir, start: (more) => startServer(dataDir, { ...all, ...more }) });
-    });
-  } finally {
-    await dropDatabase(inject("postgres"), database);
-  }
+  await withExternalDatabase(async (DATABASE_URL, dataDir) => {
+    const all = {
+      DATABASE_URL,
+      WAYBILL_ALLOW_PRIVATE_TARGETS: "1",
+      WAYBILL_SECRET_KEY: "a key that all servers have, 32 characters",
+      ...environment,
+    };
+    const site = await startSite(dataDir, { ...all, WAYBILL_ROLES: "api" });
+    await work({ site, dataDir, start: (more) => startServer(dataDir, { ...all, ...more }) });
+  });
 }
 
 /** Has a receiver told of every artifact of a flow. */

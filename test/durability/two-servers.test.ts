@@ -1,26 +1,23 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import { inject, it } from "vitest";
+import { it } from "vitest";
 
 import { fingerprintOf } from "../support/artifacts.ts";
-import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
+import { withExternalDatabase } from "../support/cloned-database.ts";
 import { startReceiver } from "../support/receiver.ts";
-import { startServer, withDataDir } from "../support/server-process.ts";
+import { startServer } from "../support/server-process.ts";
 import { ask, call, form, startSite } from "../support/site.ts";
-import { uniqueName } from "../support/unique-name.ts";
 
 // At the same time: most of the one is waiting.
 it.concurrent(
   "tells within 30 seconds what another server was telling when it was killed, and nothing twice while that is only slow",
   { timeout: 240_000 },
   async ({ expect }) => {
-    const database = uniqueName("waybill_servers").replaceAll("-", "_");
-    await createDatabase(inject("postgres"), database, inject("template"));
     const receiver = await startReceiver();
     try {
-      await withDataDir(async (dataDir) => {
+      await withExternalDatabase(async (DATABASE_URL, dataDir) => {
         const environment = {
-          DATABASE_URL: urlOf(inject("postgres"), database),
+          DATABASE_URL,
           WAYBILL_ALLOW_PRIVATE_TARGETS: "1",
           WAYBILL_SECRET_KEY: "a key that both servers have, 32 characters",
         };
@@ -59,7 +56,6 @@ it.concurrent(
       });
     } finally {
       await receiver.stop();
-      await dropDatabase(inject("postgres"), database);
     }
   },
 );
@@ -68,47 +64,41 @@ it.concurrent(
   "counts everything that two servers report on the same trails at once",
   { timeout: 120_000 },
   async ({ expect }) => {
-    const database = uniqueName("waybill_servers").replaceAll("-", "_");
-    await createDatabase(inject("postgres"), database, inject("template"));
-    try {
-      await withDataDir(async (dataDir) => {
-        const environment = {
-          DATABASE_URL: urlOf(inject("postgres"), database),
-          WAYBILL_SECRET_KEY: "a key that both servers have, 32 characters",
-        };
-        const site = await startSite(dataDir, environment);
-        const other = await startServer(dataDir, environment);
-        const servers = [site, { url: other.url, key: site.key }];
-        await call(site, "PUT", `/flows/${site.org}`, { name: "web", description: "" });
-        const { total_count: before } = await ask(site, "GET", `/audit-log/${site.org}?per_page=1`);
-        const names = Array.from({ length: 60 }, (_, index) => `check-${index}`);
-        const answers = await Promise.all(
-          names.flatMap((attestation_name, index) =>
-            servers.map((server, at) => {
-              const path = `/attestations/${site.org}/web/trail/run-${index % 3}/generic`;
-              const data = {
-                attestation_name: `${attestation_name}-${at}`,
-                is_compliant: true,
-                user_data: {},
-              };
-              return call(server, "POST", path, form({ data_json: data }));
-            }),
-          ),
-        );
-        expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
-        const judged = new Set<string>();
-        for (const trail of ["run-0", "run-1", "run-2"]) {
-          const { compliance_status: verdict } = await ask(site, "GET", `/trails/${site.org}/web/${trail}`);
-          for (const { attestation_name } of verdict.attestations_statuses) judged.add(attestation_name);
-        }
-        expect(judged.size).toBe(2 * names.length);
-        const { total_count: after } = await ask(site, "GET", `/audit-log/${site.org}?per_page=1`);
-        expect(after - before).toBe(2 * names.length);
-        expect(await other.stop()).toBe(0);
-        expect(await site.server.stop()).toBe(0);
-      });
-    } finally {
-      await dropDatabase(inject("postgres"), database);
-    }
+    await withExternalDatabase(async (DATABASE_URL, dataDir) => {
+      const environment = {
+        DATABASE_URL,
+        WAYBILL_SECRET_KEY: "a key that both servers have, 32 characters",
+      };
+      const site = await startSite(dataDir, environment);
+      const other = await startServer(dataDir, environment);
+      const servers = [site, { url: other.url, key: site.key }];
+      await call(site, "PUT", `/flows/${site.org}`, { name: "web", description: "" });
+      const { total_count: before } = await ask(site, "GET", `/audit-log/${site.org}?per_page=1`);
+      const names = Array.from({ length: 60 }, (_, index) => `check-${index}`);
+      const answers = await Promise.all(
+        names.flatMap((attestation_name, index) =>
+          servers.map((server, at) => {
+            const path = `/attestations/${site.org}/web/trail/run-${index % 3}/generic`;
+            const data = {
+              attestation_name: `${attestation_name}-${at}`,
+              is_compliant: true,
+              user_data: {},
+            };
+            return call(server, "POST", path, form({ data_json: data }));
+          }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+      const judged = new Set<string>();
+      for (const trail of ["run-0", "run-1", "run-2"]) {
+        const { compliance_status: verdict } = await ask(site, "GET", `/trails/${site.org}/web/${trail}`);
+        for (const { attestation_name } of verdict.attestations_statuses) judged.add(attestation_name);
+      }
+      expect(judged.size).toBe(2 * names.length);
+      const { total_count: after } = await ask(site, "GET", `/audit-log/${site.org}?per_page=1`);
+      expect(after - before).toBe(2 * names.length);
+      expect(await other.stop()).toBe(0);
+      expect(await site.server.stop()).toBe(0);
+    });
   },
 );

@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { describe, expect, inject, it } from "vitest";
 
-import { type Connection, createDatabase, dropDatabase, withDatabase } from "../support/databases.ts";
+import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
 import {
   freePort,
   postmasterPid,
@@ -37,11 +37,6 @@ function isAlive(pid: number): boolean {
   }
   const status = `/proc/${pid}/status`;
   return !existsSync(status) || !/^State:\s+Z/m.test(readFileSync(status, "utf8"));
-}
-
-function asUrl(connection: Connection): string {
-  if (typeof connection === "string") return connection;
-  return `postgres://${connection.user}@localhost:${connection.port}/${connection.database}?host=${encodeURIComponent(connection.host)}`;
 }
 
 // Each test starts real servers, which takes its time on a busy machine.
@@ -140,7 +135,7 @@ describe("starting and stopping", { timeout: 90_000 }, () => {
     await createDatabase(postgres, database);
     try {
       await withDataDir(async (dataDir) => {
-        const environment = { DATABASE_URL: asUrl(withDatabase(postgres, database)) };
+        const environment = { DATABASE_URL: urlOf(postgres, database) };
         const servers = [await startServer(dataDir, environment), await startServer(dataDir, environment)];
         for (const server of servers) expect((await fetch(`${server.url}/ready`)).status).toBe(200);
         for (const server of servers) expect(await server.stop()).toBe(0);
