@@ -5,7 +5,7 @@ import { amount } from "./thorough.ts";
 import { untilNothingToDo, type WebSite } from "./web.ts";
 
 /** How pages are looked at: two themes, wide and narrow. */
-const looks = [
+export const looks = [
   { words: "light 1280", colorScheme: "light", width: 1280 },
   { words: "dark 360", colorScheme: "dark", width: 360 },
   { words: "dark 1280", colorScheme: "dark", width: 1280 },

@@ -48,8 +48,9 @@ export async function takeProfile(
   options: BrowserContextOptions & { baseURL: string },
 ): Promise<{ context: BrowserContext; giveBack: () => Promise<void> }> {
   const kind = JSON.stringify(options);
-  const place = left.findIndex((one) => one.kind === kind);
-  const profile = left.splice(place, place === -1 ? 0 : 1)[0] ?? (await make(kind, options));
+  const fitting = left.find((one) => one.kind === kind);
+  if (fitting !== undefined) left.splice(left.indexOf(fitting), 1);
+  const profile = fitting ?? (await make(kind, options));
   const { context } = profile;
   let isClosed = false;
   context.once("close", () => (isClosed = true));

@@ -76,7 +76,7 @@ async function makeAt(there: string, make: (own: string) => Promise<void>): Prom
 }
 
 /** Does what `madeOnce` does, without giving way to anything else. */
-function madeOnceAtOnce(name: string, make: (own: string) => void): string {
+function madeOnceSync(name: string, make: (own: string) => void): string {
   const there = join(folderOfRun(), name);
   if (existsSync(there)) return there;
   const own = newFolder();
@@ -108,7 +108,7 @@ function moved(own: string, there: string): string {
  * @returns the file to run.
  */
 export function builtProgram(): string {
-  return join(madeOnceAtOnce("package", build), "dist", "main.js");
+  return join(madeOnceSync("package", build), "dist", "main.js");
 }
 
 /** A program of the tests' own: a file, relative to the package or absolute, or the text of a module that has the package's sources. */
@@ -121,9 +121,10 @@ type OwnProgram = { file: string } | { text: string };
  */
 export function bundled(program: OwnProgram, hasParts = false): string {
   const isFile = "file" in program;
-  const name = isFile ? basename(program.file, ".ts") : sha256(program.text).toString("hex");
+  const name = isFile ? basename(program.file, ".ts") : "text";
+  const key = sha256(isFile ? resolve(root, program.file) : program.text).toString("hex");
   const parts = hasParts ? join(dirname(builtProgram()), "parts") : undefined;
-  const folder = madeOnceAtOnce(`bundle-${name}`, (own) => {
+  const folder = madeOnceSync(`bundle-${key}`, (own) => {
     furnish(own);
     buildSync({
       ...(isFile

@@ -4,6 +4,7 @@ import { pagePaths } from "../../../web/paths.ts";
 import { hasBrowser } from "../../support/browser.ts";
 import { pageAddresses } from "../../support/page-addresses.ts";
 import {
+  looks,
   scrollsSideways,
   type Visit,
   visitAll,
@@ -14,10 +15,8 @@ import { amount } from "../../support/thorough.ts";
 import { ownRequests } from "../../support/web-page.ts";
 import { openSite, untilAllAsked, type WebSite } from "../../support/web.ts";
 
-const views = [
-  { words: "light 1280", colorScheme: "light", width: 1280 },
-  { words: "dark 360", colorScheme: "dark", width: 360 },
-] as const;
+/** Each theme and each width once. */
+const views = looks.slice(0, 2);
 
 /** Opens a page, and looks for what is wrong with it in its look, for whether it is too wide in another, and for what it asks. */
 async function look(visitor: Visitor, { address }: Visit): Promise<string[]> {
