@@ -42,8 +42,11 @@ declare module "vitest" {
   }
 }
 
-/** Tests need no durability of their own: the durability tests run a server with the real settings. */
-const fastSettings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off" };
+/**
+ * Tests need no durability of their own: the durability tests run a server with the real settings. Each of several servers at a time may take
+ * 18 connections.
+ */
+const settings = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" };
 
 /** Prints what PostgreSQL logged of files it could not use: statements that failed for it say no more than to look there. */
 async function tellOfTroubles(dataDir: string): Promise<void> {
@@ -60,7 +63,7 @@ async function startPostgres(): Promise<{ connection: Connection; stop(): Promis
   if (external !== undefined && external !== "") return { connection: external, stop: async () => {} };
   const dataDir = await mkdtemp(join(tmpdir(), "waybill-test-"));
   await chmod(dataDir, 0o755);
-  const managed = await startManagedPostgres({ dataDir, log: silentLog, settings: fastSettings });
+  const managed = await startManagedPostgres({ dataDir, log: silentLog, settings });
   return {
     connection: managed.connection,
     stop: async () => {
