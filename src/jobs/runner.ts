@@ -1,6 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import { Logger as WorkerLogger, makeWorkerUtils, run, type Runner, type TaskList } from "graphile-worker";
+import {
+  Logger as WorkerLogger,
+  makeWorkerUtils,
+  run,
+  type Runner,
+  type TaskList,
+  type WorkerEvents,
+} from "graphile-worker";
 import type pg from "pg";
 
 import { eventLoopDelay } from "../lib/event-loop-delay.ts";
@@ -52,21 +59,43 @@ const lookAnywayMs = 60_000;
 /** With the database away the end of a job may stay unwritten for long; the job will run again instead. */
 const stopWithinMs = 20_000;
 
+/** What ends with a runner whose workers have all ended may take this long. */
+const endWithinMs = 5_000;
+
+/** Work that goes on until it is told to stop, or ends by itself. */
+type Running = Pick<Runner, "promise" | "stop">;
+
+/**
+ * Has a runner end some time after all its workers have, at the latest. When the ends of several jobs cannot be written
+ * down, graphile-worker 0.17 loses count of how many it still has to write, and waits for them forever.
+ */
+function endWithWorkers(runner: Running, events: WorkerEvents): Running {
+  const ended = new Promise<void>((resolve) => {
+    for (const end of ["pool:gracefulShutdown:complete", "pool:gracefulShutdown:error"] as const)
+      events.on(end, () => resolve());
+  }).then(() => delay(endWithinMs, undefined, { ref: false }));
+  return {
+    // Stopped, too, so that nothing is queued by its clock any more.
+    promise: Promise.race([runner.promise, ended.then(() => void runner.stop().catch(() => {}))]),
+    stop: async (reason) => Promise.race([runner.stop(reason), ended]),
+  };
+}
+
 /**
  * Keeps background work going: a runner that ended by itself, because it could not write down what became of a job,
  * is followed by another one.
  * @param start begins work; tried again until it succeeds.
  */
 export function superviseRunner(
-  start: () => Promise<Pick<Runner, "promise" | "stop">>,
-  first: Pick<Runner, "promise" | "stop">,
+  start: () => Promise<Running>,
+  first: Running,
   options: { log: Logger; restartAfterMs: number },
 ): JobRunner {
   const { log, restartAfterMs } = options;
   const stopping = new AbortController();
-  let runner: Pick<Runner, "stop"> | undefined = first;
+  let runner: Pick<Running, "stop"> | undefined = first;
 
-  async function next(): Promise<Pick<Runner, "promise" | "stop"> | undefined> {
+  async function next(): Promise<Running | undefined> {
     for (;;) {
       await delay(restartAfterMs, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return undefined;
@@ -79,7 +108,7 @@ export function superviseRunner(
   }
 
   async function supervise(): Promise<void> {
-    for (let current: Pick<Runner, "promise" | "stop"> | undefined = first; current !== undefined;) {
+    for (let current: Running | undefined = first; current !== undefined;) {
       runner = current;
       // Asked to stop while it was being started.
       if (stopping.signal.aborted) await current.stop();
@@ -144,7 +173,7 @@ export async function startJobs(pool: pg.Pool, tasks: TaskList, options: JobOpti
       mine.delete(worker);
     }
   };
-  const start = async (): Promise<Runner> => {
+  const start = async (): Promise<Running> => {
     // What a runner that ended by itself had under way has ended with it.
     await retire();
     const looking = new Looking(lookEveryMs);
@@ -165,7 +194,7 @@ export async function startJobs(pool: pg.Pool, tasks: TaskList, options: JobOpti
       logger: workerLogger(log),
     });
     running.catch(() => looking.stop());
-    return running;
+    return endWithWorkers(await running, looking.events);
   };
   const runner = superviseRunner(start, await start(), { log, restartAfterMs: 2_000 });
   return {
