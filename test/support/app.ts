@@ -8,23 +8,23 @@ import { inject } from "vitest";
 
 import { assembleApp, createDeps, startTracing } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
-import { sql } from "../../src/db/sql.ts";
-import { connect, type Tx } from "../../src/db/connect.ts";
+import { connect } from "../../src/db/connect.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { type Role, roles } from "../../src/domain/roles.ts";
 import { present } from "../../src/lib/present.ts";
-import { sha256 } from "../../src/lib/hash.ts";
 import { createIdSource } from "../../src/lib/ids.ts";
 import { createLogger } from "../../src/lib/log.ts";
 import { machineTime } from "../../src/lib/time-guard.ts";
-import { insertApiKey } from "../../src/modules/kernel/access/key-store.ts";
 import type { Deps } from "../../src/modules/kernel/deps.ts";
-import { insertMembership } from "../../src/modules/identity/members/store.ts";
-import { insertOrganization } from "../../src/modules/identity/organizations/store.ts";
-import { createUser } from "../../src/modules/identity/users/service.ts";
 import { Client } from "./client.ts";
 import { createDatabase, dropDatabase, withDatabase } from "./databases.ts";
 import { TestClock } from "./clock.ts";
+import {
+  createOrganizationAtOnce,
+  createOrganizationStepwise,
+  createUserWithKey,
+  type NewUser,
+  type OrganizationOptions,
+} from "./new-organizations.ts";
 import { requireOneOrganization } from "./tenant-scope.ts";
 import { uniqueName } from "./unique-name.ts";
 
@@ -39,11 +39,7 @@ export interface TestOrg {
 }
 
 /** A user with a personal organization, and a client with their key. */
-export interface TestUser {
-  id: string;
-  name: string;
-  key: string;
-  org_id: string;
+export interface TestUser extends NewUser {
   client: Client;
 }
 
@@ -58,7 +54,7 @@ export interface TestApp {
   /** Everything the program logged, as text. */
   logged(): string;
   user(options?: { instance_admin?: boolean; display_name?: string }): Promise<TestUser>;
-  org(options?: { kind?: "personal" | "shared"; public?: boolean }): Promise<TestOrg>;
+  org(options?: OrganizationOptions): Promise<TestOrg>;
   /** A client with this key. */
   as(key: string): Client;
   close(): Promise<void>;
@@ -127,61 +123,21 @@ export async function startTestApp(
   const withKey = (key: string | undefined): Client =>
     new Client(app.server, key, () => lines.findLast((line) => line.includes('"err"')) ?? "");
 
-  /** Creates a user and a key. @returns all but the client. */
-  async function createTestUser(
-    tx: Tx,
-    options: { instance_admin?: boolean; display_name?: string },
-  ): Promise<Omit<TestUser, "client">> {
-    const name = uniqueName("user");
-    const key = randomBytes(33).toString("base64url");
-    const { user_id, org_id } = await createUser(deps, tx, { name, ...options });
-    await insertApiKey(tx, {
-      id: deps.ids.next(),
-      key_hash: sha256(key),
-      owner: { user_id },
-      description: "test",
-      created_at: clock.now(),
-      created_by_name: name,
-      expires_at: null,
-    });
-    return { id: user_id, name, key, org_id };
-  }
-
   async function user(options: { instance_admin?: boolean; display_name?: string } = {}): Promise<TestUser> {
-    const created = await transaction(db, (tx) => createTestUser(tx, options));
+    const created = await transaction(db, (tx) => createUserWithKey(deps, tx, options));
     return { ...created, client: withKey(created.key) };
   }
 
-  async function org(options: { kind?: "personal" | "shared"; public?: boolean } = {}): Promise<TestOrg> {
-    const id = deps.ids.next();
-    const name = uniqueName("org");
-    // In one transaction: several would wait for each other, on connections that have yet to be opened.
-    const keys = await transaction(db, async (tx) => {
-      const created_at = clock.now();
-      await insertOrganization(tx, {
-        id,
-        name,
-        kind: options.kind ?? "shared",
-        owner_user_id: null,
-        created_at,
-      });
-      if (options.public === true) await tx.run(sql`update organizations set public = true where id = ${id}`);
-      const made = new Map<Role, string>();
-      for (const role of roles) {
-        const { id: user_id, key } = await createTestUser(tx, {});
-        await insertMembership(tx, { org_id: id, user_id, role, created_at });
-        made.set(role, key);
-      }
-      return made;
-    });
-    const clientOf = (role: Role): Client => withKey(keys.get(role));
+  const createOrganization = inject("cluster") ? createOrganizationStepwise : createOrganizationAtOnce;
+  async function org(options: OrganizationOptions = {}): Promise<TestOrg> {
+    const { id, name, keys } = await createOrganization(deps, options);
     return {
       id,
       name,
-      admin: clientOf("admin"),
-      member: clientOf("member"),
-      snapshotter: clientOf("snapshotter"),
-      reader: clientOf("reader"),
+      admin: withKey(keys.admin),
+      member: withKey(keys.member),
+      snapshotter: withKey(keys.snapshotter),
+      reader: withKey(keys.reader),
     };
   }
 
