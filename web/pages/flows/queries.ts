@@ -82,9 +82,9 @@ export function statisticsQuery(
 ) {
   const end = until ?? now;
   const query = {
-    // The longest window that the operation takes has 90 days, which a minute would be too much for.
+    // Both to the next whole minute: what was reported just now counts, and the longest window, of 90 days, is not longer.
     start_ts: startOf(period, end),
-    end_ts: Math.floor(end / 60) * 60,
+    end_ts: Math.ceil(end / 60) * 60,
     bucket: period === "90d" ? ("week" as const) : ("day" as const),
   };
   return {
