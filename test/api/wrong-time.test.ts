@@ -12,6 +12,7 @@ import { artifactBody } from "../support/artifacts.ts";
 import { createEnvironment } from "../support/environments.ts";
 import { fillPath } from "../support/operations.ts";
 import { pathOf, switchOn } from "../support/quality-server.ts";
+import { rowCounts } from "../support/row-counts.ts";
 import { reportServer } from "../support/snapshots.ts";
 
 const century = 100 * 365.25 * 86_400;
@@ -23,15 +24,6 @@ beforeEach(async () => {
   org = await app.org();
 });
 afterEach(() => app.close());
-
-/** How many rows there are in each table. */
-async function rowCounts(): Promise<Record<string, number>> {
-  const { rows } = await app.deps.db.pool.query<{ name: string; count: string }>(`
-    select table_name as name, (xpath('/row/c/text()', query_to_xml(format('select count(*) as c from %I.%I',
-      table_schema, table_name), false, true, '')))[1]::text as count
-    from information_schema.tables where table_schema in ('public', 'graphile_worker') and table_type = 'BASE TABLE'`);
-  return Object.fromEntries(rows.map(({ name, count }) => [name, Number(count)]));
-}
 
 const writes = Object.entries(endpoints as Record<string, Endpoint>).filter(
   ([, { method, recordsNothing }]) => method !== "GET" && recordsNothing !== true,
@@ -50,7 +42,7 @@ describe("a clock that jumped ahead", () => {
     await org.member.post(`/artifacts/${org.name}/web`, artifactBody({ trail_name: "t1" }));
     // Hooks that nobody has are not found, whatever the time is.
     const hook = pathOf(await switchOn(org));
-    const before = await rowCounts();
+    const before = await rowCounts(app.deps.db.pool);
     app.clock.advance(century);
     for (const [id, { method, path, access }] of writes) {
       const client = access.kind === "instance_admin" ? root.client : org.admin;
@@ -66,7 +58,7 @@ describe("a clock that jumped ahead", () => {
     expect((await org.reader.put(`/environments/${org.name}`, {})).status).toBe(403);
     expect((await app.server.inject("/ready")).statusCode).toBe(503);
     expect((await app.server.inject("/metrics")).body).toContain("waybill_time_right 0");
-    expect(await rowCounts()).toEqual(before);
+    expect(await rowCounts(app.deps.db.pool)).toEqual(before);
     expect(loggedErrors()).toHaveLength(1);
     expect(loggedErrors()[0]).toContain("Nothing is recorded until that is put right");
     expect(app.logged()).not.toContain("service unavailable");

@@ -8,9 +8,10 @@ import {
   type NewOrganization,
   type OrganizationOptions,
 } from "./new-organizations.ts";
+import { rowCounts } from "./row-counts.ts";
 
 let app: TestApp;
-let deps: Pick<TestApp["deps"], "clock" | "db" | "ids">;
+let deps: TestApp["deps"];
 beforeAll(async () => {
   app = await startTestApp({}, { maintained: true });
   deps = { ...app.deps, clock: { now: () => 1_900_000_000 } };
@@ -27,11 +28,6 @@ const rowsOf = `
   union all select 'memberships', to_jsonb(t) from memberships t where org_id in (table organization)
   union all select 'membership_events', to_jsonb(t) from membership_events t where org_id in (table organization)
   union all select 'api_keys', to_jsonb(t) from api_keys t where user_id in (table people)`;
-
-/** Counts the rows of all tables. */
-const countAll = `
-  select table_name, query_to_xml(format('select count(*) as rows from %I', table_name), false, true, '')::text as counted
-  from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`;
 
 /** Puts words for what is another each time: ids, names, and SHA-256 of keys. */
 async function rowsIn({ id, name, keys }: NewOrganization): Promise<string[]> {
@@ -65,22 +61,13 @@ async function rowsIn({ id, name, keys }: NewOrganization): Promise<string[]> {
     .toSorted();
 }
 
-async function tallies(): Promise<Map<string, number>> {
-  const { rows } = await app.deps.db.pool.query<{ table_name: string; counted: string }>(countAll);
-  return new Map(
-    rows.map(({ table_name, counted }) => [table_name, Number(/<rows>(\d+)/.exec(counted)![1])]),
-  );
-}
-
 /** Tells how many rows something adds to which tables. */
-async function addedBy(make: () => Promise<unknown>): Promise<Map<string, number>> {
-  const before = await tallies();
+async function addedBy(make: () => Promise<unknown>): Promise<Record<string, number>> {
+  const before = await rowCounts(app.deps.db.pool);
   await make();
-  const after = [...(await tallies())].map(([table, rows]): [string, number] => [
-    table,
-    rows - before.get(table)!,
-  ]);
-  return new Map(after.filter(([, added]) => added > 0));
+  const after = Object.entries(await rowCounts(app.deps.db.pool));
+  const added = after.map(([table, rows]): [string, number] => [table, rows - before[table]!]);
+  return Object.fromEntries(added.filter(([, rows]) => rows > 0));
 }
 
 describe.skipIf(inject("cluster"))("an organization that is made at once", () => {
@@ -99,7 +86,7 @@ describe.skipIf(inject("cluster"))("an organization that is made at once", () =>
 
   it("leaves nothing else", async () => {
     const added = await addedBy(() => createOrganizationAtOnce(deps));
-    expect(added.size).toBe(6);
+    expect(Object.keys(added)).toHaveLength(6);
     expect(added).toEqual(await addedBy(() => createOrganizationStepwise(deps)));
   });
 });
