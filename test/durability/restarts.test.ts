@@ -9,7 +9,7 @@ import { Succession } from "../support/succession.ts";
 import { amount } from "../support/thorough.ts";
 
 const given = process.env["WAYBILL_TEST_RESTARTS"];
-const restarts = Number(given ?? amount(3, 5));
+const restarts = Number(given ?? amount(1, 5));
 // How long a start takes on a busy machine says little: 5000 is promised for one that does nothing else.
 const mostWait = Number(process.env["WAYBILL_TEST_RESTART_WAIT"] ?? 40_000);
 const perSecond = 200;
