@@ -24,6 +24,7 @@ import {
   createUserWithKey,
   type NewUser,
   type OrganizationOptions,
+  type UserOptions,
 } from "./new-organizations.ts";
 import { requireOneOrganization } from "./tenant-scope.ts";
 import { uniqueName } from "./unique-name.ts";
@@ -53,7 +54,7 @@ export interface TestApp {
   anonymous: Client;
   /** Everything the program logged, as text. */
   logged(): string;
-  user(options?: { instance_admin?: boolean; display_name?: string }): Promise<TestUser>;
+  user(options?: UserOptions): Promise<TestUser>;
   org(options?: OrganizationOptions): Promise<TestOrg>;
   /** A client with this key. */
   as(key: string): Client;
@@ -123,7 +124,7 @@ export async function startTestApp(
   const withKey = (key: string | undefined): Client =>
     new Client(app.server, key, () => lines.findLast((line) => line.includes('"err"')) ?? "");
 
-  async function user(options: { instance_admin?: boolean; display_name?: string } = {}): Promise<TestUser> {
+  async function user(options: UserOptions = {}): Promise<TestUser> {
     const created = await transaction(db, (tx) => createUserWithKey(deps, tx, options));
     return { ...created, client: withKey(created.key) };
   }

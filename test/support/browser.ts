@@ -42,8 +42,8 @@ const quiet = [
 
 /**
  * What this browser is to do without. The driver's own list does not count beside this one, so that what matters of it here is in it. With
- * `RenderDocument` a tab never lets go of the worlds of scripts that the driver has made for the pages before: the twentieth page has twenty of
- * them to make, which is a third of what opening it takes.
+ * `RenderDocument` a tab never lets go of the worlds of scripts that the driver has made for the pages before: the tenth page has ten of them
+ * to make, which is a third of what opening it takes.
  */
 const without = [
   "AvoidUnnecessaryBeforeUnloadCheckSync",

@@ -1,9 +1,8 @@
-import { randomBytes } from "node:crypto";
-
 import type { Tx } from "../../src/db/connect.ts";
 import { transaction } from "../../src/db/transaction.ts";
 import { type Role, roles } from "../../src/domain/roles.ts";
 import { sha256 } from "../../src/lib/hash.ts";
+import { createToken } from "../../src/lib/token.ts";
 import { insertMembership } from "../../src/modules/identity/members/store.ts";
 import { insertOrganization } from "../../src/modules/identity/organizations/store.ts";
 import { createUser } from "../../src/modules/identity/users/service.ts";
@@ -23,7 +22,7 @@ export interface NewOrganization {
   keys: Record<Role, string>;
 }
 
-interface UserOptions {
+export interface UserOptions {
   instance_admin?: boolean;
   display_name?: string;
 }
@@ -38,10 +37,6 @@ export interface NewUser {
 
 type MakingDeps = Pick<Deps, "clock" | "db" | "ids">;
 
-function newKey(): string {
-  return randomBytes(33).toString("base64url");
-}
-
 /** Creates a user with a key, as the program does. */
 export async function createUserWithKey(
   deps: MakingDeps,
@@ -49,7 +44,7 @@ export async function createUserWithKey(
   options: UserOptions = {},
 ): Promise<NewUser> {
   const name = uniqueName("user");
-  const key = newKey();
+  const key = createToken();
   const { user_id, org_id } = await createUser(deps, tx, { name, ...options });
   await insertApiKey(tx, {
     id: deps.ids.next(),
@@ -127,7 +122,7 @@ export async function createOrganizationAtOnce(
     key_id: deps.ids.next(),
     name: uniqueName("user"),
     role,
-    key: newKey(),
+    key: createToken(),
   }));
   const { kind = "shared", public: isPublic = false } = options;
   const rows = people.map(({ key, ...person }) => ({ ...person, key_hash: sha256(key).toString("hex") }));

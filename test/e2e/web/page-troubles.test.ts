@@ -169,8 +169,8 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
   });
 
   it("tell what there is not", async () => {
-    const all = visitsOf(missingStates(site.org, "gateway-prod", "gateway-ci"));
-    const missing = everyNth(all, amount(2, 1));
+    const states = missingStates(site.org, "gateway-prod", "gateway-ci");
+    const missing = everyNth(visitsOf(states), amount(2, 1));
     expect(await visitAll(site, missing, { turn: 2, look, mayComplain: /status of 40[34]/ })).toEqual([]);
   });
 

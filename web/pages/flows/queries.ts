@@ -80,10 +80,11 @@ export function statisticsQuery(
   { period = "30d", until }: ReturnType<typeof statisticsSearch>,
   now: number,
 ) {
+  // The next whole minute, as `startOf` has it: what was reported just now counts, and the longest window, of 90 days, is not longer.
+  const end = until ?? Math.ceil(now / 60) * 60;
   const query = {
-    // Both to the next whole minute: what was reported just now counts, and the longest window, of 90 days, is not longer.
-    start_ts: startOf(period, until ?? now),
-    end_ts: until ?? Math.ceil(now / 60) * 60,
+    start_ts: startOf(period, end),
+    end_ts: end,
     bucket: period === "90d" ? ("week" as const) : ("day" as const),
   };
   return {
