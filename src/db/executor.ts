@@ -2,7 +2,7 @@ import type pg from "pg";
 
 import { areFew } from "../lib/steps.ts";
 import { nextTurn } from "../lib/turns.ts";
-import { rowProblem } from "./row.ts";
+import { type Columns, rowProblem } from "./row.ts";
 import { type Command, type Query, render, Sql } from "./sql.ts";
 
 /** Anything that can run a statement: the database, or a transaction. */
@@ -34,14 +34,21 @@ export interface ExecutorOptions {
   checkRows: boolean;
 }
 
+/** Finds a problem of rows, of many in a turn of its own: tests that measure turns see those of a program without this check. */
+async function problemOfRows(columns: Columns, answer: pg.QueryResult): Promise<string | undefined> {
+  if (areFew(answer.rows.length)) return rowProblem(columns, answer);
+  await nextTurn();
+  const problem = rowProblem(columns, answer);
+  await nextTurn();
+  return problem;
+}
+
 /** Makes what runs statements from what sends them. */
 export function createExecutor({ send, checkRows }: ExecutorOptions): Executor {
   async function read<Row>({ name, sql, columns, pipelined }: Query<Row>): Promise<Row[]> {
     const { text, values } = render(sql);
     const answer = await send({ name, text, values }, pipelined);
-    // In a turn of its own: tests that measure turns see those of a program without this check.
-    if (checkRows && !areFew(answer.rows.length)) await nextTurn();
-    const problem = checkRows ? rowProblem(columns, answer) : undefined;
+    const problem = checkRows ? await problemOfRows(columns, answer) : undefined;
     if (problem !== undefined)
       throw new Error(`Not as claimed: ${problem}, in the answer of ${name ?? text}`);
     return answer.rows as Row[];

@@ -1,9 +1,12 @@
+import { EventEmitter, once } from "node:events";
+import { Readable } from "node:stream";
+
 import fc from "fast-check";
 import type pg from "pg";
 import { afterEach, describe, expect, inject, it } from "vitest";
 
 import { connect, type Database } from "./connect.ts";
-import { MessageLengths } from "./guarded-reading.ts";
+import { guardReading, MessageLengths } from "./guarded-reading.ts";
 import { integer, text } from "./row.ts";
 import { query, sql } from "./sql.ts";
 import { isConnectionFailure } from "./sqlstate.ts";
@@ -102,13 +105,41 @@ describe("a row that is too long", () => {
   });
 });
 
-describe("MessageLengths", () => {
-  const message = (size: number): Buffer => {
-    const bytes = Buffer.alloc(5 + size, 0xff);
-    bytes.writeUInt32BE(size + 4, 1);
-    return bytes;
-  };
+/** A message with so many bytes after its head. */
+function message(size: number): Buffer {
+  const bytes = Buffer.alloc(5 + size, 0xff);
+  bytes.writeUInt32BE(size + 4, 1);
+  return bytes;
+}
 
+describe("an answer that came faster than it is read", () => {
+  it("is read with other work in between, whole and in order", async () => {
+    const sent = Array.from({ length: 40 }, (_, at) => message(at));
+    const stream = Readable.from(sent, { objectMode: false, highWaterMark: 1_000_000 });
+    const read: Buffer[] = [];
+    let turns = 0;
+    const readSlowly = (bytes: Buffer): void => {
+      for (const until = performance.now() + 4; performance.now() < until;);
+      read.push(bytes);
+    };
+    const attachListeners = (given: EventEmitter) => void given.on("data", readSlowly);
+    const connection = Object.assign(new EventEmitter(), { stream, attachListeners });
+    guardReading({ connection } as unknown as pg.Client);
+    const count = (): void => {
+      turns += 1;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    connection.attachListeners(stream);
+    await once(stream, "end");
+    clearImmediate(counting);
+    expect(Buffer.concat(read)).toEqual(Buffer.concat(sent));
+    // 160 ms, of which a turn takes some ten.
+    expect(turns).toBeGreaterThanOrEqual(12);
+  });
+});
+
+describe("MessageLengths", () => {
   it("finds the first message that is too long, however the bytes are cut", () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 12 });
     const cuts = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 8 });

@@ -1,11 +1,14 @@
 import type { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
 
 import type pg from "pg";
+
+import { leftInTurn, nextTurn, spendInTurn } from "../lib/turns.ts";
 
 /** What is guarded of the driver's client and its connection. */
 interface Reading {
   connection: EventEmitter & {
-    stream: { destroy(): void };
+    stream: Pick<Socket, "destroy" | "pause" | "resume">;
     /** Has the driver read what comes on the stream; called when the connection is open, with TLS or without. */
     attachListeners(stream: Pick<EventEmitter, "on">): void;
   };
@@ -52,6 +55,28 @@ export class MessageLengths {
   }
 }
 
+/** Milliseconds of reading that are too few to count. */
+const briefly = 0.5;
+
+/**
+ * Reads what came on a stream, and lets others in between when much has been read in one turn: a socket tells of up to two megabytes in a
+ * turn, which are thousands of rows.
+ */
+function readInTurns(
+  stream: Pick<Socket, "pause" | "resume">,
+  read: (bytes: Buffer) => void,
+  bytes: Buffer,
+): void {
+  const begun = performance.now();
+  read(bytes);
+  const took = performance.now() - begun;
+  if (took < briefly) return;
+  spendInTurn(took);
+  if (leftInTurn() > 0) return;
+  stream.pause();
+  void nextTurn().then(() => stream.resume());
+}
+
 /** A row has to fit into a text of V8 (512 MB), and while it is read three times into memory. */
 const largestRow = 256 * 1024 * 1024;
 
@@ -82,7 +107,7 @@ export function guardReading(client: pg.Client, limit = largestRow): void {
     const guarded = (read: (bytes: Buffer) => void) => (bytes: Buffer) => {
       try {
         const tooLong = lengths.take(bytes);
-        if (tooLong === undefined) return read(bytes);
+        if (tooLong === undefined) return readInTurns(connection.stream, read, bytes);
         // Answers before it are those of others.
         if (tooLong.from > 0) read(bytes.subarray(0, tooLong.from));
         throw new Error(`PostgreSQL answers ${tooLong.length} bytes in one, more than ${limit}`);

@@ -50,6 +50,28 @@ describe("steps", () => {
     const ended = ["a", "b", "c"].map((name) => log.lastIndexOf(name));
     expect(Math.max(...begun)).toBeLessThan(Math.min(...ended));
   });
+
+  it("share a slice with what was done before them in the same turn", async () => {
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      counting = setImmediate(count);
+    };
+    let counting = setImmediate(count);
+    // Each has less to do than a slice holds: with one of its own it would let nobody in between.
+    for (let part = 0; part < 20; part += 1) await paced(work(4, 2));
+    clearImmediate(counting);
+    expect(turns).toBeGreaterThanOrEqual(10);
+  });
+
+  it("begin at once where little was done in the turn", async () => {
+    const log: string[] = [];
+    const turn = new Promise((resolve) => setImmediate(resolve)).then(() => log.push("turn"));
+    await paced(work(1, 0, log, "first"));
+    await paced(work(1, 0, log, "second"));
+    await turn;
+    expect(log).toEqual(["first", "second", "turn"]);
+  });
 });
 
 describe("sorted", () => {

@@ -1,5 +1,5 @@
 import { addTo, type NonEmpty } from "./group.ts";
-import { nextTurn, someoneWaits } from "./turns.ts";
+import { leftInTurn, nextTurn, someoneWaits, spendInTurn } from "./turns.ts";
 
 /**
  * Long work that pauses at each `yield`, so that its driver may do something else in between. The result is the same
@@ -15,19 +15,29 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Milliseconds for which the event loop is held at a time; the last step may take as long again. */
-const sliceMs = 10;
-
-/** Runs the steps a slice at a time, with other work of the process in between. */
-export async function paced<T>(steps: Steps<T>): Promise<T> {
-  if (someoneWaits()) await nextTurn();
-  let begun = performance.now();
+/** Runs steps until they end, or until the turn's slice is used up. */
+function runSlice<T>(steps: Steps<T>): IteratorResult<undefined, T> {
+  const begun = performance.now();
+  const left = leftInTurn();
   for (;;) {
     const step = steps.next();
+    const took = performance.now() - begun;
+    if (step.done !== true && took < left) continue;
+    spendInTurn(took);
+    return step;
+  }
+}
+
+/**
+ * Runs the steps a slice at a time, with other work of the process in between. What is paced one after the other without
+ * a turn of the event loop in between shares a slice.
+ */
+export async function paced<T>(steps: Steps<T>): Promise<T> {
+  if (someoneWaits() || leftInTurn() <= 0) await nextTurn();
+  for (;;) {
+    const step = runSlice(steps);
     if (step.done === true) return step.value;
-    if (performance.now() - begun < sliceMs) continue;
     await nextTurn();
-    begun = performance.now();
   }
 }
 

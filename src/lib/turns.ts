@@ -7,7 +7,18 @@ const waiting: (() => void)[] = [];
  */
 const roundsAPiece = 5;
 
+/** Milliseconds for which long work holds the event loop at a time; its last step may take as long again. */
+const sliceMs = 10;
+
+/** Milliseconds of long work in the turn of the event loop that goes on. */
+let spent = 0;
+
+function beginTurn(): void {
+  spent = 0;
+}
+
 function admit(): void {
+  beginTurn();
   waiting.shift()?.();
   if (waiting.length > 0) afterRounds(roundsAPiece, admit);
 }
@@ -31,4 +42,15 @@ export function nextTurn(): Promise<void> {
 /** Says whether somebody waits for a turn already. */
 export function someoneWaits(): boolean {
   return waiting.length > 0;
+}
+
+/** Tells for how many milliseconds long work may still hold the event loop in this turn; none when it is not above zero. */
+export function leftInTurn(): number {
+  return sliceMs - spent;
+}
+
+/** Notes that long work has held the event loop for so many milliseconds: what follows in the same turn has so much less. */
+export function spendInTurn(ms: number): void {
+  if (spent === 0) setImmediate(beginTurn);
+  spent += ms;
 }

@@ -9,7 +9,7 @@ import { LeftOutTexts } from "../../../lib/left-out.ts";
 import { parseWireId } from "../../../lib/ids.ts";
 import { type PageNumbers, pageSlice } from "../../../lib/paging.ts";
 import { present } from "../../../lib/present.ts";
-import { eachOf, paced } from "../../../lib/steps.ts";
+import { collected, eachOf, grouped, paced, type Steps } from "../../../lib/steps.ts";
 import { exactList, widePieces } from "../../../lib/wide-json.ts";
 import { zip } from "../../../lib/zip.ts";
 import { type JudgeableArtifact, readArtifactCases } from "../compliance/service.ts";
@@ -24,6 +24,7 @@ import {
   listArtifacts,
   listArtifactsOfCommit,
   listDescriptions,
+  type EvidenceRow,
   listEvidence,
   listHistory,
   listStays,
@@ -97,15 +98,18 @@ async function judge(
     org.id,
     rows.map((row) => row.id),
   );
+  const ids: string[] = [];
   const cases = await paced(
     eachOf(zip(rows, found), function* ([row, deciding]) {
       const { template, reports, artifact } = deciding;
-      return { row, deciding, evidence: yield* evidenceInSteps(template, reports, artifact) };
+      const evidence = yield* evidenceInSteps(template, reports, artifact);
+      yield* collected(evidence.attestations, ({ attestation_id }) => void ids.push(attestation_id));
+      return { row, deciding, evidence };
     }),
   );
-  const ids = cases.flatMap(({ evidence }) => evidence.attestations.map((one) => one.attestation_id));
   const files = await listEvidence(db, org.id, ids);
-  const details = new Map(files.map((one) => [one.attestation_id, one]));
+  const details = new Map<string, EvidenceRow>();
+  await paced(collected(files, (one) => void details.set(one.attestation_id, one)));
   const describe = describing(leftOut);
   return cases.map((one) => ({ ...one, details, describe }));
 }
@@ -177,15 +181,15 @@ async function readInFull(
     listHistory(db, org.id, { ...place, fingerprints }),
     listStays(db, org.id, fingerprints),
   ]);
-  const showing = eachOf(artifacts, (judged) => {
-    const { fingerprint } = judged.row;
-    const past = {
-      history: history.filter((event) => event.fingerprint === fingerprint),
-      stays: stays.get(fingerprint) ?? [],
-    };
-    return showArtifact(deps, org, judged, past);
-  });
-  return paced(showing);
+  function* show(): Steps<ShownArtifact[]> {
+    const histories = yield* grouped(history, ({ fingerprint }) => fingerprint);
+    return yield* eachOf(artifacts, (judged) => {
+      const { fingerprint } = judged.row;
+      const past = { history: histories.get(fingerprint) ?? [], stays: stays.get(fingerprint) ?? [] };
+      return showArtifact(deps, org, judged, past);
+    });
+  }
+  return paced(show());
 }
 
 /**
