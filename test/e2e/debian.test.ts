@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { folderOnDisk } from "../support/memory-folder.ts";
 import { copySource, makePackages, setVersion } from "../support/packages.ts";
 import { RunningDebian } from "../support/running-debian.ts";
 
@@ -22,7 +22,7 @@ describe.skipIf(!canRun)("the .deb under systemd (needs root and a Debian in WAY
   let machine: RunningDebian;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "waybill-debian-packages-"));
+    folder = mkdtempSync(join(folderOnDisk(), "waybill-debian-packages-"));
     const source = join(folder, "source");
     await copySource(source);
     machine = await RunningDebian.start(debian!);

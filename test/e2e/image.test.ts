@@ -10,13 +10,13 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { sha256 } from "../../src/lib/hash.ts";
+import { folderOnDisk } from "../support/memory-folder.ts";
 import { closeSource, copySource, makePackages } from "../support/packages.ts";
 import { withDataDir } from "../support/server-process.ts";
 
@@ -33,7 +33,7 @@ const canBuild =
 
 /** Images in a folder of their own. */
 class Images {
-  readonly folder = mkdtempSync(join(tmpdir(), "waybill-image-"));
+  readonly folder = mkdtempSync(join(folderOnDisk(), "waybill-image-"));
 
   constructor() {
     chmodSync(this.folder, 0o755);

@@ -1,7 +1,6 @@
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -18,6 +17,7 @@ import {
   setVersion,
 } from "../support/packages.ts";
 import { Installed } from "../support/installed.ts";
+import { folderOnDisk } from "../support/memory-folder.ts";
 import { startMailServer } from "../support/receiver.ts";
 import { startS3Server } from "../support/s3-server.ts";
 import { initialAdminKey, startServer, withDataDir, withUsedDataDir } from "../support/server-process.ts";
@@ -40,7 +40,7 @@ const kinds = ["npm", "chart", "tarball", ...(canMakeDebs ? ["deb"] : [])];
 
 beforeAll(async () => {
   if (!isLinux) return;
-  folder = mkdtempSync(join(tmpdir(), "waybill-packages-"));
+  folder = mkdtempSync(join(folderOnDisk(), "waybill-packages-"));
   source = join(folder, "source");
   await copySource(source);
   await makePackages(source, join(folder, "out"), kinds);

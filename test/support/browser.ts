@@ -1,7 +1,22 @@
 import { existsSync } from "node:fs";
 
-import chromium from "@sparticuz/chromium";
 import { type Browser, chromium as driver } from "playwright-core";
+
+import { folderOnDisk } from "./memory-folder.ts";
+
+/** Finds the browser of the package, which unpacks it, and the libraries that a bare machine lacks, once a machine. */
+async function unpackBrowser(): Promise<string> {
+  const { TMPDIR } = process.env;
+  process.env["AWS_LAMBDA_JS_RUNTIME"] ??= "nodejs20.x";
+  process.env["TMPDIR"] = folderOnDisk();
+  try {
+    const { default: chromium } = await import("@sparticuz/chromium");
+    return await chromium.executablePath();
+  } finally {
+    if (TMPDIR === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = TMPDIR;
+  }
+}
 
 /**
  * Finds the browser that tests drive: the one that `WAYBILL_CHROMIUM` names, else the one that comes as a package for Linux on
@@ -13,11 +28,7 @@ async function findBrowser(): Promise<string | undefined> {
     if (!existsSync(named)) throw new Error(`WAYBILL_CHROMIUM names ${named}, which does not exist`);
     return named;
   }
-  if (process.platform === "linux" && process.arch === "x64") {
-    // Makes the package unpack the libraries that a bare machine lacks, too.
-    process.env["AWS_LAMBDA_JS_RUNTIME"] ??= "nodejs20.x";
-    return chromium.executablePath();
-  }
+  if (process.platform === "linux" && process.arch === "x64") return unpackBrowser();
   if (process.env["WAYBILL_REQUIRE_BROWSER"] === "1")
     throw new Error("There is no browser for this machine: WAYBILL_CHROMIUM names one");
   return undefined;

@@ -22,6 +22,7 @@ import {
   withDatabase,
 } from "./databases.ts";
 import { divideTables } from "./divide.ts";
+import { useMemory } from "./memory-folder.ts";
 import { offerFolder } from "./program.ts";
 import { offerSite } from "./web-site.ts";
 
@@ -106,6 +107,7 @@ async function prepareTemplate(
 
 /** One PostgreSQL for the run, or the one `TEST_DATABASE_URL` names; one migrated database that test files clone. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const leaveMemory = useMemory();
   const { connection, stop } = await startPostgres();
   const template = `waybill_template_${process.pid}`;
   await createDatabase(connection, template);
@@ -134,6 +136,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     folder.remove();
     await dropDatabase(connection, template);
     await stop();
+    leaveMemory();
     if (uncovered.length === 0) return;
     console.error(`No API test reached these operations: ${uncovered.join(", ")}`);
     // The runner does not fail for an error thrown here.

@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+
+import { folderOnDisk } from "./memory-folder.ts";
 
 const execute = promisify(execFile);
 const script = join(import.meta.dirname, "systemd-root.sh");
@@ -33,7 +34,7 @@ export class RunningDebian {
 
   /** Copies a root with systemd in it, such as debootstrap makes, and waits until what runs there has started. */
   static async start(from: string): Promise<RunningDebian> {
-    const folder = mkdtempSync(join(tmpdir(), "waybill-debian-"));
+    const folder = mkdtempSync(join(folderOnDisk(), "waybill-debian-"));
     chmodSync(folder, 0o755);
     const root = join(folder, "root");
     await execute("cp", ["-a", from, root]);
