@@ -41,6 +41,7 @@ import { readWalState, walHealth } from "../../src/modules/maintenance/wal/state
 import { put as putContent } from "../support/evidence.ts";
 import { findRealBucket, type RealBucket, withoutS3 } from "../support/real-s3.ts";
 import { type S3Server, startS3Server } from "../support/s3-server.ts";
+import { amount } from "../support/thorough.ts";
 
 const credentials = { accessKey: "known", secretKey: "a secret", region: "us-east-1" };
 
@@ -78,8 +79,10 @@ const rootOf = ({ wal, backups }: Config): Place =>
   openPlace(wal!.forwardTo!, { ...backups.s3!, attempts: 2 });
 
 const real = findRealBucket();
+/** What is encrypted goes the way of what is not, and further. */
+const plain = ["in a bucket", { isEncrypted: false, isReal: false }] as const;
 const cases = [
-  ["in a bucket", { isEncrypted: false, isReal: false }],
+  ...amount([], [plain]),
   ["in a bucket, encrypted", { isEncrypted: true, isReal: false }],
   ["in a bucket of a real service", { isEncrypted: false, isReal: true }],
 ] as const;

@@ -2,7 +2,9 @@ import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
+import { everyNth } from "../../support/page-visits.ts";
 import { ask } from "../../support/site.ts";
+import { amount } from "../../support/thorough.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 const patient = { timeout: 30_000 };
@@ -37,6 +39,8 @@ const lists = [
   "/audit-log",
   "/audit-log?kind=members",
 ] as const;
+
+const tried = everyNth(lists, amount(2, 1));
 
 /** What filters, in the bar above a list; what has a form of its own says something only once it is sent. */
 const controlsOf = (page: Page): Locator =>
@@ -107,7 +111,7 @@ describe.skipIf(!hasBrowser)("filters in the address", { timeout: 90_000 }, () =
     await expect.poll(() => page.locator("main [aria-busy=true]").count(), patient).toBe(0);
   }
 
-  it.each(lists)("%s: each survives a reload, and going back undoes a choice", async (path) => {
+  it.each(tried)("%s: each survives a reload, and going back undoes a choice", async (path) => {
     const { page, context, complaints } = await site.open();
     await open(page, `/${site.org}${path.replace("CONTROL", control)}`);
     const kinds = await Promise.all((await controlsOf(page).all()).map(kindOf));

@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
   });
 
   it("show more than fits, and keep it without a network", async () => {
-    const visits = visitsOf(manyStates(many.name));
+    const visits = everyNth(visitsOf(manyStates(many.name)), amount(2, 1));
     expect(
       await visitAll(site, visits, {
         turn: 2,

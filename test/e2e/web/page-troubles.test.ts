@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
   it("hold room for answers that are slow, and do not jump when they come", async () => {
     // How many keys and sessions somebody has is not known before, and other tests sign in as the same person.
     const still = reading().filter(({ pattern }) => pattern !== "/-/profile");
-    expect(await visitAll(site, still, { turn: 0, look: lookWaiting })).toEqual([]);
+    expect(await visitAll(site, everyNth(still, amount(2, 1)), { turn: 0, look: lookWaiting })).toEqual([]);
   });
 
   it.each([
@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
 
   it("tell strangers why they are closed", async () => {
     const inOrganizations = reading().filter(({ pattern }) => pattern.startsWith("/$org"));
-    const closed = everyNth(inOrganizations, amount(3, 1)).map((visit) => ({
+    const closed = everyNth(inOrganizations, amount(6, 1)).map((visit) => ({
       ...visit,
       says: ["This is not open to you", /^You are signed in as reader-robot/],
     }));
@@ -170,7 +170,7 @@ describe.skipIf(!hasBrowser)("pages", { timeout: 300_000 }, () => {
 
   it("tell what there is not", async () => {
     const states = missingStates(site.org, "gateway-prod", "gateway-ci");
-    const missing = everyNth(visitsOf(states), amount(2, 1));
+    const missing = everyNth(visitsOf(states), amount(4, 1));
     expect(await visitAll(site, missing, { turn: 2, look, mayComplain: /status of 40[34]/ })).toEqual([]);
   });
 

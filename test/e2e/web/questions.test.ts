@@ -9,6 +9,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { type Hand, keyboardOn, mouseOn } from "../../support/hands.ts";
+import { everyNth } from "../../support/page-visits.ts";
+import { amount } from "../../support/thorough.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 /** Something that runs in production, as somebody who asks knows it. */
@@ -293,7 +295,7 @@ describe.skipIf(!hasBrowser)("the questions people come with", { timeout: 90_000
     expect(hand.steps()).toBeLessThanOrEqual(2);
   });
 
-  it.each(questions)("($number) by keyboard alone: $asks", async (question) => {
+  it.each(everyNth(questions, amount(3, 1)))("($number) by keyboard alone: $asks", async (question) => {
     const hand = await answer(question, keyboardOn);
     expect(hand.steps()).toBeLessThanOrEqual(2);
   });
