@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 /** Where Linux has a file system in memory. */
 const memory = "/dev/shm";
-/** Bytes that a whole run may take at a time, several times over. */
-const enough = 8 * 1024 ** 3;
+/** Bytes that are several times what a whole run has there at a time. */
+const enough = 4 * 1024 ** 3;
 const prefix = "waybill-tests-";
 
 /** Says whether files of a run have room in memory, and programs among them can be run. */
