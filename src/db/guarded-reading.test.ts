@@ -5,6 +5,7 @@ import fc from "fast-check";
 import type pg from "pg";
 import { afterEach, describe, expect, inject, it } from "vitest";
 
+import { turnsDuring } from "../../test/support/turns.ts";
 import { connect, type Database } from "./connect.ts";
 import { guardReading, MessageLengths } from "./guarded-reading.ts";
 import { integer, text } from "./row.ts";
@@ -117,7 +118,6 @@ describe("an answer that came faster than it is read", () => {
     const sent = Array.from({ length: 40 }, (_, at) => message(at));
     const stream = Readable.from(sent, { objectMode: false, highWaterMark: 1_000_000 });
     const read: Buffer[] = [];
-    let turns = 0;
     const readSlowly = (bytes: Buffer): void => {
       for (const until = performance.now() + 4; performance.now() < until;);
       read.push(bytes);
@@ -125,14 +125,10 @@ describe("an answer that came faster than it is read", () => {
     const attachListeners = (given: EventEmitter) => void given.on("data", readSlowly);
     const connection = Object.assign(new EventEmitter(), { stream, attachListeners });
     guardReading({ connection } as unknown as pg.Client);
-    const count = (): void => {
-      turns += 1;
-      counting = setImmediate(count);
-    };
-    let counting = setImmediate(count);
-    connection.attachListeners(stream);
-    await once(stream, "end");
-    clearImmediate(counting);
+    const turns = await turnsDuring(() => {
+      connection.attachListeners(stream);
+      return once(stream, "end");
+    });
     expect(Buffer.concat(read)).toEqual(Buffer.concat(sent));
     // 160 ms, of which a turn takes some ten.
     expect(turns).toBeGreaterThanOrEqual(12);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
+import { turnsDuring } from "../../test/support/turns.ts";
 import { groupBy } from "./group.ts";
 import { eachOf, finish, grouped, paced, sorted, type Steps } from "./steps.ts";
 
@@ -34,16 +35,10 @@ describe("steps", () => {
   });
 
   it("let others in between, and take turns among each other", async () => {
-    let turns = 0;
-    let going = true;
-    const count = (): void => {
-      turns += 1;
-      if (going) setImmediate(count);
-    };
-    setImmediate(count);
     const log: string[] = [];
-    await Promise.all(["a", "b", "c"].map((name) => paced(work(40, 2, log, name))));
-    going = false;
+    const turns = await turnsDuring(() =>
+      Promise.all(["a", "b", "c"].map((name) => paced(work(40, 2, log, name)))),
+    );
     // Slices of ten milliseconds or little more, one in each turn of the event loop.
     expect(turns).toBeGreaterThanOrEqual(20);
     const begun = ["a", "b", "c"].map((name) => log.indexOf(name));
@@ -52,15 +47,10 @@ describe("steps", () => {
   });
 
   it("share a slice with what was done before them in the same turn", async () => {
-    let turns = 0;
-    const count = (): void => {
-      turns += 1;
-      counting = setImmediate(count);
-    };
-    let counting = setImmediate(count);
-    // Each has less to do than a slice holds: with one of its own it would let nobody in between.
-    for (let part = 0; part < 20; part += 1) await paced(work(4, 2));
-    clearImmediate(counting);
+    const turns = await turnsDuring(async () => {
+      // Each has less to do than a slice holds: with one of its own it would let nobody in between.
+      for (let part = 0; part < 20; part += 1) await paced(work(4, 2));
+    });
     expect(turns).toBeGreaterThanOrEqual(10);
   });
 

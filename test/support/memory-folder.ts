@@ -2,6 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, st
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { isSignallable } from "../../src/db/managed/process-state.ts";
+
 /** Where Linux has a file system in memory. */
 const memory = "/dev/shm";
 /** Bytes that are several times what a whole run has there at a time. */
@@ -18,19 +20,10 @@ function hasRoom(): boolean {
   return Math.min(bavail * bsize, freemem()) >= enough;
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 /** Removes what runs left that were killed. */
 function removeRemains(): void {
   for (const name of readdirSync(memory))
-    if (name.startsWith(prefix) && !isRunning(Number(name.slice(prefix.length))))
+    if (name.startsWith(prefix) && !isSignallable(Number(name.slice(prefix.length))))
       rmSync(join(memory, name), { recursive: true, force: true });
 }
 

@@ -47,3 +47,17 @@ export async function leastLongestTurn(allowed: number, work: () => Promise<unkn
     least = Math.min(least, await longestTurn(work));
   return least;
 }
+
+/** Counts the turns that others get while something is done. */
+export async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let going = true;
+  const count = (): void => {
+    turns += 1;
+    if (going) setImmediate(count);
+  };
+  setImmediate(count);
+  await work();
+  going = false;
+  return turns;
+}

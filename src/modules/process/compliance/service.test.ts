@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { attestation } from "../../../../test/support/compliance.ts";
-import { leastLongestTurn } from "../../../../test/support/turns.ts";
+import { leastLongestTurn, turnsDuring } from "../../../../test/support/turns.ts";
 import { evaluateTrail } from "../../../domain/compliance/evaluate.ts";
 import { storedTemplate } from "../../../domain/template/stored.ts";
 import { sha256 } from "../../../lib/hash.ts";
@@ -40,20 +40,6 @@ function attestedOften(number: number, names: number): JudgedCase {
     attestation(`name-${at}😀`, "generic", { attestation_id: uuid(at), is_compliant: at % 2 === 0 }),
   );
   return { ...caseOf(number, 0), attestations };
-}
-
-/** Counts the turns that others get while something is done. */
-async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let going = true;
-  const count = (): void => {
-    turns += 1;
-    if (going) setImmediate(count);
-  };
-  setImmediate(count);
-  await work();
-  going = false;
-  return turns;
 }
 
 describe("judging trails", () => {
