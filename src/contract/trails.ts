@@ -144,7 +144,7 @@ export const ArtifactComplianceStatus = z
   .meta({ id: "ArtifactComplianceStatus" });
 
 /** The verdict on a trail, with what it rests on. */
-export const TrailComplianceStatus = z
+const TrailComplianceStatus = z
   .object({
     status: ComplianceState,
     /** False for an incomplete one, too. */

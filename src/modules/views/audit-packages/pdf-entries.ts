@@ -1,33 +1,15 @@
-import type {
-  ArtifactComplianceStatus,
-  AttestationComplianceStatus,
-  TrailComplianceStatus,
-} from "../../../contract/trails.ts";
-import type { z } from "zod";
 import type { PdfEntry, PdfTone } from "../../../lib/pdf.ts";
 import { utcText } from "../../../lib/iso-time.ts";
-import type { ArtifactRow, AttestationRow, ReportRow, ShownEvent } from "./pdf-store.ts";
-
-type AttestationStatus = z.output<typeof AttestationComplianceStatus>;
-type ArtifactStatus = z.output<typeof ArtifactComplianceStatus>;
-
-/** A place of the verdict: one attestation name on the trail or on an artifact, or an artifact name. */
-export type Slot =
-  | { kind: "attestation"; artifact: string | null; status: AttestationStatus }
-  | { kind: "artifact"; name: string; status: ArtifactStatus };
-
-/** Lists the places of a verdict: attestations of the trail, then each artifact followed by its attestations. */
-export function slotsOf(verdict: z.output<typeof TrailComplianceStatus>): Slot[] {
-  const attestations = (artifact: string | null, statuses: AttestationStatus[]) =>
-    statuses.map((status): Slot => ({ kind: "attestation", artifact, status }));
-  return [
-    ...attestations(null, verdict.attestations_statuses),
-    ...Object.entries(verdict.artifacts_statuses).flatMap(([name, status]): Slot[] => [
-      { kind: "artifact", name, status },
-      ...attestations(name, status.attestations_statuses),
-    ]),
-  ];
-}
+import type {
+  ArtifactRow,
+  ArtifactStatus,
+  AttestationRow,
+  AttestationStatus,
+  ReportRow,
+  ShownEvent,
+  Slot,
+  SlotCount,
+} from "./pdf-store.ts";
 
 /** Prints a verdict. */
 function verdictText(is_compliant: boolean | null): "COMPLIANT" | "NON-COMPLIANT" {
@@ -42,9 +24,19 @@ export function verdictOf(text: string): NonNullable<PdfEntry["verdict"]> {
 }
 
 /** Prints the verdict on a place. */
-export function slotVerdict({ kind, status }: Slot): string {
-  if (status.status === "MISSING") return "MISSING";
-  return kind === "artifact" ? status.status : verdictText(status.is_compliant);
+function slotVerdict({ kind, status, is_compliant }: Omit<SlotCount, "count">): string {
+  if (status === "MISSING") return "MISSING";
+  return kind === "artifact" ? status : verdictText(is_compliant);
+}
+
+/** Prints what verdicts places have, a line for each. */
+export function countLines(counts: readonly SlotCount[]): string[] {
+  const lines = new Map<string, number>();
+  for (const { count, ...slot } of counts) {
+    const name = `${slot.kind === "artifact" ? "Artifacts" : "Attestations"} ${slotVerdict(slot)}`;
+    lines.set(name, (lines.get(name) ?? 0) + count);
+  }
+  return Array.from(lines, ([name, count]) => `${name}: ${count}`).sort();
 }
 
 /** The reports that places rest on, by wire id. */
@@ -104,10 +96,14 @@ function artifactLines(status: ArtifactStatus, { artifacts }: SlotReports): stri
 
 /** Prints a place as an entry of the document. */
 export function slotEntry(slot: Slot, reports: SlotReports): PdfEntry {
-  const verdict = verdictOf(slotVerdict(slot));
-  if (slot.kind === "artifact")
-    return { title: `Artifact ${slot.name}`, verdict, lines: artifactLines(slot.status, reports) };
-  const { attestation_name } = slot.status;
+  if (slot.kind === "artifact") {
+    const verdict = verdictOf(
+      slotVerdict({ kind: slot.kind, status: slot.status.status, is_compliant: null }),
+    );
+    return { title: `Artifact ${slot.artifact}`, verdict, lines: artifactLines(slot.status, reports) };
+  }
+  const { attestation_name, status, is_compliant } = slot.status;
+  const verdict = verdictOf(slotVerdict({ kind: slot.kind, status, is_compliant }));
   const title = slot.artifact === null ? attestation_name : `${slot.artifact}: ${attestation_name}`;
   return { title: `Attestation ${title}`, verdict, lines: attestationLines(slot.status, reports) };
 }

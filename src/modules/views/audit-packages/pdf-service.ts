@@ -1,8 +1,5 @@
 import { Readable } from "node:stream";
-import { setImmediate } from "node:timers/promises";
-import type { z } from "zod";
 
-import type { TrailComplianceStatus } from "../../../contract/trails.ts";
 import { attachmentDisposition } from "../../../domain/evidence-file.ts";
 import { safeSegment } from "../../../domain/package-path.ts";
 import type { Org } from "../../../domain/principal.ts";
@@ -10,26 +7,22 @@ import { parseWireId } from "../../../lib/ids.ts";
 import { utcText } from "../../../lib/iso-time.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { createPdf, type PdfPaper } from "../../../lib/pdf.ts";
+import { paced, type Steps } from "../../../lib/steps.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import type { EvidenceDownload } from "../../process/evidence/service.ts";
 import type { ReadTrailRow } from "../../process/trails/list-store.ts";
 import { getTrailRow } from "../../process/trails/service.ts";
 import { showCommit } from "../../process/trails/show.ts";
+import { countLines, eventLine, slotEntry, type SlotReports, verdictOf } from "./pdf-entries.ts";
 import {
-  eventLine,
-  type Slot,
-  slotEntry,
-  slotsOf,
-  slotVerdict,
-  type SlotReports,
-  verdictOf,
-} from "./pdf-entries.ts";
-import {
+  findVerdictShown,
   listArtifactsShown,
   listAttestationsShown,
   listLatestTrailEvents,
   listReposShown,
   type ShownEvent,
+  type Slot,
+  type VerdictShown,
 } from "./pdf-store.ts";
 
 /** How much a document shows: more nobody reads, and all of it is in the audit package. */
@@ -37,8 +30,8 @@ const maxSlots = 1000;
 const maxEvents = 1000;
 const maxRepos = 20;
 
-/** Entries and events written before other requests get their turn. */
-const turn = 10;
+/** Entries and events written before the bytes of full pages are sent. */
+const piece = 10;
 /** Places whose reports are read at once. */
 const batch = 200;
 
@@ -54,13 +47,18 @@ interface Asked {
 interface Report {
   org: Org;
   row: ReadTrailRow;
-  slots: Slot[];
-  /** Of the verdict. */
-  evaluated_at: Timestamp;
+  verdict: VerdictShown;
   history: { events: ShownEvent[]; total: number };
   repos: { name: string; url: string }[];
   asked_by: string;
   made_at: Timestamp;
+}
+
+function* writeEach<Part>(parts: readonly Part[], write: (part: Part) => void): Steps<void> {
+  for (const part of parts) {
+    write(part);
+    yield;
+  }
 }
 
 /** Writes parts of a document, with turns for other requests between them, and gives the bytes of the full pages. */
@@ -69,9 +67,8 @@ async function* inTurns<Part>(
   parts: readonly Part[],
   write: (part: Part) => void,
 ): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < parts.length; at += turn) {
-    await setImmediate();
-    for (const part of parts.slice(at, at + turn)) write(part);
+  for (let at = 0; at < parts.length; at += piece) {
+    await paced(writeEach(parts.slice(at, at + piece), write));
     yield pdf.take();
   }
 }
@@ -112,20 +109,12 @@ function writeFacts(pdf: PdfPaper, report: Report): void {
   pdf.facts(facts.filter(([, value]) => value !== ""));
 }
 
-function writeVerdict(pdf: PdfPaper, { row, slots, evaluated_at }: Report): void {
-  const counts = new Map<string, number>();
-  for (const slot of slots) {
-    const kind = `${slot.kind === "artifact" ? "Artifacts" : "Attestations"} ${slotVerdict(slot)}`;
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  }
+function writeVerdict(pdf: PdfPaper, { verdict }: Report): void {
   pdf.heading("Verdict");
   pdf.entry({
     title: "The trail is",
-    verdict: verdictOf(row.compliance_state),
-    lines: [
-      `Judged ${utcText(evaluated_at)}`,
-      ...Array.from(counts, ([kind, count]) => `${kind}: ${count}`).sort(),
-    ],
+    verdict: verdictOf(verdict.state),
+    lines: [`Judged ${utcText(verdict.evaluated_at)}`, ...countLines(verdict.counts)],
   });
 }
 
@@ -154,17 +143,16 @@ async function readReports(
 async function* writeSlots(
   deps: Pick<Deps, "db">,
   pdf: PdfPaper,
-  { org, slots }: Report,
+  { org, verdict: { slots, counts } }: Report,
 ): AsyncGenerator<Uint8Array> {
   pdf.heading("Artifacts and attestations");
   if (slots.length === 0) pdf.note("Nothing is expected, and nothing was reported.");
-  const shown = slots.slice(0, maxSlots);
-  for (let at = 0; at < shown.length; at += batch) {
-    const part = shown.slice(at, at + batch);
+  for (let at = 0; at < slots.length; at += batch) {
+    const part = slots.slice(at, at + batch);
     const reports = await readReports(deps, org.id, part);
     yield* inTurns(pdf, part, (slot) => pdf.entry(slotEntry(slot, reports)));
   }
-  const left = slots.length - maxSlots;
+  const left = counts.reduce((sum, { count }) => sum + count, 0) - slots.length;
   if (left > 0) pdf.note(`${left} more artifacts and attestations are left out here. ${whereAll}`);
 }
 
@@ -192,17 +180,16 @@ async function* documentOf(deps: Deps, report: Report): AsyncGenerator<Uint8Arra
 }
 
 async function readReport(deps: Deps, { org, actor }: Asked, row: ReadTrailRow): Promise<Report> {
-  const verdict = JSON.parse(row.compliance_status) as z.output<typeof TrailComplianceStatus>;
   const repoIds = row.repo_ids.slice(0, maxRepos).flatMap((id) => parseWireId(id) ?? []);
-  const [history, repos] = await Promise.all([
+  const [verdict, history, repos] = await Promise.all([
+    findVerdictShown(deps.db, org.id, row.id, maxSlots),
     listLatestTrailEvents(deps.db, org.id, row.id, maxEvents),
     listReposShown(deps.db, org.id, repoIds),
   ]);
   return {
     org,
     row,
-    slots: slotsOf(verdict),
-    evaluated_at: verdict.evaluated_at,
+    verdict,
     history,
     repos,
     asked_by: actor.name,

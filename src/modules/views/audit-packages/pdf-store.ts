@@ -1,7 +1,92 @@
-import { boolean, integer, json, nullable, type RowOf, text, timestamp } from "../../../db/row.ts";
+import type { z } from "zod";
+
+import type { ArtifactComplianceStatus, AttestationComplianceStatus } from "../../../contract/trails.ts";
+import {
+  boolean,
+  float,
+  integer,
+  json,
+  nullable,
+  oneOf,
+  type RowOf,
+  text,
+  timestamp,
+} from "../../../db/row.ts";
 import { query } from "../../../db/sql.ts";
 import type { Executor } from "../../../db/connect.ts";
+import { complianceStates } from "../../../domain/compliance/model.ts";
 import { eventKeys, eventOfKey } from "../../process/trails/event-sql.ts";
+
+/** What the verdict says of one attestation name. */
+export type AttestationStatus = z.output<typeof AttestationComplianceStatus>;
+
+/** What the verdict says of one artifact name, without the attestations on it. */
+export type ArtifactStatus = Pick<
+  z.output<typeof ArtifactComplianceStatus>,
+  "artifact_fingerprint" | "artifact_id" | "status" | "unexpected"
+>;
+
+/** A place of the verdict: one attestation name on the trail or on an artifact, or an artifact name. */
+export type Slot =
+  | { kind: "attestation"; artifact: string | null; status: AttestationStatus }
+  | { kind: "artifact"; artifact: string; status: ArtifactStatus };
+
+/** How many places of a kind a verdict says the same of. */
+export interface SlotCount {
+  kind: Slot["kind"];
+  status: Slot["status"]["status"];
+  is_compliant: boolean | null;
+  count: number;
+}
+
+/** Columns of a verdict as a document shows it. */
+const verdict = {
+  state: oneOf(complianceStates),
+  evaluated_at: float,
+  /** Attestations of the trail, then each artifact followed by its attestations. */
+  slots: json<Slot[]>(),
+  /** Of all places, shown or not. */
+  counts: json<SlotCount[]>(),
+};
+
+export type VerdictShown = RowOf<typeof verdict>;
+
+/** Reads the verdict on a trail with the first of its places, in its order, and counts all: it may have any number. */
+export function findVerdictShown(
+  db: Executor,
+  orgId: string,
+  trailId: string,
+  limit: number,
+): Promise<VerdictShown> {
+  return db.one(query("document-verdict", verdict)`
+    with verdict as materialized (
+      select c.state, c.status from trail_compliance c where c.org_id = ${orgId} and c.trail_id = ${trailId}
+    ), slots as materialized (
+      select 'attestation' as kind, null::text as artifact, said.value as status, 0::bigint as place, said.at
+      from verdict v cross join json_array_elements(v.status -> 'attestations_statuses') with ordinality as said (value, at)
+      union all
+      select of.kind, named.artifact, of.status, named.place, of.at
+      from verdict v cross join json_each(v.status -> 'artifacts_statuses') with ordinality as named (artifact, value, place)
+      cross join json_to_record(named.value) as said (status text, artifact_id text, artifact_fingerprint text,
+        unexpected boolean, attestations_statuses json)
+      cross join lateral (
+        select 'artifact' as kind, json_build_object('status', said.status, 'artifact_id', said.artifact_id,
+          'artifact_fingerprint', said.artifact_fingerprint, 'unexpected', said.unexpected) as status, 0::bigint as at
+        union all
+        select 'attestation', a.value, a.at
+        from json_array_elements(said.attestations_statuses) with ordinality as a (value, at)) of
+    )
+    select v.state, (v.status ->> 'evaluated_at')::double precision as evaluated_at,
+      (select coalesce(json_agg(json_build_object('kind', s.kind, 'artifact', s.artifact, 'status', s.status)
+          order by s.place, s.at), '[]')
+        from (select * from slots order by place, at limit ${limit}::bigint) s) as slots,
+      (select coalesce(json_agg(json_build_object('kind', n.kind, 'status', n.status, 'is_compliant', n.is_compliant,
+          'count', n.count)), '[]')
+        from (select s.kind, said.status, said.is_compliant, count(*) as count
+          from slots s cross join json_to_record(s.status) as said (status text, is_compliant boolean)
+          group by s.kind, said.status, said.is_compliant) n) as counts
+    from verdict v`);
+}
 
 /** Columns that say who reported something, and when. */
 const report = { wire_id: text, created_at: timestamp, created_by_name: text };
