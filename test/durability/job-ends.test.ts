@@ -5,6 +5,7 @@ import pg from "pg";
 import { describe, expect, it } from "vitest";
 
 import { connectionTo, findManagedPostgres } from "../../src/db/managed/find.ts";
+import { isAlive } from "../../src/db/managed/process-state.ts";
 import { spawnWaybill, startServer, withUsedDataDir } from "../support/server-process.ts";
 import { amount } from "../support/thorough.ts";
 
@@ -30,16 +31,6 @@ async function admin(dataDir: string, ...args: string[]): Promise<{ text: string
 
 /** The server with the jobs of these tests. */
 const program = "test/support/server-with-jobs.ts";
-
-/** Says whether a process is there. */
-async function isAlive(pid: number): Promise<boolean> {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Requires that a server answers, unless the job has killed it by then. */
 async function expectServing({ url, pid }: { url: string; pid: number }): Promise<void> {

@@ -1,11 +1,11 @@
 import { type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { describe, expect, inject, it } from "vitest";
 
+import { isAlive } from "../../src/db/managed/process-state.ts";
 import { createDatabase, dropDatabase, urlOf } from "../support/databases.ts";
 import {
   freePort,
@@ -28,26 +28,15 @@ async function outcome(child: ChildProcess): Promise<{ code: number | null; outp
   return { code: child.exitCode, output };
 }
 
-/** Whether a process runs. One that ended but whose parent never asked does not. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  const status = `/proc/${pid}/status`;
-  return !existsSync(status) || !/^State:\s+Z/m.test(readFileSync(status, "utf8"));
-}
-
 // Each test starts real servers, which takes its time on a busy machine.
 describe("starting and stopping", { timeout: 90_000 }, () => {
   it("stops PostgreSQL with the server on SIGTERM, and starts again on the same data", async () => {
     await withDataDir(async (dataDir) => {
       const first = await startServer(dataDir);
       const postgres = postmasterPid(dataDir)!;
-      expect(isAlive(postgres)).toBe(true);
+      expect(await isAlive(postgres)).toBe(true);
       expect(await first.stop()).toBe(0);
-      expect(isAlive(postgres)).toBe(false);
+      expect(await isAlive(postgres)).toBe(false);
       const second = await startServer(dataDir);
       expect(await second.stop()).toBe(0);
     });
@@ -58,11 +47,11 @@ describe("starting and stopping", { timeout: 90_000 }, () => {
       const first = await startServer(dataDir);
       await first.kill();
       const postgres = postmasterPid(dataDir)!;
-      expect(isAlive(postgres)).toBe(true);
+      expect(await isAlive(postgres)).toBe(true);
       const second = await startServer(dataDir);
       expect(postmasterPid(dataDir)).toBe(postgres);
       await second.stop();
-      expect(isAlive(postgres)).toBe(false);
+      expect(await isAlive(postgres)).toBe(false);
     });
   });
 
