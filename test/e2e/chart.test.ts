@@ -94,6 +94,12 @@ describe("the chart", () => {
     expect(named.length).toBeGreaterThan(10);
     for (const [, name] of named) expect(settings).toContain(`\`${name}\``);
   });
+
+  it("has its servers scraped as the job that the alerts look for", () => {
+    const [, job] = /targetLabel: job\n +replacement: (\S+)/.exec(text("templates/monitoring.yaml"))!;
+    const [, asked] = /up\{job=~"([^"]+)"\}/.exec(text("files/rules.yml"))!;
+    expect(job).toMatch(new RegExp(`^(?:${asked})$`));
+  });
 });
 
 describe.skipIf(!hasHelm)("the chart, rendered (needs helm on the path)", () => {
