@@ -4,7 +4,7 @@ import { textPieces } from "./text.ts";
 /** What stands before the id of what is left out. It is in no JSON. */
 export const leftOutMark = "\u0001";
 
-const marked = new RegExp(`${leftOutMark}([0-9a-f-]{36})`);
+const marked = new RegExp(`${leftOutMark}(u?[0-9a-f-]{36})`);
 
 /** Reads texts by their ids, as they stand in JSON. */
 export type ReadTexts = (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
@@ -25,7 +25,7 @@ export class LeftOutTexts {
     return this.#waiting.length === 0;
   }
 
-  /** Leaves a text out. @returns what stands in its place. */
+  /** Leaves a text out. @param id a UUID, or one after a `u` where something has a second text. @returns what stands in its place. */
   leaveOut(id: string, length: number): ExactJson {
     this.#waiting.push({ id, length });
     return ExactJson.ofText(`${leftOutMark}${id}`);

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
-import { putFlow } from "../support/flows.ts";
+import type { Answer } from "../support/client.ts";
+import { putFlow, putTrail } from "../support/flows.ts";
 import { amount } from "../support/thorough.ts";
 
 /** What is read at most in one: a slice of four megabytes, and a little. */
@@ -19,6 +20,8 @@ afterAll(() => app.close());
 
 /** Text of 1.5 megabytes, another one each time: with what JSON escapes, and with characters of three bytes. */
 const long = (at: number): string => `${at} "€\\ ${String.fromCharCode(97 + at).repeat(1_500_000)}`;
+
+const longUrl = (at: number, bytes: number): string => `https://ci.example.com/${at}/${"x".repeat(bytes)}`;
 
 it("shows heavy pages of flows as lighter ones, in every order, and all flows without pages", async () => {
   const count = amount(4, 6);
@@ -79,16 +82,20 @@ it("shows an artifact whose attestations say much, alone and in lists, as each o
       attestation_name: at === 4 ? "4" : `check-${at}`,
       is_compliant: true,
       description: at === 2 ? "short" : long(at),
+      origin_url: at === 3 ? null : longUrl(at, 60_000),
       target_artifacts: ["api"],
       git_commit_info: commitInfo(commit),
     };
     expect((await attest(org.member, place, "generic", body)).status).toBe(201);
   }
-  const expectShown = (artifact: { evidence: Record<string, { description: string }> }): void => {
+  const expectShown = (artifact: {
+    evidence: Record<string, { description: string; build_url: string | null }>;
+  }): void => {
     expect(Object.keys(artifact.evidence)).toHaveLength(count);
-    for (const [name, { description }] of Object.entries(artifact.evidence)) {
+    for (const [name, { description, build_url }] of Object.entries(artifact.evidence)) {
       const at = Number(name.replace("check-", ""));
       expect(description === (at === 2 ? "short" : long(at))).toBe(true);
+      expect(build_url === (at === 3 ? null : longUrl(at, 60_000))).toBe(true);
     }
   };
   const slices = vi.spyOn(app.deps.db, "sliced");
@@ -102,4 +109,80 @@ it("shows an artifact whose attestations say much, alone and in lists, as each o
     expect([status, json.length]).toEqual([200, 2]);
     json.forEach(expectShown);
   }
+}, 120_000);
+
+/** Asks for something that is too much at once. @returns the answer, and in how many slices it was read. */
+async function inSlices(path: string): Promise<Pick<Answer, "status" | "json"> & { slices: number }> {
+  const sliced = vi.spyOn(app.deps.db, "sliced");
+  const { status, json } = await org.reader.get(path);
+  const slices = sliced.mock.calls.length;
+  sliced.mockRestore();
+  return { status, json, slices };
+}
+
+it("shows the events of a trail in parts where a commit comes again with each target, or a repo with each report", async () => {
+  const targets = ["api", "web", "worker", "cli"];
+  const place = { org: org.name, flow: "events", trail: "commit" };
+  expect((await putFlow(org.member, org.name, { name: "events" })).status).toBe(201);
+  expect((await putTrail(org.member, `${org.name}/events`, { name: "commit" })).status).toBe(201);
+  const said = await attest(org.member, place, "generic", {
+    attestation_name: "scan",
+    is_compliant: true,
+    target_artifacts: targets,
+    git_commit_info: { ...commitInfo(commitOf("events")), message: long(1) },
+  });
+  expect(said.status).toBe(201);
+  const one = await inSlices(`/trails/${org.name}/events/commit`);
+  expect([one.status, one.slices > targets.length]).toEqual([200, true]);
+  const shown = one.json.events.slice(1);
+  expect(shown.map((event: { target_artifact: string }) => event.target_artifact)).toEqual(targets);
+  for (const event of shown) expect(event.git_commit_info.message === long(1)).toBe(true);
+
+  const repo = { name: "acme/web", url: "https://git.example.com/acme/web", id: "7", provider: "gitlab" };
+  for (let at = 0; at < 4; at += 1) {
+    const body = artifactBody({
+      trail_name: "repo",
+      fingerprint: fingerprintOf(`events ${at}`),
+      template_reference_name: `name-${at}`,
+      repo_info: { ...repo, description: long(2) },
+    });
+    expect((await org.member.post(`/artifacts/${org.name}/events`, body)).status).toBe(201);
+  }
+  const other = await inSlices(`/trails/${org.name}/events/repo`);
+  expect([other.status, other.slices > 4]).toEqual([200, true]);
+  const reports = other.json.events.slice(1);
+  expect(reports.map((event: { template_reference_name: string }) => event.template_reference_name)).toEqual(
+    [0, 1, 2, 3].map((at) => `name-${at}`),
+  );
+  for (const event of reports) expect(event.repo_info.description === long(2)).toBe(true);
+
+  // So are pages of artifacts that all come from it.
+  const page = await inSlices(`/artifacts/${org.name}?flow_name=events`);
+  expect([page.status, page.json.length, page.slices > 0]).toEqual([200, 4, true]);
+  for (const artifact of page.json) expect(artifact.repo_info.description === long(2)).toBe(true);
+}, 120_000);
+
+it("shows trails in parts that say at length where they come from, and attestations of many targets", async () => {
+  const count = 4;
+  expect((await putFlow(org.member, org.name, { name: "origins" })).status).toBe(201);
+  for (let at = 0; at < count; at += 1) {
+    const trail = { name: `run-${at}`, origin_url: longUrl(at, 1_500_000) };
+    expect((await putTrail(org.member, `${org.name}/origins`, trail)).status).toBe(201);
+  }
+  const page = await inSlices(`/trails/${org.name}?flow=origins&per_page=${count}`);
+  expect([page.status, page.slices > 0]).toEqual([200, true]);
+  expect(page.json.data.map((one: { origin_url: string }) => one.origin_url.length)).toEqual(
+    Array(count).fill(1_500_025),
+  );
+
+  const targets = Array.from({ length: 1000 }, (_, at) => `${at}-${"t".repeat(500)}`);
+  const place = { org: org.name, flow: "origins", trail: "run-0" };
+  for (let at = 0; at < 10; at += 1) {
+    const body = { attestation_name: "scan", is_compliant: true, target_artifacts: targets };
+    const git_commit_info = commitInfo(commitOf("many targets"));
+    expect((await attest(org.member, place, "generic", { ...body, git_commit_info })).status).toBe(201);
+  }
+  const named = await inSlices(`/attestations/${org.name}/origins/trail/run-0/scan`);
+  expect([named.status, named.json.length, named.slices > 0]).toEqual([200, 10, true]);
+  expect(named.json[9].target_artifacts).toEqual(targets);
 }, 120_000);

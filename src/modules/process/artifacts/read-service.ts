@@ -23,7 +23,8 @@ import {
   findArtifact,
   listArtifacts,
   listArtifactsOfCommit,
-  listDescriptions,
+  listEvidenceTexts,
+  evidenceTextId,
   type EvidenceRow,
   listEvidence,
   listHistory,
@@ -74,14 +75,16 @@ async function getPlaced(deps: Reading, org: Org, asked: ArtifactQuestion) {
   throw artifactNotFound(`fingerprint '${asked.fingerprint}'`, asked.flow_name, org);
 }
 
-/** Shows descriptions up to as many bytes as are not too much at once, and leaves out others. */
+/** Shows texts of attestations up to as many bytes as are not too much at once, and leaves out others. */
 function describing(leftOut: LeftOutTexts): JudgedArtifact["describe"] {
   let left = mostBytes;
-  return ({ attestation_id, description, left_out }) => {
-    const length = left_out ?? description?.length ?? 0;
-    if (left_out !== null || length > left) return leftOut.leaveOut(attestation_id, length);
+  return (attestation, which) => {
+    const leftOutBytes = attestation[`${which}_left_out`];
+    const length = leftOutBytes ?? attestation[which]?.length ?? 0;
+    if (leftOutBytes !== null || length > left)
+      return leftOut.leaveOut(evidenceTextId(attestation.attestation_id, which), length);
     left -= length;
-    return description;
+    return attestation[which];
   };
 }
 
@@ -116,7 +119,7 @@ async function judge(
 
 /** Makes what puts into artifacts what was left out of them. */
 function puttingIn({ db }: Reading, org: Org, leftOut: LeftOutTexts): PutInto {
-  return (pieces) => leftOut.putInto(pieces, (ids) => db.sliced(() => listDescriptions(db, org.id, ids)));
+  return (pieces) => leftOut.putInto(pieces, (ids) => db.sliced(() => listEvidenceTexts(db, org.id, ids)));
 }
 
 /** Artifacts as JSON: the text of an array, or those of its parts, and what puts in what was left out of them. */

@@ -25,6 +25,7 @@ import { hasValue } from "../../../db/value-number.ts";
 import { groupBy } from "../../../lib/group.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 import { commitPlace, isMadeFor } from "../compliance/places-sql.ts";
+import { bytesOfRepo } from "../repos/bytes-sql.ts";
 
 const readArtifact = {
   id: uuid,
@@ -81,6 +82,7 @@ const largeColumns = [
   "git_commit_info::text",
   "commit_url",
   "build_url",
+  "repo_url",
   "external_urls::text",
   "annotations::text",
   "user_data::text",
@@ -104,9 +106,10 @@ export type ArtifactPage = BegunPage<ReadArtifactRow>;
 /** Reads the newest of the reports that `chosen` selects in full, as many as are not too much at once. */
 async function readPage(db: Executor, orgId: string, chosen: Sql): Promise<ArtifactPage> {
   const rows = sql`(select *, array_agg(id) over () as all_ids from (${chosen}) chosen) page`;
+  const more = sql`${evidenceBytes(orgId)} + ${bytesOfRepo(orgId, raw("page.repo_id"))}`;
   const lightest = sql`
     select *, ${idsAtFirst(raw("all_ids"))}
-    from (${weighed(rows, { columns: largeColumns, more: evidenceBytes(orgId), order: "id desc" })}) weighed
+    from (${weighed(rows, { columns: largeColumns, more, order: "id desc" })}) weighed
     where place = 1 or bytes <= ${constant(mostBytes)}`;
   return begunBy(await db.all(query(weighedArtifact)`${inFullSql(orgId, lightest, sql`, a.ids`)}`));
 }
@@ -226,17 +229,21 @@ export function listArtifacts(
 
 const attestationEvidence = {
   attestation_id: uuid,
-  /** Null, too, where it is not read, since all descriptions together are too much at once. */
+  /** Null, too, where it is not read, since the texts of all attestations are too much at once; so is the other. */
   description: nullable(text),
-  /** Bytes of a description that is not read. */
-  left_out: nullable(integer),
   origin_url: nullable(text),
+  /** Bytes of texts that are not read. */
+  description_left_out: nullable(integer),
+  origin_url_left_out: nullable(integer),
   /** SHA-256 of the file that came with it. */
   file_sha256: nullable(text),
 };
 
 /** What is shown of an attestation as evidence, beside what verdicts rest on. */
 export type EvidenceRow = RowOf<typeof attestationEvidence>;
+
+/** A text of an attestation that may be long. */
+export type EvidenceText = "description" | "origin_url";
 
 /** Lists attestations by their ids, as evidence. */
 export async function listEvidence(
@@ -245,26 +252,36 @@ export async function listEvidence(
   ids: readonly string[],
 ): Promise<EvidenceRow[]> {
   if (ids.length === 0) return [];
+  const isRead = sql`bytes_so_far <= ${constant(mostBytes)}`;
   return db.all(query("artifact-evidence", attestationEvidence)`
-    select attestation_id, case when bytes_so_far <= ${constant(mostBytes)} then description end as description,
-      case when bytes_so_far > ${constant(mostBytes)} then octet_length(description) end as left_out, origin_url, file_sha256
+    select attestation_id, case when ${isRead} then description end as description,
+      case when ${isRead} then origin_url end as origin_url,
+      case when not ${isRead} then octet_length(description) end as description_left_out,
+      case when not ${isRead} then octet_length(origin_url) end as origin_url_left_out, file_sha256
     from (
       select a.id as attestation_id, a.description, a.origin_url, e.sha256 as file_sha256,
-        sum(coalesce(octet_length(a.description), 0)) over (rows unbounded preceding) as bytes_so_far
+        sum(coalesce(octet_length(a.description), 0) + coalesce(octet_length(a.origin_url), 0))
+          over (rows unbounded preceding) as bytes_so_far
       from attestations a left join evidence e on e.org_id = a.org_id and e.id = a.evidence_id
       where a.org_id = ${orgId} and a.id = any (${uuidList(ids)}::uuid[])) a`);
 }
 
-/** Reads descriptions of attestations by their ids, as they stand in JSON. */
-export async function listDescriptions(
+/** Names a text of an attestation, as `listEvidenceTexts` takes it. */
+export function evidenceTextId(attestationId: string, which: EvidenceText): string {
+  return which === "description" ? attestationId : `u${attestationId}`;
+}
+
+/** Reads texts of attestations, as they stand in JSON. @param ids by `evidenceTextId`. */
+export async function listEvidenceTexts(
   db: Executor,
   orgId: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await db.all(query("attestation-descriptions", { id: uuid, description: text })`
-    select a.id, coalesce(to_json(a.description)::text, 'null') as description
-    from attestations a where a.org_id = ${orgId} and a.id = any (${uuidList(ids)}::uuid[])`);
-  return new Map(rows.map(({ id, description }) => [id, description]));
+  const rows = await db.all(query("attestation-texts", { id: text, text })`
+    select asked.id, coalesce(to_json(case when left(asked.id, 1) = 'u' then a.origin_url else a.description end)::text, 'null') as text
+    from unnest(${ids}::text[]) as asked (id)
+    join attestations a on a.org_id = ${orgId} and a.id = right(asked.id, 36)::uuid`);
+  return new Map(rows.map((row) => [row.id, row.text]));
 }
 
 const reported = {

@@ -44,7 +44,7 @@ function judged(timestamp: number | null): JudgedArtifact {
     },
     evidence: { attestations: [], last_reported_at: 1100 },
     details: new Map(),
-    describe: ({ description }) => description,
+    describe: (attestation, which) => attestation[which],
   };
 }
 

@@ -14,7 +14,7 @@ import { collected, sorted, type Steps } from "../../../lib/steps.ts";
 import type { JudgeableArtifact } from "../compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { showEventCommit, withTexts } from "../trails/show.ts";
-import type { EvidenceRow, HistoryRow, ReadArtifactRow, Stay } from "./read-store.ts";
+import type { EvidenceRow, EvidenceText, HistoryRow, ReadArtifactRow, Stay } from "./read-store.ts";
 
 /** A report of an artifact with everything that its trail and its attestations say of it. */
 export interface JudgedArtifact {
@@ -24,12 +24,12 @@ export interface JudgedArtifact {
   evidence: ArtifactEvidence;
   /** By id of the attestation. */
   details: ReadonlyMap<string, EvidenceRow>;
-  /** Shows the description of an attestation, or what stands for it until it is sent. */
-  describe: (attestation: EvidenceRow) => ShownDescription;
+  /** Shows a text of an attestation, or what stands for it until it is sent. */
+  describe: (attestation: EvidenceRow, which: EvidenceText) => ShownText;
 }
 
 /** As text, or to be put in later. */
-type ShownDescription = string | ExactJson | null;
+type ShownText = string | ExactJson | null;
 
 /** Makes the URL of an artifact's page. */
 export function artifactUrl(deps: Pick<Deps, "links">, org: { name: string }, row: ReadArtifactRow): string {
@@ -37,8 +37,9 @@ export function artifactUrl(deps: Pick<Deps, "links">, org: { name: string }, ro
   return deps.links.web(`/${org.name}${page}`);
 }
 
-type ShownAttestation = Omit<ArtifactListItemResponse["evidence"][string], "description"> & {
-  description: ShownDescription;
+type ShownAttestation = Omit<ArtifactListItemResponse["evidence"][string], "description" | "build_url"> & {
+  description: ShownText;
+  build_url: ShownText;
 };
 type ShownEvidence = Record<string, ShownAttestation>;
 
@@ -52,8 +53,8 @@ function showAttestation(
     evidence_type: attestation.type,
     is_compliant: attestation.is_compliant,
     created_at: attestation.reported_at,
-    description: more === undefined ? null : describe(more),
-    build_url: more?.origin_url ?? null,
+    description: more === undefined ? null : describe(more, "description"),
+    build_url: more === undefined ? null : describe(more, "origin_url"),
     evidence_archive_fingerprint: more?.file_sha256 ?? null,
     has_audit_package: more !== undefined && more.file_sha256 !== null,
   };

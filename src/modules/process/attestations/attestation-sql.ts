@@ -142,6 +142,7 @@ export const attestationBytes = join(
     "git_commit_info",
     "description",
     "origin_url",
+    "target_artifacts",
   ].map((column) => raw(`coalesce(octet_length(a.${column}::text), 0)`)),
   " + ",
 );

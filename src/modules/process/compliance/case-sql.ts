@@ -1,4 +1,4 @@
-import { constant, type Sql, sql } from "../../../db/sql.ts";
+import { constant, raw, type Sql, sql } from "../../../db/sql.ts";
 import type { TrailReports } from "../../../domain/compliance/model.ts";
 import { reportedCommit } from "./places-sql.ts";
 
@@ -32,6 +32,16 @@ export const attestationLines = linesOf(attestationObject);
 const few = 100;
 const limit = constant(few + 1);
 
+/** Artifacts that all attestations of a trail may be for together; with more of them they are read as if they were more than a few. */
+const fewTargets = constant(2000);
+
+/** Stands for more than a few. */
+const moreThanFew = raw(
+  `'[${Array(few + 1)
+    .fill("null")
+    .join(",")}]'::json`,
+);
+
 /** Says whether `someArtifacts` and `someAttestations` have read all there are. */
 export function isComplete({ artifacts, attestations }: TrailReports): boolean {
   return Math.max(artifacts.length, attestations.length) <= few;
@@ -48,10 +58,12 @@ export function someArtifacts(orgId: string): Sql {
         order by template_reference_name, id limit ${limit}) a)`;
 }
 
-/** Selects the JSON of the attestations of the trail `t`, or of one more than a few. */
+/** Selects the JSON of the attestations of the trail `t`; of one more than a few, which are empty, where they are more or are for very many artifacts. */
 export function someAttestations(orgId: string): Sql {
   return sql`(
-      select ${listOf(attestationObject)}
+      select case when max(a.targets) > ${fewTargets} then ${moreThanFew} else coalesce(
+        json_agg(${attestationObject} order by a.id) filter (where a.targets <= ${fewTargets}), '[]') end
       from (
-        select * from attestations where org_id = ${orgId} and trail_id = t.id order by name, id limit ${limit}) a)`;
+        select first.*, sum(coalesce(cardinality(first.target_artifacts), 0)) over () as targets from (
+          select * from attestations where org_id = ${orgId} and trail_id = t.id order by name, id limit ${limit}) first) a)`;
 }

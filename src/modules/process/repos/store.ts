@@ -6,6 +6,7 @@ import { constant, join, param, query, raw, type Sql, sql } from "../../../db/sq
 import type { TagFilter } from "../../../domain/tags.ts";
 import { containsPattern } from "../../../lib/like.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
+import { repoBytes } from "./bytes-sql.ts";
 import { type RepoParts, reposWith } from "./parts-sql.ts";
 
 /** Which repos; undefined matches all. */
@@ -56,11 +57,6 @@ function repoJson(orgId: string, reposUrl: string): Sql {
     '_links', json_build_object('self', json_build_object(
       'href', ${reposUrl}::text || '/' || wire_id(r.id) || '?id=' || wire_id(r.id))))`;
 }
-
-/** Bytes of what may be large in `r`. */
-const repoBytes = raw(
-  "octet_length(r.name) + coalesce(octet_length(r.url), 0) + coalesce(octet_length(r.description), 0) + coalesce(octet_length(r.additional_info::text), 0)",
-);
 
 /** Reads one page of repos by name, and counts all repos that match. */
 export async function listRepos(

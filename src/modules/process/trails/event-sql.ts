@@ -1,4 +1,25 @@
-import { join, type Parameter, param, raw, type Sql, sql } from "../../../db/sql.ts";
+import { empty, join, type Parameter, param, raw, type Sql, sql } from "../../../db/sql.ts";
+import { repoBytes } from "../repos/bytes-sql.ts";
+
+/** Bytes of JSON in full. It is only unpacked where it was packed. */
+const bytesOfJson = (column: string): Sql =>
+  raw(`case when ${column} is null then 0 when pg_column_compression(${column}) is null then pg_column_size(${column})
+      else octet_length(${column}::text) end`);
+
+/**
+ * Bytes of an event, about, by its row `a`.
+ * @param beside bytes of its repo, and of an artifact's name that the row has not.
+ */
+export const eventBytes = {
+  artifact: (beside: Sql): Sql =>
+    sql`(${bytesOfJson("a.git_commit_info")}) + octet_length(a.filename) + ${beside}`,
+  attestation: (beside: Sql): Sql => sql`400 + (${bytesOfJson("a.git_commit_info")}) + ${beside}`,
+  /** With the repo as it was known then. */
+  trail: (orgId: string): Sql => sql`(${bytesOfJson("a.change")}) + (${bytesOfJson("a.data")}) + coalesce(
+      (select ${repoBytes} from repos r where r.org_id = ${orgId} and r.id = a.repo_id and r.version = a.repo_version),
+      (select ${repoBytes} from repo_versions r
+        where r.org_id = ${orgId} and r.id = a.repo_id and r.version = a.repo_version), 0)`,
+};
 
 /** What is shown of a repo, or of a version of it, as the columns of `v`. */
 const repoColumns = sql`v.org_id, v.id, v.repo_id, v.name, v.url, v.provider, v.description, v.vcs_instance, v.namespace_path,
@@ -94,6 +115,12 @@ const runningData = sql`(jsonb_build_object('artifact_fingerprint', encode(e.art
 const trailEventData = sql`case when e.data is not null then e.data when e.type = 'trail_reported' then ${beganData}
   when e.type = 'trail_updated' then ${changedData} else ${runningData} end`;
 
+/** The same, of changes of the trail itself no more than what changed. */
+const briefTrailEventData = sql`case when e.data is not null then e.data when e.type = 'trail_updated' then
+  json_build_object('changes', e.change -> 'changes') when e.type = 'trail_reported' then '{}' else ${runningData} end`;
+
+const noRepo = raw("null::json");
+
 /** The repo that the event `e` came from, as it was known then. */
 function repoOfEvent(orgId: string): Sql {
   const org = param(orgId);
@@ -105,8 +132,14 @@ function repoOfEvent(orgId: string): Sql {
       where v.org_id = ${org}::uuid and v.id = e.repo_id and v.version = e.repo_version) r) end`;
 }
 
+/** Writes the first members of the data of an event: the commit of `a`, unless it is to be brief. */
+const commitMember = (isBrief: boolean): Sql =>
+  isBrief ? empty : raw("'git_commit_info', a.git_commit_info, ");
+
 /** Data of the event of an artifact `a`. */
-const artifactData = sql`json_build_object('git_commit_info', a.git_commit_info, 'artifact_fingerprint', a.fingerprint,
+const artifactData = (
+  isBrief = false,
+): Sql => sql`json_build_object(${commitMember(isBrief)}'artifact_fingerprint', a.fingerprint,
   'artifact_name', a.filename, 'artifact_id', wire_id(a.id), 'template_reference_name', a.template_reference_name,
   'git_commit', a.git_commit)`;
 
@@ -118,8 +151,8 @@ const attestationEventType = sql`case when a.artifact_fingerprint is not null th
  * Builds the data of the event of an attestation `a` with its `target`.
  * @param artifactName of the artifact that it is bound to.
  */
-function attestationData(isAgain: Sql, artifactName: Sql): Sql {
-  return sql`(jsonb_build_object('git_commit_info', a.git_commit_info, 'attestation_type', a.type,
+function attestationData(isAgain: Sql, artifactName: Sql, isBrief = false): Sql {
+  return sql`(jsonb_build_object(${commitMember(isBrief)}'attestation_type', a.type,
       'is_compliant', a.is_compliant, 'attestation_id', wire_id(a.id), 'template_reference_name', a.name,
       'is_reattestation', ${isAgain})
     || jsonb_strip_nulls(jsonb_build_object('artifact_fingerprint', a.artifact_fingerprint, 'artifact_name', ${artifactName},
@@ -132,12 +165,13 @@ function repoOfReport(orgId: string): Sql {
 }
 
 /**
- * Selects the attestations of a trail, each as often as it makes events: once, or once for each artifact that one without
+ * Selects attestations of a trail, each as often as it makes events: once, or once for each artifact that one without
  * a fingerprint was made for. `target` is that artifact's name in the template, `position` counts them.
+ * @param attestations what they are taken from.
  */
-function attestationsWithTargets(orgId: string, trailId: string): Sql {
+function attestationsWithTargets(orgId: string, trailId: string, attestations = raw("attestations")): Sql {
   return sql`
-      select a.*, target.name as target, target.position from attestations a
+      select a.*, target.name as target, target.position from ${attestations} a
       left join unnest(case when a.artifact_fingerprint is null then a.target_artifacts
         else a.target_artifacts[1:1] end) with ordinality as target (name, position) on true
       where a.org_id = ${orgId} and a.trail_id = ${trailId}`;
@@ -165,7 +199,7 @@ export function everyTrailEvent(orgId: string, trailId: string): Sql {
     where e.org_id = ${orgId} and e.trail_id = ${trailId}
     union all
     select a.created_at as occurred_at, a.id, 1::bigint as part, 'artifact_creation_reported' as type,
-      ${artifactData} as data, ${repoOfReport(orgId)} as repo_info
+      ${artifactData()} as data, ${repoOfReport(orgId)} as repo_info
     from artifacts a where a.org_id = ${orgId} and a.trail_id = ${trailId}
     union all
     select a.created_at, a.id, coalesce(a.position, 1) as part,
@@ -174,40 +208,56 @@ export function everyTrailEvent(orgId: string, trailId: string): Sql {
 }
 
 /**
- * Selects which events a trail has: `kind`, `id`, `part` and `again`, by which `eventOfKey` finds them, and `occurred_at`. The artifact that an
- * attestation is bound to is its last report on the trail before the attestation, else its latest one: `artifact_id`.
+ * Selects which events a trail has: `kind`, `id`, `part` and `again`, by which `eventOfKey` finds them, `occurred_at`, and their `bytes`, about. The artifact
+ * that an attestation is bound to is its last report on the trail before the attestation, else its latest one: `artifact_id`.
  */
 export function eventKeys(orgId: string, trailId: string): Sql {
   const noText = raw(`null::text collate "C"`);
+  const ofRepo = raw("coalesce((select w.bytes from repo_bytes w where w.id = a.repo_id), 0)");
+  // Each is weighed once, however many events it makes.
+  const weighed = sql`(select a.*, ${eventBytes.attestation(ofRepo)} as bytes from attestations a
+          where a.org_id = ${orgId} and a.trail_id = ${trailId} offset 0)`;
+  const longestName = sql`(select coalesce(max(octet_length(filename)), 0) from artifacts where org_id = ${orgId} and trail_id = ${trailId})`;
   return sql`
-    select occurred_at, id, part, kind, again, case kind when 's' then coalesce(reported_before, reported_last)::uuid end as artifact_id
+    with repo_bytes as materialized (
+      select r.id, ${repoBytes} as bytes from repos r where r.org_id = ${orgId} and r.id in (
+        select unnest(t.repo_ids) from trails t where t.org_id = ${orgId} and t.id = ${trailId}))
+    select occurred_at, id, part, kind, again, bytes,
+      case kind when 's' then coalesce(reported_before, reported_last)::uuid end as artifact_id
     from (
       select e.*, max(artifact) over (partition by fingerprint order by id) as reported_before,
         max(artifact) over (partition by fingerprint) as reported_last
       from (
-        select occurred_at, id, 1::bigint as part, 'e' as kind, false as again, ${noText} as fingerprint, ${noText} as artifact
-        from trail_events where org_id = ${orgId} and trail_id = ${trailId}
+        select a.occurred_at, a.id, 1::bigint as part, 'e' as kind, false as again, ${noText} as fingerprint, ${noText} as artifact,
+          ${eventBytes.trail(orgId)} as bytes
+        from trail_events a where a.org_id = ${orgId} and a.trail_id = ${trailId}
         union all
-        select created_at, id, 1, 'a', false, fingerprint collate "C", id::text collate "C"
-        from artifacts where org_id = ${orgId} and trail_id = ${trailId}
+        select a.created_at, a.id, 1, 'a', false, a.fingerprint collate "C", a.id::text collate "C",
+          ${eventBytes.artifact(ofRepo)}
+        from artifacts a where a.org_id = ${orgId} and a.trail_id = ${trailId}
         union all
-        select a.created_at, a.id, coalesce(a.position, 1), 's', ${isReattestation}, a.artifact_fingerprint collate "C", ${noText}
-        from (${attestationsWithTargets(orgId, trailId)}) a) e) e`;
+        select a.created_at, a.id, coalesce(a.position, 1), 's', ${isReattestation}, a.artifact_fingerprint collate "C", ${noText},
+          a.bytes + ${longestName}
+        from (${attestationsWithTargets(orgId, trailId, weighed)}) a) e) e`;
 }
 
-/** Selects the event that `asked` names: a row of `eventKeys`. */
-export function eventOfKey(orgId: string, trailId: string): Sql {
+/**
+ * Selects the event that `asked` names: a row of `eventKeys`.
+ * @param isBrief leaves out what may be large: commits, repos and what a trail was.
+ */
+export function eventOfKey(orgId: string, trailId: string, isBrief = false): Sql {
+  const [repoThen, repoNow] = isBrief ? [noRepo, noRepo] : [repoOfEvent(orgId), repoOfReport(orgId)];
   const artifactName = sql`(
         select r.filename from artifacts r where r.org_id = ${orgId} and r.id = asked.artifact_id)`;
   return sql`
-    select e.occurred_at, e.type, ${trailEventData} as data, ${repoOfEvent(orgId)} as repo_info
+    select e.occurred_at, e.type, ${isBrief ? briefTrailEventData : trailEventData} as data, ${repoThen} as repo_info
     from trail_events e join trails t on t.org_id = ${orgId} and t.id = ${trailId}
     where asked.kind = 'e' and e.org_id = ${orgId} and e.trail_id = ${trailId} and e.id = asked.id
     union all
-    select a.created_at, 'artifact_creation_reported', ${artifactData}, ${repoOfReport(orgId)} from artifacts a
+    select a.created_at, 'artifact_creation_reported', ${artifactData(isBrief)}, ${repoNow} from artifacts a
     where asked.kind = 'a' and a.org_id = ${orgId} and a.id = asked.id
     union all
-    select a.created_at, ${attestationEventType}, ${attestationData(sql`asked.again`, artifactName)}, ${repoOfReport(orgId)}
+    select a.created_at, ${attestationEventType}, ${attestationData(sql`asked.again`, artifactName, isBrief)}, ${repoNow}
     from (
       select a.*, a.target_artifacts[asked.part] as target from attestations a
       where asked.kind = 's' and a.org_id = ${orgId} and a.id = asked.id) a`;

@@ -1,5 +1,5 @@
 import type { Database, Executor } from "../../../db/connect.ts";
-import { integer, json, nullable, type RowOf, text, timestamp } from "../../../db/row.ts";
+import { json, nullable, type RowOf, text, timestamp } from "../../../db/row.ts";
 import { constant, query, raw } from "../../../db/sql.ts";
 import { nilId } from "../../../lib/ids.ts";
 import { eventKeys, eventOfKey, everyTrailEvent } from "./event-sql.ts";
@@ -26,13 +26,18 @@ export function listTrailEvents(db: Executor, orgId: string, trailId: string): P
 /** Characters of a key: what kind of row, its id, whether it is a reattestation, its part, and the id of its artifact. */
 const keyLength = 1 + 36 + 1 + 6 + 36;
 
+/** Digits of the bytes of an event, which stand behind its key: more than so many are taken for as many as these can tell. */
+const digits = 8;
+const recordLength = keyLength + digits;
+
 const noArtifact = raw(`'${nilId}'`);
 
-/** Lists the events of a trail by their keys, as one text in their order: few bytes for each, however large it is. */
+/** Lists the events of a trail by their keys, each with its bytes, as one text in their order: few bytes for each, however large it is. */
 export async function listEventKeys(db: Executor, orgId: string, trailId: string): Promise<string> {
   const { keys } = await db.one(query({ keys: text })`
     select coalesce(string_agg(kind || id::text || again::integer::text || lpad(part::text, 6, '0')
-      || coalesce(artifact_id, ${noArtifact})::text, '' order by occurred_at, id, part), '') as keys
+      || coalesce(artifact_id, ${noArtifact})::text || lpad(least(bytes, ${constant(10 ** digits - 1)})::text, ${constant(digits)}, '0'),
+      '' order by occurred_at, id, part), '') as keys
     from (${eventKeys(orgId, trailId)}) e`);
   return keys;
 }
@@ -40,15 +45,27 @@ export async function listEventKeys(db: Executor, orgId: string, trailId: string
 /** Events read at a time: so many, and of so many bytes, the first one whatever it weighs. */
 const slice = { rows: 200, bytes: 256 * 1024 };
 
-const keyedEvent = {
-  ...trailEvent,
-  /** Which of the keys asked for is its own, from 0. */
-  place: integer,
-};
+/** Cuts what `listEventKeys` gave into slices: the keys of each. */
+function* slicesOf(keys: string): Generator<string> {
+  let [asked, rows, total] = ["", 0, 0];
+  for (let from = 0; from < keys.length; from += recordLength) {
+    const key = keys.slice(from, from + keyLength);
+    const bytes = Number(keys.slice(from + keyLength, from + recordLength));
+    if (rows === slice.rows || (rows > 0 && total + bytes > slice.bytes)) {
+      yield asked;
+      [asked, rows, total] = ["", 0, 0];
+    }
+    asked += key;
+    rows += 1;
+    total += bytes;
+  }
+  if (rows > 0) yield asked;
+}
 
 /**
  * Reads the events of a trail by their keys, some at a time: most of what they say never changes. Those that are gone by then, with
  * their month, are left out.
+ * @param keys as `listEventKeys` gives them.
  */
 export async function* listKeyedEvents(
   db: Database,
@@ -57,25 +74,17 @@ export async function* listKeyedEvents(
   keys: string,
 ): AsyncGenerator<TrailEventRow[]> {
   const length = constant(keyLength);
-  for (let from = 0; from < keys.length;) {
-    const asked = keys.slice(from, from + slice.rows * keyLength);
-    const statement = query("trail-events-slice", keyedEvent)`
-      select occurred_at, type, data, repo_info::text as repo_info, place from (
-        select e.*, asked.n as place, pg_column_size(e.data) as own_bytes,
-          sum(pg_column_size(e.data)) over (order by asked.n) as bytes
-        from (select ${asked}::text as keys) given
-        cross join lateral generate_series(0, length(keys) / ${length} - 1) as n
-        cross join lateral (select substr(keys, n * ${length} + 1, ${length}) as key) each
-        cross join lateral (
-          select n, left(key, 1) as kind, substr(key, 2, 36)::uuid as id, substr(key, 38, 1) = '1' as again,
-            substr(key, 39, 6)::integer as part, substr(key, 45)::uuid as artifact_id offset 0) asked
-        cross join lateral (${eventOfKey(orgId, trailId)}) e
-      ) shown
-      where bytes <= ${constant(slice.bytes)} or bytes = own_bytes
-      order by place`;
-    const rows = await db.sliced(() => db.all(statement));
-    yield rows.map(({ type, occurred_at, data, repo_info }) => ({ type, occurred_at, data, repo_info }));
-    const last = rows.at(-1);
-    from += last === undefined ? asked.length : (last.place + 1) * keyLength;
+  for (const asked of slicesOf(keys)) {
+    const statement = query("trail-events-slice", trailEvent)`
+      select e.occurred_at, e.type, e.data, e.repo_info::text as repo_info
+      from (select ${asked}::text as keys) given
+      cross join lateral generate_series(0, length(keys) / ${length} - 1) as n
+      cross join lateral (select substr(keys, n * ${length} + 1, ${length}) as key) each
+      cross join lateral (
+        select n, left(key, 1) as kind, substr(key, 2, 36)::uuid as id, substr(key, 38, 1) = '1' as again,
+          substr(key, 39, 6)::integer as part, substr(key, 45)::uuid as artifact_id offset 0) asked
+      cross join lateral (${eventOfKey(orgId, trailId)}) e
+      order by asked.n`;
+    yield await db.sliced(() => db.all(statement));
   }
 }

@@ -21,9 +21,11 @@ import {
   timestamp,
   uuid,
 } from "../../../db/row.ts";
-import { constant, empty, identifier, join, query, type Sql, sql } from "../../../db/sql.ts";
+import { constant, empty, identifier, join, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { complianceStates } from "../../../domain/compliance/model.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
+import { repoBytes } from "../repos/bytes-sql.ts";
+import { eventBytes } from "./event-sql.ts";
 
 const readTrail = {
   id: uuid,
@@ -74,21 +76,30 @@ function trailsOf(orgId: string): Sql {
 /** Reports on a trail, and events of its own, up to which all its events are read at once. */
 const fewRows = 500;
 
-/** Bytes up to which they are, as they are stored: unpacked they may be a hundred times as many. */
+/** Bytes of events up to which they are. */
 const fewBytes = 1024 * 1024;
 
-/** What events take of a row, about: the texts that may be large, and what each artifact has that an attestation is for. */
-const eventBytes = {
-  artifacts: sql`pg_column_size(git_commit_info)`,
-  attestations: sql`coalesce(pg_column_size(git_commit_info), 0) + 400 * coalesce(cardinality(target_artifacts), 0)`,
-  trail_events: sql`pg_column_size(change)`,
+/** Selects bytes of what each event of the trail `t` may show beside its row: a repo, and the name of an artifact. */
+function besideBytes(orgId: string): Sql {
+  return sql`select (select coalesce(max(${repoBytes}), 0) from repos r where r.org_id = ${orgId} and r.id = any (t.repo_ids)) + (
+      select coalesce(max(octet_length(named.filename)), 0) from (
+        select filename from artifacts where org_id = ${orgId} and trail_id = t.id limit ${constant(fewRows)}) named) as bytes`;
+}
+
+const beside = raw("beside.bytes");
+
+/** Bytes of all events of a row `a`, about: what they show `beside` is taken for as much as the largest of that. */
+const bytesOfRow = {
+  artifacts: () => eventBytes.artifact(beside),
+  attestations: () => sql`(${eventBytes.attestation(beside)}) * greatest(1, cardinality(a.target_artifacts))`,
+  trail_events: eventBytes.trail,
 };
 
-/** Tests whether the trail `t` has at least that many rows in a table, or bytes in them. */
-function hasMany(orgId: string, table: keyof typeof eventBytes): Sql {
+/** Tests whether the trail `t` has so many rows in a table, or so many bytes in them, that its events are not read at once. */
+function hasMany(orgId: string, table: keyof typeof bytesOfRow): Sql {
   return sql`(select count(*) = ${constant(fewRows)} or coalesce(sum(bytes), 0) > ${constant(fewBytes)} from (
-    select ${eventBytes[table]} as bytes from ${identifier(table)}
-    where org_id = ${orgId} and trail_id = t.id limit ${constant(fewRows)}) counted)`;
+    select ${bytesOfRow[table](orgId)} as bytes from ${identifier(table)} a
+    where a.org_id = ${orgId} and a.trail_id = t.id limit ${constant(fewRows)}) counted)`;
 }
 
 const foundTrail = {
@@ -108,7 +119,8 @@ export function findTrail(
 ): Promise<FoundTrail | undefined> {
   return db.first(query("find-trail", foundTrail)`
     select ${columns}, ${hasMany(orgId, "attestations")} or ${hasMany(orgId, "artifacts")}
-      or ${hasMany(orgId, "trail_events")} as is_long from ${judgedTrails}
+      or ${hasMany(orgId, "trail_events")} as is_long
+    from ${judgedTrails} cross join lateral (${besideBytes(orgId)}) beside
     where t.org_id = ${orgId} and t.flow_id = ${key.flow_id} and t.name = ${key.name}`);
 }
 
@@ -191,7 +203,15 @@ const weighedTrail = { ...readTrail, bytes: integer, place: integer };
  * @param more columns, of the `page` and of what was `weighed`.
  */
 function lightest(orgId: string, page: Sql, bytes: number, more: Sql = empty): Sql {
-  const columns = ["template", "user_data", "compliance_status", "description", "git_commit_info::text"];
+  const columns = [
+    "template",
+    "user_data",
+    "compliance_status",
+    "description",
+    "origin_url",
+    "git_commit_info::text",
+    "external_urls::text",
+  ];
   const trails = sql`(select trail.* from ${trailsOf(orgId)}) trail`;
   return sql`
       -- The page comes first, by an index in its order: who joined before would read and sort all trails.

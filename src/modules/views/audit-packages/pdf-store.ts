@@ -197,7 +197,7 @@ export async function listLatestTrailEvents(
       from (
         select k.*, count(*) over () as total from (${eventKeys(orgId, trailId)}) k
         order by occurred_at desc, id desc, part desc limit ${limit}::bigint) asked
-      cross join lateral (select * from (${eventOfKey(orgId, trailId)}) e offset 0) e
+      cross join lateral (select * from (${eventOfKey(orgId, trailId, true)}) e offset 0) e
     ) l
     left join attestations a on a.org_id = ${orgId} and a.id = l.id
     left join artifacts r on r.org_id = ${orgId} and r.id = l.id
