@@ -192,6 +192,19 @@ describe("GET /search/{org}", () => {
     expect(await found(org, "new")).toEqual(["environment new-place", "flow new-flow", "control New words"]);
   });
 
+  it("leads to a control by all of its identifier, of which it shows the first 200 characters", async () => {
+    const org = await app.org();
+    const identifier = `C-${"x".repeat(254)}`;
+    await createControl(org, identifier, { name: "Shop review" });
+    expect(await find(org, { q: "shop review" })).toMatchObject([
+      {
+        kind: "control",
+        context: identifier.slice(0, 200),
+        html_url: `http://waybill.test/${org.name}/controls/${identifier}`,
+      },
+    ]);
+  });
+
   it("finds artifacts once for each flow, by the newest build or the tag that is asked for", async () => {
     const org = await app.org();
     for (const version of ["1", "2", "3"])

@@ -39,7 +39,7 @@ function artifactAddress({ flow_name, fingerprint, report_id }: PlaceRow): strin
 
 /** Writes the path of the page of what was found, below the organization's. */
 function pathOf(row: PlaceRow): string {
-  const { kind, name, context } = row;
+  const { kind, name, identifier } = row;
   const trail = { flow_name: row.flow_name ?? "", trail_name: row.trail_name ?? "" };
   switch (kind) {
     case "environment":
@@ -57,7 +57,7 @@ function pathOf(row: PlaceRow): string {
     case "policy":
       return `/policies/${name}`;
     case "control":
-      return `/controls/${context}`;
+      return `/controls/${identifier ?? ""}`;
     case "attestation_type":
       return `/attestation-types/${name}`;
     case "pull_request":

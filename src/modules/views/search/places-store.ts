@@ -10,8 +10,10 @@ const place = {
   /** The part of it that matches. */
   matched: text,
   name: text,
-  /** In words of its kind. */
+  /** In words of its kind, of which the first are shown. */
   context: text,
+  /** Of a control. */
+  identifier: nullable(text),
   flow_name: nullable(text),
   trail_name: nullable(text),
   fingerprint: nullable(text),
@@ -107,8 +109,9 @@ export function listPlaces(
   const whole = sql`lower(${wholeName}::text collate "C")`;
   const name = sql`x.name`;
   return db.all(query("search-places", place)`
-    select asked.kind, asked.name as matched, found.name, left(found.context, 200) as context, found.flow_name,
-      found.trail_name, found.fingerprint, found.report_id
+    select asked.kind, asked.name as matched, found.name, left(found.context, 200) as context,
+      case asked.kind when 'control' then found.context end as identifier, found.flow_name, found.trail_name,
+      found.fingerprint, found.report_id
     from unnest(${matches.map(({ kind }) => kind)}::text[], ${matches.map(({ ref }) => ref)}::uuid[],
       ${matches.map((match) => match.name)}::text[]) with ordinality as asked (kind, ref, name, position)
     cross join lateral (
