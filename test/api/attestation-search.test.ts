@@ -6,6 +6,7 @@ import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { commitInfo, reported, type Shown } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 import { amount } from "../support/thorough.ts";
+import { leastLongestTurn } from "../support/turns.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -156,21 +157,48 @@ describe("a search", () => {
     },
   );
 
+  /** Adds attestations beside the one that was reported as `unit`, with numbers as names, this many characters long. */
+  async function insert(from: number, to: number, length = 10): Promise<void> {
+    await app.deps.db.pool.query(
+      `insert into attestations (org_id, id, flow_id, trail_id, name, type, is_compliant, created_at, created_by_name)
+      select org_id, gen_random_uuid(), flow_id, trail_id, lpad(n::text, $4, 'n'), type, true, created_at, created_by_name
+      from attestations, generate_series($2::int, $3::int) n where org_id = $1 and name = 'unit'`,
+      [org.id, from, to, length],
+    );
+  }
+
+  /** Takes all its instructions for each character: each character may be one that any of them stands for. */
+  const dear = encodeURIComponent("(?:.?){900}[^a-zA-Z0-9_,-]");
+
   it("refuses to try more than 20,000 names", async () => {
     await reported(org, "unit");
-    const insert = (from: number, to: number) =>
-      app.deps.db.pool.query(
-        `insert into attestations (org_id, id, flow_id, trail_id, name, type, is_compliant, created_at, created_by_name)
-        select org_id, gen_random_uuid(), flow_id, trail_id, 'name-' || n, type, true, created_at, created_by_name
-        from attestations, generate_series($2::int, $3::int) n where org_id = $1 and name = 'unit'`,
-        [org.id, from, to],
-      );
     await insert(2, 20_000);
     expect(await names("?name_regex=%5Eunit%24")).toEqual(["unit"]);
     await insert(20_001, 20_001);
     const { status, json } = await search("?name_regex=unit");
     expect(status).toBe(400);
     expect(json.message).toContain("more than 20000 names");
+  });
+
+  it("lets others in between while it tries a long pattern on long names", async () => {
+    await reported(org, "unit");
+    await insert(1, 100, 512);
+    const held = await leastLongestTurn(50, async () => {
+      expect(await names(`?name_regex=${dear}`)).toEqual([]);
+    });
+    expect(held).toBeLessThan(50);
+  });
+
+  it("refuses a pattern that is too large for so many names, and tries one that is long", async () => {
+    await reported(org, "unit");
+    await insert(2, 20_000, 28);
+    expect(await refusal(`?name_regex=${dear}`)).toEqual({
+      "query.name_regex": expect.stringMatching(
+        /^Regular expression repeats too much for 20000 names of 559976 characters together \[input: /,
+      ),
+    });
+    const long = Array.from({ length: 49 }, (_, at) => `job-${at}-${at % 2}x`).join("|");
+    expect(await names(`?name_regex=${encodeURIComponent(`${long}|unit`)}`)).toEqual(["unit"]);
   });
 
   it("refuses a name together with a pattern", async () => {

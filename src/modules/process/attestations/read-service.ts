@@ -1,6 +1,12 @@
-import { invalid, invalidInput } from "../../../domain/errors.ts";
-import { compilePattern, PatternError } from "../../../domain/policy/expression/regex.ts";
+import { type AppError, invalid, invalidInput } from "../../../domain/errors.ts";
+import {
+  compilePattern,
+  matchingProblem,
+  PatternError,
+  namesMatching,
+} from "../../../domain/policy/expression/regex.ts";
 import { parseWireId } from "../../../lib/ids.ts";
+import { paced } from "../../../lib/steps.ts";
 import { type HeavyRows, type PageText, readHeavy } from "../../../db/heavy-page.ts";
 import type { Org } from "../../../domain/principal.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -58,8 +64,8 @@ const maxNames = 20_000;
 
 /**
  * Finds the names in use that a pattern is found in; undefined when it is found in all of them. Patterns are matched here and
- * not in the database: in time linear in the name, whatever the pattern.
- * @throws AppError invalid for what is no pattern, and when there are too many names to try.
+ * not in the database: in time linear in the name, whatever the pattern, with others in between.
+ * @throws AppError invalid for what is no pattern, and when there are too many names to try it on.
  */
 export async function findNamesMatching(
   deps: Pick<Deps, "db">,
@@ -72,16 +78,21 @@ export async function findNamesMatching(
     throw invalid(
       `Attestations have more than ${maxNames} names here: search by 'name' instead of 'name_regex'`,
     );
-  const found = names.filter((name) => regex.matcher(name).find());
+  const problem = matchingProblem(regex, names);
+  if (problem !== undefined) throw unusable(pattern, problem);
+  const found = await paced(namesMatching(regex, names));
   return found.length === names.length ? undefined : found;
+}
+
+function unusable(pattern: string, problem: string): AppError {
+  return invalidInput({ "query.name_regex": `${problem} [input: ${pattern}]` });
 }
 
 function patternOf(text: string) {
   try {
     return compilePattern(text);
   } catch (error) {
-    if (error instanceof PatternError)
-      throw invalidInput({ "query.name_regex": `${error.message} [input: ${text}]` });
+    if (error instanceof PatternError) throw unusable(text, error.message);
     throw error;
   }
 }
