@@ -1,11 +1,11 @@
-import { isDeepStrictEqual } from "node:util";
-
 import type { CreateTrail } from "../../../contract/trails.ts";
 import type { Tx } from "../../../db/connect.ts";
 import { type AppError, notFound } from "../../../domain/errors.ts";
 import type { OrgAccess, Principal } from "../../../domain/principal.ts";
 import { ExactJson } from "../../../lib/exact-json.ts";
 import { saysTheSame } from "../../../lib/same-json.ts";
+import { pacedIf } from "../../../lib/steps.ts";
+import { isWide, wideText } from "../../../lib/wide-json.ts";
 import { recorded, type Scope } from "../../kernel/audit/service.ts";
 import { evaluateTrails } from "../compliance/service.ts";
 import type { Deps } from "../../kernel/deps.ts";
@@ -14,7 +14,14 @@ import { notifyOfTrails } from "../../notices/notifications/trail-service.ts";
 import { captureRepos } from "../repos/service.ts";
 import { listEventKeys, listKeyedEvents, listTrailEvents, type TrailEventRow } from "./event-store.ts";
 import { findTrail, type FoundTrail, type ReadTrailRow } from "./list-store.ts";
-import { getTrailLocked, insertTrail, type TrailFacts, type TrailRow, updateTrail } from "./store.ts";
+import {
+  getTrailLocked,
+  insertTrail,
+  type LargeFacts,
+  type TrailFacts,
+  type TrailRow,
+  updateTrail,
+} from "./store.ts";
 
 /** A report about a trail. */
 export interface TrailScope extends Scope {
@@ -37,28 +44,27 @@ interface Report {
   scope: TrailScope;
   flow: FlowForTrail;
   input: TrailInput;
+  large: LargeFacts;
   /** Internal id of the repo the report came from. */
   repo_id: string | null;
 }
 
-/** Makes a value as it will be read back from the database. */
-function stored(value: unknown): unknown {
-  return value === null || value === undefined ? null : (JSON.parse(JSON.stringify(value)) as unknown);
+/** Writes a value as JSON, with others in between if it is wide; null for what was not given. */
+async function written(value: object | null | undefined): Promise<string | null> {
+  return value === null || value === undefined ? null : pacedIf(isWide(value), wideText(value));
 }
 
 /** Begins a trail with what a report says, unless there is one of its name. @returns whether it was begun. */
 async function beginTrail(deps: Needed, report: Report): Promise<boolean> {
-  const { tx, scope, flow, input, repo_id } = report;
-  const commit = stored(input.git_commit_info);
+  const { tx, scope, flow, input, large, repo_id } = report;
   const trail = {
     id: deps.ids.next(),
     event_id: deps.ids.next(),
     flow_id: flow.id,
     name: input.name,
     description: input.description ?? "",
-    git_commit_info: commit,
+    ...large,
     origin_url: input.origin_url ?? null,
-    external_urls: stored(input.external_urls),
     user_data: input.user_data ?? ExactJson.ofText("{}"),
     template: input.template ?? flow.template,
     template_id: input.template === undefined ? flow.template_id : deps.ids.next(),
@@ -76,14 +82,11 @@ async function beginTrail(deps: Needed, report: Report): Promise<boolean> {
 }
 
 /** Tells what the trail is after a report: what that leaves out or gives as null stays. */
-function merged(deps: Needed, before: TrailRow, { input, repo_id }: Report): TrailRow {
+function merged(deps: Needed, before: TrailRow, { input, repo_id }: Report): TrailFacts {
   const newTemplate = input.template !== undefined && input.template !== before.template;
   return {
-    id: before.id,
     description: input.description ?? before.description,
-    git_commit_info: stored(input.git_commit_info) ?? before.git_commit_info,
     origin_url: input.origin_url ?? before.origin_url,
-    external_urls: stored(input.external_urls) ?? before.external_urls,
     user_data: input.user_data ?? before.user_data,
     template: input.template ?? before.template,
     template_id: newTemplate ? deps.ids.next() : before.template_id,
@@ -93,28 +96,31 @@ function merged(deps: Needed, before: TrailRow, { input, repo_id }: Report): Tra
 }
 
 /** Names what differs, as `trail_updated` events list it. */
-function changesBetween(before: TrailFacts, after: TrailFacts): string[] {
-  const fields = ["description", "git_commit_info", "user_data", "origin_url", "external_urls"] as const;
-  const changes: string[] = fields.filter((field) =>
-    field === "user_data"
-      ? !saysTheSame(before.user_data.text, after.user_data.text)
-      : !isDeepStrictEqual(before[field], after[field]),
-  );
-  if (before.template !== after.template) changes.push("template");
-  if (before.repo_ids.length !== after.repo_ids.length) changes.push("repo_info");
-  return changes;
+function changesBetween(before: TrailRow, after: TrailFacts): string[] {
+  const differing = {
+    description: before.description !== after.description,
+    git_commit_info: before.commit_differs,
+    user_data: !saysTheSame(before.user_data.text, after.user_data.text),
+    origin_url: before.origin_url !== after.origin_url,
+    external_urls: before.urls_differ,
+    template: before.template !== after.template,
+    repo_info: before.repo_ids.length !== after.repo_ids.length,
+  };
+  return Object.entries(differing).flatMap(([name, differs]) => (differs ? name : []));
 }
 
 /** Changes a trail to what a report says. @returns whether that changed anything. */
 async function updateExisting(deps: Needed, report: Report): Promise<boolean> {
-  const { tx, scope, flow, input, repo_id } = report;
-  const before = await getTrailLocked(tx, scope.org.id, { flow_id: flow.id, name: input.name });
+  const { tx, scope, flow, input, large, repo_id } = report;
+  const key = { flow_id: flow.id, name: input.name };
+  const before = await getTrailLocked(tx, scope.org.id, key, large);
   const after = merged(deps, before, report);
   const changes = changesBetween(before, after);
   if (changes.length === 0) return false;
   // Taken after the lock, so that the events of simultaneous reports are in the order of their effects.
   const at = deps.clock.now();
-  await updateTrail(tx, scope.org.id, after, {
+  const trail = { id: before.id, ...after, ...large };
+  await updateTrail(tx, scope.org.id, trail, {
     event_id: deps.ids.next(),
     setting_user_id: scope.principal.id,
     changes,
@@ -130,11 +136,19 @@ async function updateExisting(deps: Needed, report: Report): Promise<boolean> {
  * any number of simultaneous calls one begins it. A call that changes nothing leaves no trace: no event, no audit row, no
  * new `last_modified_at`, because clients send again what they got no answer to.
  */
-export function putTrail(deps: Needed, scope: TrailScope, input: TrailInput): Promise<"begun" | "updated"> {
+export async function putTrail(
+  deps: Needed,
+  scope: TrailScope,
+  input: TrailInput,
+): Promise<"begun" | "updated"> {
+  const large = {
+    git_commit_info: await written(input.git_commit_info),
+    external_urls: await written(input.external_urls),
+  };
   return recorded(deps, scope, async (tx, record) => {
     const flow = await getFlowForTrail(deps, { tx, record, scope }, input.flow_name);
     const [repo_id = null] = await captureRepos(deps, tx, scope.org.id, [input.repo_info]);
-    const report = { tx, scope, flow, input, repo_id };
+    const report = { tx, scope, flow, input, large, repo_id };
     const begun = await beginTrail(deps, report);
     if (begun || (await updateExisting(deps, report))) record("trail", `${flow.name}/${input.name}`);
     return begun ? "begun" : "updated";

@@ -1,6 +1,6 @@
 import type { Tx } from "../../../db/connect.ts";
-import { boolean, json as jsonColumn, nullable, type RowOf, text, uuid, uuids } from "../../../db/row.ts";
-import { json, jsonb, moment, param, query, sql } from "../../../db/sql.ts";
+import { boolean, nullable, type RowOf, text, uuid, uuids } from "../../../db/row.ts";
+import { json, moment, param, query, type Sql, sql } from "../../../db/sql.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { ExactJson } from "../../../lib/exact-json.ts";
 import { beganEvent, begunAs, changedEvent, columnsForEvents, trailEventColumns } from "./event-sql.ts";
@@ -11,19 +11,26 @@ export interface TrailKey {
   name: string;
 }
 
+/**
+ * What a report says about a trail that may be lists or objects of any length, as JSON; null for what it does not say. Only the
+ * database compares it with what is kept: this program would do that in one go.
+ */
+export interface LargeFacts {
+  git_commit_info: string | null;
+  external_urls: string | null;
+}
+
 /** What reports say about a trail, as it is kept. */
 export interface TrailFacts {
   description: string;
-  git_commit_info: unknown;
   origin_url: string | null;
-  external_urls: unknown;
   user_data: ExactJson;
   template: string;
   template_id: string;
   repo_ids: string[];
 }
 
-export interface NewTrail extends TrailKey, TrailFacts {
+export interface NewTrail extends TrailKey, TrailFacts, LargeFacts {
   id: string;
   event_id: string;
   created_at: Timestamp;
@@ -45,7 +52,7 @@ export async function insertTrail(tx: Tx, orgId: string, trail: NewTrail): Promi
       insert into trails as t (org_id, id, flow_id, name, description, git_commit_info, origin_url, external_urls,
         user_data, template, template_id, repo_ids, created_at, created_by_name, last_modified_at)
       values (${org}::uuid, ${trail.id}, ${trail.flow_id}, ${trail.name}, ${trail.description},
-        ${jsonb(trail.git_commit_info)}, ${trail.origin_url}, ${jsonb(trail.external_urls)}, ${json(trail.user_data)},
+        ${trail.git_commit_info}::jsonb, ${trail.origin_url}, ${trail.external_urls}::jsonb, ${json(trail.user_data)},
         ${trail.template}, ${trail.template_id}, ${trail.repo_ids}, ${at}, ${trail.created_by_name}, ${at})
       on conflict (org_id, flow_id, name) do nothing
       returning ${columnsForEvents}
@@ -59,24 +66,34 @@ export async function insertTrail(tx: Tx, orgId: string, trail: NewTrail): Promi
 const trailRow = {
   id: uuid,
   description: text,
-  git_commit_info: nullable(jsonColumn<unknown>()),
   origin_url: nullable(text),
-  external_urls: nullable(jsonColumn<unknown>()),
   user_data: text,
   template: text,
   template_id: uuid,
   repo_ids: uuids,
+  /** Whether a report says something else of it than is kept; so below. */
+  commit_differs: boolean,
+  urls_differ: boolean,
 };
 
-export interface TrailRow extends TrailFacts {
-  id: string;
+/** A trail beside what a report says. */
+export type TrailRow = Omit<RowOf<typeof trailRow>, "user_data"> & { user_data: ExactJson };
+
+function differs(column: Sql, given: string | null): Sql {
+  return given === null ? sql`false` : sql`${column} is distinct from ${given}::jsonb`;
 }
 
 /** Reads the trail of this name, which must exist, and locks it against other writers until the transaction ends. */
-export async function getTrailLocked(tx: Tx, orgId: string, key: TrailKey): Promise<TrailRow> {
+export async function getTrailLocked(
+  tx: Tx,
+  orgId: string,
+  key: TrailKey,
+  given: LargeFacts,
+): Promise<TrailRow> {
   const { user_data, ...row } = await tx.one(query(trailRow)`
-    select id, description, git_commit_info, origin_url, external_urls, user_data::text as user_data, template,
-      template_id, repo_ids
+    select id, description, origin_url, user_data::text as user_data, template, template_id, repo_ids,
+      ${differs(sql`git_commit_info`, given.git_commit_info)} as commit_differs,
+      ${differs(sql`external_urls`, given.external_urls)} as urls_differ
     from trails where org_id = ${orgId} and flow_id = ${key.flow_id} and name = ${key.name} for no key update`);
   return { ...row, user_data: ExactJson.ofText(user_data) };
 }
@@ -92,11 +109,11 @@ export interface TrailUpdate {
   at: Timestamp;
 }
 
-/** Replaces what is known of a trail, and records that in its events. */
+/** Replaces what is known of a trail, but large facts that are null, and records that in its events. */
 export async function updateTrail(
   tx: Tx,
   orgId: string,
-  trail: TrailRow,
+  trail: TrailFacts & LargeFacts & { id: string },
   update: TrailUpdate,
 ): Promise<void> {
   const at = moment(update.at);
@@ -112,8 +129,8 @@ export async function updateTrail(
   await tx.run(sql`
     with updated as (
       update trails t
-      set description = ${trail.description}, git_commit_info = ${jsonb(trail.git_commit_info)},
-        origin_url = ${trail.origin_url}, external_urls = ${jsonb(trail.external_urls)},
+      set description = ${trail.description}, git_commit_info = coalesce(${trail.git_commit_info}::jsonb, t.git_commit_info),
+        origin_url = ${trail.origin_url}, external_urls = coalesce(${trail.external_urls}::jsonb, t.external_urls),
         user_data = ${json(trail.user_data)}, template = ${trail.template}, template_id = ${trail.template_id},
         repo_ids = ${trail.repo_ids}, last_modified_at = greatest(last_modified_at, ${at}), begun_as = was.begun_as
       -- Apart, because Citus does not let an update compute it.
