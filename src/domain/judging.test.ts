@@ -16,7 +16,10 @@ function policyOf(rules: number, condition = "") {
 describe("the size of a policy", () => {
   it("is that of its rules and exceptions, those not asked left out", () => {
     const { policy } = policyOf(3);
-    expect([countRules(policy), sizeOfPolicy(policy)]).toEqual([3, { rules: 3, patterns: 0 }]);
+    expect([countRules(policy), sizeOfPolicy(policy)]).toEqual([
+      3,
+      { rules: 3, patterns: 0, patternsOfOne: 0 },
+    ]);
     const booleans = parsePolicy(
       `${schema}artifacts: {provenance: {required: true, exceptions: [{if: exists(flow)}]}, trail-compliance: {required: false}}`,
     );
@@ -89,6 +92,15 @@ describe("what can be judged at once", () => {
     [
       { policies: [policyOf(20, "matches(artifact.name, 'x{900}')")], facts: 2000, names: 2000 * 4096 },
       /regular expressions/,
+    ],
+    [
+      {
+        policies: [policyOf(2, "matches(artifact.name, 'x{900}')")],
+        facts: 1,
+        names: 4096,
+        longestName: 4096,
+      },
+      /regular expressions of one of its rules times the longest name .* are \d+, more than the 2100000/,
     ],
   ])("are not %j", (size, problem) => {
     expect(judgingProblem(size)).toMatch(problem);

@@ -17,6 +17,8 @@ export const judgingLimits = {
   flowsOfOne: 10_000,
   /** Instructions of regular expressions times characters of names: at worst some twenty seconds. */
   matching: 5_000_000_000,
+  /** The same of one rule and one name, which is done without a pause: at worst some fifty milliseconds. */
+  matchingOfOne: 2_100_000,
   /**
    * What members of a logical environment run, before equal ones are merged: artifacts, their instances, and bytes of what
    * says where these run. Each may be one artifact in all members, of which all is one row then. Several logical environments
@@ -36,6 +38,8 @@ interface JudgingSize {
   mostFlows?: number;
   /** Characters in the names of all artifacts. */
   names?: number;
+  /** Characters of the longest of these names. */
+  longestName?: number;
 }
 
 /** The error when judging an environment asks for more than is judged at once. */
@@ -64,10 +68,11 @@ export function countEvaluations({ policies, facts }: JudgingSize): number {
 
 /** Says why this cannot be judged at once, with its size and the limit; undefined when it can. */
 export function judgingProblem(size: JudgingSize): string | undefined {
-  const { policies, facts, mostFlows = 1, names = 0 } = size;
-  const { evaluations, evaluationsOfOne, flowsOfOne, matching } = judgingLimits;
+  const { policies, facts, mostFlows = 1, names = 0, longestName = 0 } = size;
+  const { evaluations, evaluationsOfOne, flowsOfOne, matching, matchingOfOne } = judgingLimits;
   const rules = policies.reduce((sum, { policy }) => sum + sizeOfPolicy(policy).rules, 0);
   const patterns = policies.reduce((sum, { policy }) => sum + sizeOfPolicy(policy).patterns, 0);
+  const patternsOfOne = Math.max(0, ...policies.map(({ policy }) => sizeOfPolicy(policy).patternsOfOne));
   return (
     rulesProblem(policies) ??
     tooMany("its artifacts times flows", facts, judgingLimits.facts) ??
@@ -78,6 +83,11 @@ export function judgingProblem(size: JudgingSize): string | undefined {
       "the regular expressions of its policies times the names they are tried on",
       patterns * names,
       matching,
+    ) ??
+    tooMany(
+      "the regular expressions of one of its rules times the longest name they are tried on",
+      patternsOfOne * longestName,
+      matchingOfOne,
     )
   );
 }

@@ -65,6 +65,29 @@ async function verdict(org: TestOrg, query = "", fingerprint = web) {
 
 const scanPolicy = policyText("attestations:", "  - name: scan", "    type: generic");
 
+it("is refused where one rule would take long for the name of the artifact", async () => {
+  const org = await app.org();
+  await putFlow(org.member, org.name, { name: "web-ci" }, template);
+  await putTrail(org.member, `${org.name}/web-ci`, { name: "run" });
+  // Any length is accepted as a name, and one match cannot be interrupted.
+  const body = artifactBody({
+    fingerprint: web,
+    trail_name: "run",
+    template_reference_name: "web",
+    filename: "ab".repeat(200_000),
+  });
+  expect((await org.member.post(`/artifacts/${org.name}/web-ci`, body)).status).toBe(201);
+  const condition = "matches(artifact.name, '(?:.*a.{0,900})[^a-z]')";
+  await createPolicy(org, "dear", policyText("attestations:", `  - if: "${condition}"`, "    type: junit"));
+  const { status, json } = await ask(org, "?policy_name=dear");
+  expect([status, json.message]).toEqual([
+    400,
+    expect.stringMatching(
+      /^Artifact with fingerprint '\w+' cannot be judged: the regular expressions of one of its rules times the longest name/,
+    ),
+  ]);
+});
+
 describe("by the templates of flows", () => {
   it("tells the verdict with everything it rests on", async () => {
     const org = await withArtifact();

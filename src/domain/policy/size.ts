@@ -10,17 +10,20 @@ export interface PolicySize {
   rules: number;
   /** Instructions of all regular expressions. */
   patterns: number;
+  /** The same of the rule that has most, all exceptions of a kind counted as one rule: it is evaluated in one go. */
+  patternsOfOne: number;
 }
 
 /** Characters of a condition that cost as much as a rule. */
 const conditionLength = 1000;
 
-function conditionsOf({ artifacts }: Policy): (Condition | null)[] {
+/** Lists the conditions of each rule. */
+function conditionsOf({ artifacts }: Policy): (readonly (Condition | null)[])[] {
   const { provenance, trail_compliance, attestations } = artifacts;
   return [
-    ...provenance.exceptions,
-    ...trail_compliance.exceptions,
-    ...attestations.map(({ condition }) => condition),
+    provenance.exceptions,
+    trail_compliance.exceptions,
+    ...attestations.map(({ condition }) => [condition]),
   ];
 }
 
@@ -44,11 +47,16 @@ export function sizeOfPolicy(policy: Policy): PolicySize {
 }
 
 function measure(policy: Policy): PolicySize {
-  let [rules, patterns] = [countRules(policy), 0];
-  for (const condition of conditionsOf(policy)) {
-    if (condition === null) continue;
-    rules += Math.floor(condition.text.length / conditionLength);
-    patterns += programSize(condition.expression);
+  let [rules, patterns, patternsOfOne] = [countRules(policy), 0, 0];
+  for (const conditions of conditionsOf(policy)) {
+    let ofRule = 0;
+    for (const condition of conditions) {
+      if (condition === null) continue;
+      rules += Math.floor(condition.text.length / conditionLength);
+      ofRule += programSize(condition.expression);
+    }
+    patterns += ofRule;
+    patternsOfOne = Math.max(patternsOfOne, ofRule);
   }
-  return { rules: Math.max(1, rules), patterns };
+  return { rules: Math.max(1, rules), patterns, patternsOfOne };
 }

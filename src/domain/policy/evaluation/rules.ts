@@ -2,6 +2,7 @@ import type { Steps } from "../../../lib/steps.ts";
 import { evaluateExpression, type ExpressionContext } from "../expression/evaluate.ts";
 import { anything, type AttestationRule, type BooleanRule, type Condition, type Policy } from "../model.ts";
 import { attestationDefinition, booleanDefinition } from "../print.ts";
+import { sizeOfPolicy } from "../size.ts";
 import type {
   KnownFlow,
   PolicySubject,
@@ -136,15 +137,15 @@ function resolve(rule: Rule, subject: PolicySubject, flow: KnownFlow | null): Re
   };
 }
 
-/** Flows that are evaluated between two pauses. */
+/** Flows that are evaluated between two pauses, by a rule that matches nothing against their names and tags. */
 const flowsInOneGo = 100;
 
-function* evaluateRule(rule: Rule, subject: PolicySubject): Steps<RuleEvaluation> {
+function* evaluateRule(rule: Rule, subject: PolicySubject, inOneGo: number): Steps<RuleEvaluation> {
   const flows = subject.flows.length === 0 ? [null] : subject.flows;
   const resolutions: Resolution[] = [];
   for (const flow of flows) {
     resolutions.push(resolve(rule, subject, flow));
-    if (resolutions.length % flowsInOneGo === 0) yield;
+    if (resolutions.length % inOneGo === 0) yield;
   }
   const applicable = resolutions.filter(({ type }) => type !== "rule_not_applicable");
   const ignored = applicable.length === 0;
@@ -161,10 +162,11 @@ export type RuleEvaluator = (subject: PolicySubject) => Steps<RuleEvaluation[]>;
  */
 export function ruleEvaluator(policy: Policy): RuleEvaluator {
   const rules = rulesOf(policy);
+  const inOneGo = sizeOfPolicy(policy).patterns === 0 ? flowsInOneGo : 1;
   return function* evaluate(subject) {
     const evaluations: RuleEvaluation[] = [];
     for (const rule of rules) {
-      evaluations.push(yield* evaluateRule(rule, subject));
+      evaluations.push(yield* evaluateRule(rule, subject, inOneGo));
       yield;
     }
     return evaluations;

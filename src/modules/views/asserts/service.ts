@@ -83,8 +83,9 @@ async function decide(
     policy: present(texts.get(id), "every version was read"),
   }));
   const count = countOf(known);
-  const require = (names: number): void => {
-    const problem = judgingProblem({ policies: versions, facts: count, mostFlows: count, names });
+  const require = (longestName: number): void => {
+    const size = { policies: versions, facts: count, mostFlows: count, names: longestName, longestName };
+    const problem = judgingProblem(size);
     if (problem !== undefined)
       throw invalid(`Artifact with fingerprint '${fingerprint}' cannot be judged: ${problem}`);
   };

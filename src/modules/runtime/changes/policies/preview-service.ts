@@ -74,7 +74,7 @@ function requireBounded(
   rows: readonly RanRow[],
   flows: ReadonlyMap<string, readonly unknown[]>,
 ): void {
-  const { rules } = sizeOfPolicy(policy);
+  const { rules, patternsOfOne } = sizeOfPolicy(policy);
   const facts = rows.reduce(
     (sum, { fingerprint }) => sum + Math.max(1, flows.get(fingerprint)?.length ?? 0),
     0,
@@ -83,6 +83,12 @@ function requireBounded(
   const evaluations = rules * facts;
   if (evaluations > judgingLimits.evaluations)
     throw tooMuch(`${judgingLimits.evaluations} rules times artifacts times flows, here ${evaluations},`);
+  const longest = rows.reduce((most, { name }) => Math.max(most, name.length), 0);
+  const matching = patternsOfOne * longest;
+  if (matching > judgingLimits.matchingOfOne)
+    throw tooMuch(
+      `${judgingLimits.matchingOfOne} instructions of a rule's regular expressions times characters of a name, here ${matching},`,
+    );
 }
 
 /**

@@ -106,15 +106,17 @@ export function refuse(problem: TooMuchToJudge): never {
  * @throws TooMuchToJudge
  */
 function requireDraftJudgeable({ target, rules, items }: Draft, flows?: ReadonlyMap<string, number>): void {
-  let [facts, mostFlows, names] = [0, 1, 0];
+  let [facts, mostFlows, names, longestName] = [0, 1, 0, 0];
   for (const { running, fingerprint } of items) {
     if (running === undefined) continue;
     const known = Math.max(1, flows?.get(fingerprint) ?? 0);
     facts += known;
     mostFlows = Math.max(mostFlows, known);
     names += running.name.length;
+    longestName = Math.max(longestName, running.name.length);
   }
-  requireJudgeable(target.environment.name, { policies: rules.policies, facts, mostFlows, names });
+  const size = { policies: rules.policies, facts, mostFlows, names, longestName };
+  requireJudgeable(target.environment.name, size);
 }
 
 /** Leaves out drafts with too much to judge. */

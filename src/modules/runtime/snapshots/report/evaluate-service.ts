@@ -253,8 +253,8 @@ export async function requireRecordedJudgeable(
   const sizes = await listRecordedSizes(tx, org.id, environmentIds, judgingLimits.facts + 1);
   const policies = await appliedPolicies(tx, org.id, environmentIds);
   return sizes.map((recorded) => {
-    const { id, name, facts, most_flows: mostFlows, names } = recorded;
-    const size = { policies: policies.get(id) ?? [], facts, mostFlows, names };
+    const { id, name, facts, most_flows: mostFlows, names, longest_name: longestName } = recorded;
+    const size = { policies: policies.get(id) ?? [], facts, mostFlows, names, longestName };
     requireJudgeable(name, size);
     return { ...recorded, evaluations: countEvaluations(size) };
   });

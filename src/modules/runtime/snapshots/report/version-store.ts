@@ -252,6 +252,7 @@ const recordedSize = {
   most_flows: integer,
   /** Characters of all names. */
   names: float,
+  longest_name: integer,
 };
 export type RecordedSize = RowOf<typeof recordedSize>;
 
@@ -268,7 +269,7 @@ export function listRecordedSizes(
   const org = param(orgId);
   return db.all(query("recorded-sizes", recordedSize)`
     select e.id, e.name, coalesce(sum(a.flows), 0)::float8 as facts, coalesce(max(a.flows), 0) as most_flows,
-      coalesce(sum(a.name_length), 0)::float8 as names
+      coalesce(sum(a.name_length), 0)::float8 as names, coalesce(max(a.name_length), 0) as longest_name
     from environments e
     left join lateral (
       select greatest(1, cardinality(v.provenance)) as flows, length(v.name) as name_length
