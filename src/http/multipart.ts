@@ -121,36 +121,24 @@ async function readParts(request: FastifyRequest, spec: MultipartBody, into: Int
     if (received > maxBodyBytes) throw new AppError("too_large", "Request body is too large");
   };
   const fileSize = Math.max(into.largest, maxFieldBytes) + 1;
-  const limits = { fieldSize: maxFieldBytes, fileSize, files: 24, fields: 20, parts: 24 };
-  for await (const part of request.parts({ limits, isPartAFile: isFile(spec) }))
-    if (part.type === "file" && part.fieldname === spec.field)
-      json = await readField(spec.field, part, receive);
-    else if (part.type === "file") {
+  for await (const part of request.files({ limits: { fileSize, parts: 24 }, isPartAFile }))
+    if (part.fieldname === spec.field) json = await readField(spec.field, part, receive);
+    else {
       const known = Object.hasOwn(spec.files, part.fieldname) ? spec.files[part.fieldname] : undefined;
       if (known === undefined) for await (const chunk of passing(part, into.reception)) receive(chunk.length);
       else if (files[part.fieldname] !== undefined)
         throw invalidInput({ [part.fieldname]: "Only one file may be sent here" });
       else files[part.fieldname] = await readFile(part, known, into);
-    } else receive(String(part.value).length);
+    }
   if (json === undefined) throw invalidInput({ [spec.field]: "Field required [input: None]" });
   return { json, files };
 }
 
 /**
- * Says which parts are handed over as they arrive. The JSON field is: as a field it would come decoded, with other characters in place of
- * what is not UTF-8, or already parsed. What has the name of a file is one, also where no name of a file came with it.
+ * Has each part handed over as it arrives, also where no name of a file came with it. A field would be held whole, decoded with other
+ * characters in place of what is not UTF-8, and parsed in one piece where it is said to be JSON, before anybody counts it.
  */
-function isFile(spec: MultipartBody) {
-  return (
-    field: string | undefined,
-    contentType: string | undefined,
-    filename: string | undefined,
-  ): boolean =>
-    field === spec.field ||
-    contentType === "application/octet-stream" ||
-    filename !== undefined ||
-    (field !== undefined && Object.hasOwn(spec.files, field));
-}
+const isPartAFile = (): boolean => true;
 
 /** Reads the parts, unless the body comes too slowly or takes too much memory. */
 function receiveParts(

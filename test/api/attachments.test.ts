@@ -9,6 +9,7 @@ import { artifactBody } from "../support/artifacts.ts";
 import { attest } from "../support/attestations.ts";
 import type { Answer } from "../support/client.ts";
 import { putFlow } from "../support/flows.ts";
+import { leastLongestTurn } from "../support/turns.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -278,6 +279,44 @@ describe("a large file", () => {
       expect((await upload(kind, body, { name: "a.bin", bytes: bytes.subarray(0, 10) })).status).toBe(201);
     },
   );
+});
+
+describe("parts that nobody asked for", () => {
+  const part = (name: string, type: string, value: string): string =>
+    `--b\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: ${type}\r\n\r\n${value}\r\n`;
+
+  /** Sends the JSON field of a preview, which readers may ask for, and other parts. */
+  async function send(...parts: string[]): Promise<[status: number, answer: string]> {
+    const policy = part("policy_file", "text/plain", "_schema: https://waybill.test/schemas/policy/v1\n");
+    const answer = await fetch(`${origin}/api/v2/policies/${org.name}/preview`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${org.reader.key}`,
+        "content-type": "multipart/form-data; boundary=b",
+      },
+      body: Buffer.from(
+        [part("data_json", "application/json", "{}"), policy, ...parts, "--b--\r\n"].join(""),
+      ),
+    });
+    return [answer.status, await answer.text()];
+  }
+
+  it.each(["application/json", "application/json; charset=utf-8", "text/plain"])(
+    "count by their bytes, whatever they say they are: %s",
+    async (type) => {
+      const large = part("x", type, JSON.stringify({ a: "x".repeat(9 * mebibyte) }));
+      expect(await send(large, large)).toEqual([200, '{"compliant":true,"environments":[]}']);
+      expect(await send(large, large, large)).toEqual([413, '{"message":"Request body is too large"}']);
+    },
+  );
+
+  it("are not parsed where they say they are JSON: nobody waits", { timeout: 60_000 }, async () => {
+    const large = part("x", "application/json", `{"a":[${"{},".repeat(3_300_000)}1]}`);
+    const answers: [number, string][] = [];
+    const longest = await leastLongestTurn(150, async () => void answers.push(await send(large)));
+    expect(new Set(answers.map(([status]) => status))).toEqual(new Set([200]));
+    expect(longest).toBeLessThan(150);
+  });
 });
 
 describe("what a file is called and holds", () => {

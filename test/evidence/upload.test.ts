@@ -38,11 +38,18 @@ async function nothingLeft(): Promise<void> {
 afterEach(nothingLeft);
 
 const boundary = "waybill-upload";
+const lineEnd = Buffer.from("\r\n");
 
 function field(value: string, headers = ""): Buffer {
   return Buffer.from(
     `--${boundary}\r\nContent-Disposition: form-data; name="data_json"\r\n${headers}\r\n${value}\r\n`,
   );
+}
+
+/** A part that nobody asked for and that is no file. */
+function other(value: string | Buffer, type = "application/json"): Buffer {
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="x"\r\nContent-Type: ${type}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), Buffer.from(value), lineEnd]);
 }
 
 function fileHead(name = "attachment_file", filename = "sbom.json"): Buffer {
@@ -51,7 +58,6 @@ function fileHead(name = "attachment_file", filename = "sbom.json"): Buffer {
   );
 }
 
-const lineEnd = Buffer.from("\r\n");
 const end = Buffer.from(`--${boundary}--\r\n`);
 
 function open(): { sending: ClientRequest; answer: Promise<{ status: number; text: string }> } {
@@ -117,10 +123,20 @@ describe("a file part that is evidence", () => {
     expect(receipt(answer)).toMatchObject({ filename: "passwd", content_type: "application/gzip" });
   });
 
-  it("takes the JSON field with a media type, as generated clients send it", async () => {
-    const typed = field('{"outcome":"keep"}', "Content-Type: application/json\r\n");
-    expect(receipt(await upload(typed, fileHead(), Buffer.from("x"), lineEnd, end)).size).toBe(1);
-  });
+  it.each(["application/json", "application/json; charset=utf-8", "text/plain", "text/plain; charset=utf-8"])(
+    "takes the JSON field with a media type, as generated clients send it: %s",
+    async (type) => {
+      const data = '{"outcome": "keep"}';
+      const typed = field(data, `Content-Type: ${type}\r\n`);
+      const { size, digest } = receipt(await upload(typed, fileHead(), Buffer.from("x"), lineEnd, end));
+      const file = createHash("sha256").update("x").digest();
+      expect([size, digest]).toEqual([1, createHash("sha256").update(data).update(file).digest("hex")]);
+      const broken = await upload(field("{", `Content-Type: ${type}\r\n`), end);
+      expect([broken.status, broken.text]).toEqual([400, expect.stringContaining("Invalid JSON")]);
+      // Beside a field, which is not read alone.
+      expect((await upload(typed, other("x"), end)).status).toBe(200);
+    },
+  );
 
   it("is gone when the handler does not want it, refuses, or the body is not valid", async () => {
     const file = [fileHead(), randomBytes(200_000), lineEnd];
@@ -168,6 +184,20 @@ describe("a file part that is evidence", () => {
     await expect(answer).rejects.toThrow("socket hang up");
     await nothingLeft();
     expect((await upload(keep, fileHead(), randomBytes(1000))).status).toBe(400);
+  });
+});
+
+describe("parts that nobody asked for", () => {
+  const ignore = field('{"outcome":"ignore"}');
+  const types = ["application/json", "application/json; charset=utf-8", "text/plain"];
+
+  it.each(types)("are dropped, whatever they say they are: %s", async (type) => {
+    for (const value of ["{", '{"__proto__":{}}', "", Buffer.from([0xff, 0xfe])])
+      expect((await upload(ignore, other(value, type), end)).text).toBe('"OK"');
+    const values = Array.from({ length: 23 }, (_, at) => other(String(at), type));
+    expect((await upload(...values, ignore, end)).status).toBe(200);
+    const more = await upload(...values, other("", type), ignore, end);
+    expect(more).toEqual({ status: 413, text: '{"message":"Request body has too many parts"}' });
   });
 });
 
