@@ -31,7 +31,7 @@ function sizeText(bytes: number): string {
 export interface EvidenceIntake {
   /** Receives one file while it arrives. @throws AppError too_large, unavailable. */
   receive(file: Readable, filename: string | undefined): Promise<UploadedEvidence>;
-  /** Forgets whatever was not kept. */
+  /** Forgets whatever was not kept, once what is being received has come to an end. */
   discard(): Promise<void>;
 }
 
@@ -62,15 +62,16 @@ async function stage(store: EvidenceStore, file: Readable, maxBytes: number): Pr
 
 /** Begins to receive the evidence of one request. */
 export function createIntake(deps: Pick<Deps, "evidence" | "config">): EvidenceIntake {
-  const all: StagedContent[] = [];
+  const all: Promise<StagedContent>[] = [];
   return {
     receive: async (file, filename) => {
-      const staged = await stage(deps.evidence, file, deps.config.evidence.maxBytes);
-      all.push(staged);
-      return uploaded(staged, filename);
+      const staging = stage(deps.evidence, file, deps.config.evidence.maxBytes);
+      all.push(staging);
+      return uploaded(await staging, filename);
     },
     discard: async () => {
-      await Promise.all(all.map((staged) => staged.discard()));
+      // One that failed has left nothing.
+      await Promise.allSettled(all.map(async (staging) => (await staging).discard()));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import { addAbortSignal, Readable } from "node:stream";
 
 import type { MultipartFile } from "@fastify/multipart";
 import type { FastifyRequest } from "fastify";
@@ -102,6 +102,8 @@ async function readField(
 interface Into {
   intake: EvidenceIntake;
   reception: Reception;
+  /** Aborted when the body has to end early: what a part still lacks does not come then. */
+  refused: AbortSignal;
   /** Bytes of the largest file there may be. */
   largest: number;
 }
@@ -121,7 +123,8 @@ async function readParts(request: FastifyRequest, spec: MultipartBody, into: Int
     if (received > maxBodyBytes) throw new AppError("too_large", "Request body is too large");
   };
   const fileSize = Math.max(into.largest, maxFieldBytes) + 1;
-  for await (const part of request.files({ limits: { fileSize, parts: 24 }, isPartAFile }))
+  for await (const part of request.files({ limits: { fileSize, parts: 24 }, isPartAFile })) {
+    addAbortSignal(into.refused, part.file);
     if (part.fieldname === spec.field) json = await readField(spec.field, part, receive);
     else {
       const known = Object.hasOwn(spec.files, part.fieldname) ? spec.files[part.fieldname] : undefined;
@@ -130,6 +133,7 @@ async function readParts(request: FastifyRequest, spec: MultipartBody, into: Int
         throw invalidInput({ [part.fieldname]: "Only one file may be sent here" });
       else files[part.fieldname] = await readFile(part, known, into);
     }
+  }
   if (json === undefined) throw invalidInput({ [spec.field]: "Field required [input: None]" });
   return { json, files };
 }
@@ -147,6 +151,7 @@ function receiveParts(
   more: Pick<Into, "intake" | "largest">,
 ): Promise<Parts> {
   const { raw, server } = request;
+  const refusal = new AbortController();
   return new Promise<Parts>((resolve, reject) => {
     const stop = (): void => {
       raw.off("data", arrived);
@@ -155,12 +160,13 @@ function receiveParts(
     const refuse = (error: unknown): void => {
       stop();
       reject(error);
+      refusal.abort(error);
     };
     const arrived = (chunk: Buffer): void => reception.arrived(chunk.length);
     const reception = server.intake.begin(request, refuse);
     // The parts are asked for in the same turn, before anything can arrive.
     raw.on("data", arrived);
-    readParts(request, spec, { ...more, reception }).then((parts) => {
+    readParts(request, spec, { ...more, reception, refused: refusal.signal }).then((parts) => {
       stop();
       resolve(parts);
     }, refuse);

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { type ClientRequest, request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -60,10 +60,13 @@ function fileHead(name = "attachment_file", filename = "sbom.json"): Buffer {
 
 const end = Buffer.from(`--${boundary}--\r\n`);
 
-function open(): { sending: ClientRequest; answer: Promise<{ status: number; text: string }> } {
+function open(port = server.port): {
+  sending: ClientRequest;
+  answer: Promise<{ status: number; text: string }>;
+} {
   const sending = request({
     host: "127.0.0.1",
-    port: server.port,
+    port,
     method: "POST",
     path: "/api/v2/upload",
     headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
@@ -198,6 +201,54 @@ describe("parts that nobody asked for", () => {
     expect((await upload(...values, ignore, end)).status).toBe(200);
     const more = await upload(...values, other("", type), ignore, end);
     expect(more).toEqual({ status: 413, text: '{"message":"Request body has too many parts"}' });
+  });
+});
+
+describe("a file that is refused while it arrives", () => {
+  /** Bytes of bodies that one address may have in memory. */
+  const share = mebibyte;
+  let narrow: Awaited<ReturnType<typeof startUploadServer>>;
+  beforeAll(async () => {
+    const { config } = app.deps;
+    const intake = { ...config.intake, strangerBodyBytesPerAddress: share };
+    narrow = await startUploadServer({ ...app.deps, config: { ...config, intake } });
+  });
+  afterAll(() => narrow.stop());
+
+  async function inMemory(): Promise<number> {
+    const metrics = await (await fetch(`http://127.0.0.1:${narrow.port}/metrics`)).text();
+    return Number(/^waybill_body_bytes\{of="strangers"\} (\d+)$/m.exec(metrics)?.[1]);
+  }
+
+  /** Names of half-received files that this process has open, whether they are still in their folder or not. */
+  function held(): string[] {
+    const opened = readdirSync("/proc/self/fd").map((descriptor) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${descriptor}`);
+      } catch {
+        return "";
+      }
+    });
+    return opened.filter((path) => path.includes(".part"));
+  }
+
+  it.runIf(existsSync("/proc/self/fd"))("is gone when the answer comes, and nothing holds it", async () => {
+    const file = open(narrow.port);
+    file.sending.write(Buffer.concat([keep, fileHead(), randomBytes(100_000)]));
+    for (let tries = 0; incoming().length === 0 && tries < 500; tries += 1) await delay(5);
+    expect([incoming().length, held().length]).toEqual([1, 1]);
+    // A field of another request, which stays in memory, leaves no room.
+    const large = open(narrow.port);
+    const gone = large.answer.catch(() => undefined);
+    const begun = field(" ".repeat(share)).subarray(0, share - 5_000);
+    large.sending.write(begun);
+    for (let tries = 0; !((await inMemory()) > begun.length) && tries < 500; tries += 1) await delay(5);
+    file.sending.write(randomBytes(60_000));
+    file.sending.end(Buffer.concat([lineEnd, end]));
+    expect((await file.answer).status).toBe(503);
+    expect([incoming(), held()]).toEqual([[], []]);
+    large.sending.destroy();
+    await gone;
   });
 });
 
