@@ -1,11 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { Counter, Histogram, Registry } from "prom-client";
 
 import { endpoints } from "../contract/index.ts";
 import { wireId } from "../lib/ids.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
 import { requireMetricsToken } from "./authorize-request.ts";
-import { pathOf } from "./path.ts";
+import { loggedPath } from "./logged-path.ts";
 import { measureDelays, processMetrics } from "./process-metrics.ts";
 
 declare module "fastify" {
@@ -13,11 +13,6 @@ declare module "fastify" {
     /** Bytes of the files that came with the request. */
     evidenceBytes: number;
   }
-}
-
-function loggedPath(request: FastifyRequest): string | undefined {
-  const { config, url } = request.routeOptions;
-  return config.secretPath === true ? url : pathOf(request);
 }
 
 /** Operations by which pipelines and environments report, and what kind of report each takes. */

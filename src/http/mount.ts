@@ -51,8 +51,6 @@ declare module "fastify" {
     operationId?: string;
     /** Answered for as long as the client listens. */
     isStream?: boolean;
-    /** The path says something that only its callers know. */
-    secretPath?: boolean;
   }
 }
 
@@ -75,7 +73,7 @@ export interface Mounted {
 }
 
 /** Writes a path as the router has it: `/repos/{org}/{repo_name...}` is `/repos/:org/*`. */
-function routeUrl(path: string): string {
+export function routeUrl(path: string): string {
   return apiPrefix + path.replace(restPattern, "*").replace(/\{(\w+)\}/g, ":$1");
 }
 
@@ -335,7 +333,6 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
         summaries: summariesOf(endpoint.body),
         exact: exactPlacesOf(endpoint.body),
         isStream: endpoint.responses[200]?.contentType === eventStreamType,
-        secretPath: endpoint.access.kind === "signature",
       },
       onRequest: async (request, reply) => {
         beginTrace(deps, request, reply);

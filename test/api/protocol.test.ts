@@ -103,6 +103,31 @@ describe("a path that only its callers know", () => {
     expect(app.logged()).toContain("/webhooks/quality/");
     expect(app.logged()).not.toContain(secret);
   });
+
+  it.each([
+    ["GET", "/api/v2/webhooks/quality/SECRET", 405],
+    ["HEAD", "/api/v2/webhooks/sonar/SECRET", 405],
+    ["PUT", "/api/v2/webhooks/quality/SECRET/", 405],
+    ["GET", "//api/v2/webhooks//quality/SECRET?x=1", 405],
+    ["POST", "/api/v2/webhooks/quality/SECRET/more", 404],
+    ["POST", "/waybill/api/v2/webhooks/quality/SECRET", 404],
+    ["POST", "/API/V2/Webhooks/quality/SECRET", 404],
+    ["POST", "/api/v2/webhooks%2Fqualit%79/SECRET", 404],
+    ["POST", "http://elsewhere.test/api/v2/webhooks/quality/SECRET", 404],
+  ])("does not go to the log with another method or a wrong path: %s %s", async (method, path, status) => {
+    const secret = "hook-that-nobody-may-know";
+    const head = `${method} ${path.replace("SECRET", secret)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`;
+    const before = app.logged().length;
+    const answer = await sendRaw(`${head}Content-Length: 0\r\n\r\n`);
+    expect(answer).toContain(`HTTP/1.1 ${status} `);
+    await expect.poll(() => app.logged().slice(before)).toContain(`"status":${status}`);
+    const [line] = app.logged().slice(before).split("\n");
+    expect(JSON.parse(line!)).toMatchObject({
+      method,
+      path: expect.stringMatching(/^\/api\/v2\/webhooks\/\w+\/:hook_uid$/),
+    });
+    expect(app.logged() + (await app.deps.metrics.registry.metrics())).not.toContain(secret);
+  });
 });
 
 describe("a multipart body", () => {
