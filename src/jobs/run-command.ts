@@ -60,6 +60,8 @@ export async function runCommand(
 ): Promise<CommandOutcome> {
   signal.throwIfAborted();
   await requireOwnFiles(version);
+  // Who was stopped meanwhile is not told again.
+  signal.throwIfAborted();
   const child = spawn(process.execPath, [...entry(), ...args], { stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const [printed, told] = [keepEnd(child.stdout), keepEnd(child.stderr)];
   let killing: NodeJS.Timeout | undefined;

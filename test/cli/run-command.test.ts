@@ -8,3 +8,10 @@ it("runs no command of another version, whose files are there now, and says what
     `Version 0.0.9 runs, and its files are those of ${programVersion()}: restart the server`,
   );
 });
+
+it("starts nothing when it is stopped while it looks at the files", async () => {
+  const stop = new AbortController();
+  const running = runCommand(["--version"], programVersion(), stop.signal);
+  stop.abort(new Error("The server stops"));
+  await expect(running).rejects.toThrow("The server stops");
+});
