@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 
 import { mistakesOf } from "../test/support/config.ts";
+import { flushesDuring, tellsDescriptors } from "../test/support/flushes.ts";
 import { ConfigError, loadSecretKey, packageRoot, readConfig } from "./config.ts";
 
 afterEach(() => vi.restoreAllMocks());
@@ -204,6 +205,20 @@ describe("loadSecretKey", () => {
       expect(readdirSync(dataDir)).toEqual(["secret-key"]);
     } finally {
       rmSync(folder, { recursive: true });
+    }
+  });
+
+  it.runIf(tellsDescriptors)("brings the one it makes to the disk, and its name", async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "waybill-config-"));
+    try {
+      const make = () => loadSecretKey({ secretKey: undefined, dataDir });
+      expect(await flushesDuring(make)).toEqual([
+        expect.stringMatching(`^${dataDir}/secret-key\\.\\d+\\.[0-9a-f]{8}$`),
+        dataDir,
+      ]);
+      expect(await flushesDuring(make)).toEqual([]);
+    } finally {
+      rmSync(dataDir, { recursive: true });
     }
   });
 

@@ -29,6 +29,7 @@ import { upgradeConfig, type UpgradeConfig, upgradeVariables } from "./config-up
 import { walMistakes, walSettings, type WalSettings, walVariables } from "./config-wal.ts";
 import { watchConfig, type WatchConfig, watchVariables } from "./config-watch.ts";
 import type { EvidenceSettings } from "./evidence/create.ts";
+import { flushAtOnce } from "./lib/flush.ts";
 import { isLoopbackHost } from "./lib/network.ts";
 import { createToken } from "./lib/token.ts";
 
@@ -300,7 +301,7 @@ export function readConfigInto(target: string, environment: NodeJS.ProcessEnv = 
   });
 }
 
-/** Writes a key to a file that is there in full or not at all. Of processes that start together one does it. */
+/** Writes a key to a file that is there in full or not at all, also after a power cut. Of processes that start together one does it. */
 function makeSecretKey(file: string, key: string): void {
   const temporary = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
   const handle = openSync(temporary, "wx", 0o600);
@@ -314,6 +315,8 @@ function makeSecretKey(file: string, key: string): void {
     closeSync(handle);
     rmSync(temporary, { force: true });
   }
+  // Also where another process made it, which may not have come so far.
+  flushAtOnce(dirname(file));
 }
 
 /** Keeps a key in the data directory, if neither that nor the configuration has one. Another is never replaced. */

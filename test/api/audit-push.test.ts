@@ -12,6 +12,7 @@ import { pushAuditLogs } from "../../src/modules/kernel/audit/push-service.ts";
 import { eraseOldAddresses } from "../../src/modules/kernel/audit/erase-service.ts";
 import { recordInstanceEntry } from "../../src/modules/kernel/audit/service.ts";
 import { commandActor } from "../../src/cli/command-deps.ts";
+import { flushesDuring, tellsDescriptors } from "../support/flushes.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { certificateFile } from "../support/receiver.ts";
 import { startSyslogServer, type SyslogServer } from "../support/syslog-server.ts";
@@ -159,6 +160,18 @@ describe("entries of audit logs", () => {
     await pushAuditLogs(app.deps);
     expect(await inFile()).toMatchObject([{ resource: "after-rotation" }]);
   });
+
+  it.runIf(tellsDescriptors)(
+    "are on the disk before that is noted, and the name of a new file, too",
+    async () => {
+      const push = () => flushesDuring(() => pushAuditLogs(app.deps));
+      await add("into-the-same");
+      expect(await push()).toEqual([file]);
+      await rename(file, `${file}.2`);
+      await add("into-a-new-one");
+      expect(await push()).toEqual([folder, file]);
+    },
+  );
 
   it("are sent again from where the last note says, when a server dies before the next one", async () => {
     const before = await inFile();

@@ -1,10 +1,12 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { request } from "node:https";
+import { dirname } from "node:path";
 import { connect } from "node:tls";
 
 import type { AuditTarget } from "../../../config-audit.ts";
 import { auditMediaTypes } from "../../../domain/audit-forms/lines.ts";
+import { flush } from "../../../lib/flush.ts";
 
 /** What is sent at once to a target: entries, those of each log in order. */
 export interface AuditBatch {
@@ -50,6 +52,8 @@ async function appendToFile({ path }: AuditTarget, { lines }: AuditBatch): Promi
     if (!(await file.stat()).isFile()) throw new Error("It is no file");
     await cutTornLine(file);
     const { size } = await file.stat();
+    // It may be new, and its name has to be on the disk before anybody counts on what is in it.
+    if (size === 0) await flush(dirname(path));
     const bytes = Buffer.from(`${lines.join("\n")}\n`, "utf8");
     for (let done = 0; done < bytes.length;) {
       const { bytesWritten } = await file.write(bytes, done, bytes.length - done, size + done);
