@@ -3,8 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uuid } from "../../src/db/row.ts";
 import { query } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
+import { lockIdentities } from "../../src/modules/identity/organizations/service.ts";
+import { createUserLike } from "../../src/modules/identity/users/naming-service.ts";
 import { createUser } from "../../src/modules/identity/users/service.ts";
 import { startTestApp, type TestApp } from "../support/app.ts";
+import { untilWaiting } from "../support/locks.ts";
 import { uniqueName } from "../support/unique-name.ts";
 
 let app: TestApp;
@@ -170,5 +173,26 @@ describe("creating a user", () => {
     expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     for (const result of results)
       if (result.status === "rejected") expect(String(result.reason)).toContain("is already taken");
+  });
+
+  it("takes its locks in the order of a first sign-in, so that two with one mail address do not deadlock", async () => {
+    const [first, second] = [uniqueName("ann"), uniqueName("ann")];
+    const email = `${first}@example.com`;
+    const attempts = { signIn: 0, create: 0 };
+    let creating: Promise<unknown> | undefined;
+    const made = await transaction(app.deps.db, async (tx) => {
+      attempts.signIn += 1;
+      await lockIdentities(tx);
+      creating ??= transaction(app.deps.db, (other) => {
+        attempts.create += 1;
+        return createUser(app.deps, other, { name: second, email });
+      });
+      creating.catch(() => {});
+      await untilWaiting(app, creating);
+      return createUserLike(app.deps, tx, { name: first, email });
+    });
+    expect(made.name).toBe(first);
+    await expect(creating).rejects.toThrow(`The mail address '${email}' is already taken`);
+    expect(attempts).toEqual({ signIn: 1, create: 1 });
   });
 });

@@ -53,9 +53,8 @@ export interface CreatedUser {
   org_id: string;
 }
 
-/** Checks a mail address, which nobody else takes until the transaction ends. @throws AppError invalid when it is taken. */
+/** Checks a mail address. Who holds `lockIdentities` is alone in taking one. @throws AppError invalid when it is taken. */
 async function requireFreeEmail(tx: Tx, email: string): Promise<void> {
-  await lockName(tx, `mail ${email.toLowerCase()}`);
   if (await isEmailTaken(tx, email)) throw invalid(`The mail address '${email}' is already taken`);
 }
 
@@ -69,8 +68,8 @@ export async function createUser(
   input: UserInput,
 ): Promise<CreatedUser> {
   const { name, email, display_name, by = { changed_by: name, source: "script" } } = input;
-  if (email !== undefined && input.shares_email !== true) await requireFreeEmail(tx, email);
   await lockIdentities(tx);
+  if (email !== undefined && input.shares_email !== true) await requireFreeEmail(tx, email);
   const user_id = deps.ids.next();
   const fresh = await insertUser(tx, {
     id: user_id,
