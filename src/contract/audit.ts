@@ -75,7 +75,7 @@ export const AuditExportQuery = z.object({
 export const auditExportDescription =
   "Entries as lines, in the order of their numbers: as JSON (`jsonl`), in the Common Event Format (`cef`), or as events of OCSF 1.3.0 (`ocsf`). " +
   "What breaks off goes on with `from_seq`, the number after the last one received. It ends with the entry that was the last one when it began; " +
-  "with `follow` it goes on for 60 seconds after that, with whatever is recorded meanwhile. Two exports of a log can be under way at a time. That it is given out is recorded in it before, as `export`; with `follow` once an hour for a key or session.";
+  "with `follow` it goes on for 60 seconds after that, with whatever is recorded meanwhile, as long as the caller may export the log. Two exports of a log can be under way at a time. That it is given out is recorded in it before, as `export`; with `follow` once an hour for a key or session.";
 
 /** The lines of an export; their media type follows from the format. */
 export const auditExportResponses = {

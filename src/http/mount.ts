@@ -248,6 +248,7 @@ function routeHandler(
         principal: request.caller?.principal,
         admission: request.admission ?? undefined,
         actor: actorOf(request, operationId, received.digest),
+        authorizeAgain: request.authorizeAgain,
         peer: peerOf(deps, request),
         bodyBytes: received.bytes,
         url: deps.config.publicUrl + request.url,
@@ -350,8 +351,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
           onWrongAddress: refusalTo(deps, request, operationId),
         };
         request.caller = await authorizeRequest(deps, request, attempt);
-        if (endpoint.responses[200]?.contentType === eventStreamType)
-          request.authorizeAgain = () => authorize(deps, attempt);
+        request.authorizeAgain = () => authorize(deps, attempt);
         if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal);
         request.admission = await admit(deps, gate, request, endpoint);
         await requireRightTime(deps, endpoint, reply);

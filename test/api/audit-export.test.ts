@@ -6,6 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
 import { followPace } from "../../src/modules/kernel/audit/export-service.ts";
 import { recordInstanceEntry, recorded } from "../../src/modules/kernel/audit/service.ts";
+import { transaction } from "../../src/db/transaction.ts";
+import { setInstanceAdmin } from "../../src/modules/identity/users/service.ts";
 import { commandActor } from "../../src/cli/command-deps.ts";
 import { startTestApp, type TestApp, type TestOrg, type TestUser } from "../support/app.ts";
 import { listen } from "../support/sockets.ts";
@@ -34,18 +36,47 @@ const range = (from: number, to: number): number[] =>
 const pace = { ...followPace };
 
 /** Begins an export over a connection of its own. */
-async function open(query: string, signal?: AbortSignal): Promise<IncomingMessage> {
+const open = (query: string, signal?: AbortSignal): Promise<IncomingMessage> =>
+  openAs(adminKey, path(query), signal);
+
+async function openAs(key: string, at: string, signal?: AbortSignal): Promise<IncomingMessage> {
   const sent = get({
     host: "127.0.0.1",
     port,
-    path: `/api/v2${path(query)}`,
-    headers: { authorization: `Bearer ${adminKey}` },
+    path: `/api/v2${at}`,
+    headers: { authorization: `Bearer ${key}` },
     agent: false,
     ...(signal === undefined ? {} : { signal }),
   });
   sent.on("error", () => undefined);
   const [answer] = (await once(sent, "response")) as [IncomingMessage];
   return answer.on("error", () => undefined);
+}
+
+async function revokeKey({ client }: TestUser): Promise<void> {
+  const keys = await client.get("/user/api-keys");
+  await client.delete(`/user/api-keys/${keys.json[0].id}`);
+}
+
+/** Follows a log, and has whoever does lose it. @returns how many are told of the entries that are added then. */
+async function toldAfter(
+  { key, at, add }: { key: string; at: string; add: () => Promise<void> },
+  lose: () => Promise<unknown>,
+): Promise<number> {
+  Object.assign(followPace, { ms: 4_000, lookMs: 50 });
+  const answer = await openAs(key, `${at}?follow=true`);
+  let text = "";
+  const ended = once(answer, "end");
+  answer.setEncoding("utf8").on("data", (piece: string) => void (text += piece));
+  const told = (): number => entriesOf(text).filter((entry) => !isExport(entry)).length;
+  await expect.poll(() => linesOf(text).length).toBeGreaterThan(0);
+  const before = told();
+  await add();
+  await expect.poll(told).toBe(before + 1);
+  await lose();
+  await add();
+  await ended;
+  return told() - before - 1;
 }
 
 beforeAll(async () => {
@@ -160,6 +191,21 @@ describe("GET /audit-log/{org}/export", () => {
       .poll(async () => (await org.admin.get(path("?to_seq=1"))).status, { timeout: 5_000 })
       .toBe(200);
     aborts[1]?.abort();
+  });
+
+  it.each<[string, (here: TestOrg, user: TestUser) => Promise<unknown>]>([
+    ["the key is revoked", (_here, user) => revokeKey(user)],
+    ["the member is removed", (here, { name }) => here.admin.delete(`/members/${here.name}/${name}`)],
+    [
+      "the role is lowered",
+      (here, { name }) => here.admin.put(`/members/${here.name}/${name}`, { role: "member" }),
+    ],
+  ])("tells nothing that is recorded after %s", async (_what, end) => {
+    const [here, user] = [await app.org(), await app.user()];
+    await here.admin.put(`/members/${here.name}/${user.name}`, { role: "admin" });
+    const following = { key: user.key, at: `/audit-log/${here.name}/export`, add: () => write(here, 1) };
+    expect(await toldAfter(following, () => end(here, user))).toBe(0);
+    expect([401, 403]).toContain((await user.client.get(`/audit-log/${here.name}`)).status);
   });
 
   it("ends when the server stops", async () => {
@@ -298,5 +344,19 @@ describe("GET /instance/audit-log/export", () => {
     const entries = entriesOf(text);
     expect(entries.map(({ seq }) => seq)).toEqual(range(1, entries.length));
     expect(entries.at(-1)).toMatchObject({ org: null, action: "backup", resource: "a.tar" });
+  });
+
+  it.each<[string, (user: TestUser) => Promise<unknown>]>([
+    ["the key is revoked", revokeKey],
+    [
+      "its owner no longer runs the installation",
+      ({ id }) => transaction(app.deps.db, (tx) => setInstanceAdmin(tx, id, false)),
+    ],
+  ])("tells nothing that is recorded after %s", async (_what, end) => {
+    const user = await app.user({ instance_admin: true });
+    const entry = { actor, action: "backup", resource_type: "backup", resource: "b.tar" } as const;
+    const add = () => recordInstanceEntry(app.deps, entry);
+    const following = { key: user.key, at: "/instance/audit-log/export", add };
+    expect(await toldAfter(following, () => end(user))).toBe(0);
   });
 });

@@ -56,6 +56,8 @@ export interface Call<E extends Endpoint> extends Input<E> {
   admission: AdmissionOf<E>;
   /** The caller as records name it; anonymous readers write nothing. */
   actor: Actor;
+  /** Finds out once more whether the caller may call, for what takes long. @throws AppError when they may not any more. */
+  authorizeAgain: () => Promise<unknown>;
   /** Who is at the other end of the connection. */
   peer: Peer;
   /** Bytes of the body, without the files that came with it. */

@@ -3,12 +3,13 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { auditLine, auditMediaTypes } from "../../../domain/audit-forms/lines.ts";
 import type { AuditFormat } from "../../../domain/audit-forms/record.ts";
-import { Pause } from "../../../contract/endpoint.ts";
+import { type Endpoint, Pause } from "../../../contract/endpoint.ts";
 import { transaction } from "../../../db/transaction.ts";
 import { AppError, overloaded } from "../../../domain/errors.ts";
 import { attachmentDisposition } from "../../../domain/evidence-file.ts";
 import type { Actor } from "../../../domain/principal.ts";
 import { FailureLimit } from "../../../lib/failure-limit.ts";
+import type { Call } from "../call.ts";
 import type { Deps } from "../deps.ts";
 import { keptByProgram } from "../program-deps.ts";
 import { appendRecord, recordInstanceEntry } from "./service.ts";
@@ -98,19 +99,40 @@ export async function* readEntries(
   }
 }
 
+/** Which log is given out, and to whom. */
+interface Exporting {
+  log: AuditLogOwner;
+  actor: Actor;
+}
+
+/** The same, where it may take long. */
+type LongExporting = Exporting & Pick<Call<Endpoint>, "authorizeAgain">;
+
+/** Says whether who is given a log may still be. */
+async function mayGoOn({ authorizeAgain }: LongExporting): Promise<boolean> {
+  try {
+    await authorizeAgain();
+    return true;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
 /**
- * Gives the lines that are wanted, and pauses while it waits for more.
+ * Gives the lines that are wanted, and pauses while it waits for more. It ends when there is more, and who asked may not have it any more.
  * @param head number of the last entry when it began.
  */
 async function* linesOf(
   deps: Deps,
-  log: AuditLogOwner,
+  exporting: LongExporting,
   { head, ...wanted }: AuditExport & { head: number },
 ): AsyncGenerator<string | Pause> {
+  const { log } = exporting;
   const most = wanted.to_seq ?? Number.MAX_SAFE_INTEGER;
   let last = wanted.from_seq - 1;
   let stopAt: number | undefined;
-  for (let end = head; ; end = await readLastNumber(deps.db, log.id)) {
+  for (let end = head; ;) {
     const until = Math.min(most, end);
     for await (const rows of readEntries(deps, log.id, { after: last, until }))
       for (let from = 0; from < rows.length; from += linesTogether) {
@@ -125,13 +147,10 @@ async function* linesOf(
     yield new Pause(pause);
     // What sends asks for the next piece before it needs it.
     await pause;
+    end = await readLastNumber(deps.db, log.id);
+    // Asked last: what the number counts was recorded while they still might have it.
+    if (end > last && !(await mayGoOn(exporting))) return;
   }
-}
-
-/** Which log is given out, and to whom. */
-interface Exporting {
-  log: AuditLogOwner;
-  actor: Actor;
 }
 
 /**
@@ -181,7 +200,7 @@ const endings: Record<AuditFormat, string> = { jsonl: "jsonl", cef: "cef", ocsf:
  */
 export async function exportAuditLog(
   deps: Deps,
-  exporting: Exporting,
+  exporting: LongExporting,
   wanted: AuditExport,
 ): Promise<{ body: Readable; headers: Record<string, string> }> {
   const { log } = exporting;
@@ -196,7 +215,10 @@ export async function exportAuditLog(
     end();
     throw error;
   }
-  const body = Readable.from(linesOf(deps, log, { ...wanted, head }), { objectMode: true, highWaterMark: 1 });
+  const body = Readable.from(linesOf(deps, exporting, { ...wanted, head }), {
+    objectMode: true,
+    highWaterMark: 1,
+  });
   body.once("close", end);
   const name = `${log.name ?? "instance"}-audit-log.${endings[format]}`;
   return {

@@ -25,9 +25,9 @@ async function readPage(deps: Deps, orgId: string, call: { url: string; query: A
 }
 
 export const auditHandlers: Handlers<typeof auditEndpoints> = {
-  export_organization_audit_log: async (deps, { org, actor, query }) => ({
+  export_organization_audit_log: async (deps, { org, actor, authorizeAgain, query }) => ({
     status: 200,
-    ...(await exportAuditLog(deps, { log: org, actor }, query)),
+    ...(await exportAuditLog(deps, { log: org, actor, authorizeAgain }, query)),
   }),
   list_organization_audit_log: async (deps, call) => ({
     status: 200,
@@ -40,9 +40,9 @@ export const instanceAuditHandlers: Handlers<typeof instanceAuditEndpoints> = {
     status: 200,
     body: await readPage(deps, instanceLogId, call),
   }),
-  export_instance_audit_log: async (deps, { actor, query }) => ({
+  export_instance_audit_log: async (deps, { actor, authorizeAgain, query }) => ({
     status: 200,
-    ...(await exportAuditLog(deps, { log: { id: instanceLogId, name: null }, actor }, query)),
+    ...(await exportAuditLog(deps, { log: { id: instanceLogId, name: null }, actor, authorizeAgain }, query)),
   }),
 };
 
