@@ -13,7 +13,13 @@ import {
   partitionOf,
 } from "../../src/domain/partitions.ts";
 import type { Actor } from "../../src/domain/principal.ts";
-import { findCopy } from "../../src/modules/maintenance/partitions/copy-store.ts";
+import { eraseOldAddresses, lockErasing } from "../../src/modules/kernel/audit/erase-service.ts";
+import {
+  deleteCopy,
+  findCopy,
+  insertCopy,
+  updateSwitched,
+} from "../../src/modules/maintenance/partitions/copy-store.ts";
 import { removeBefore } from "../../src/modules/maintenance/partitions/removal-service.ts";
 import {
   abandonCopy,
@@ -25,6 +31,7 @@ import {
 import { repairTimes } from "../../src/modules/maintenance/time-repair/service.ts";
 import { attestPassed } from "../support/attestations.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
+import { untilWaiting } from "../support/locks.ts";
 import { untoldTables } from "../support/untold-tables.ts";
 
 /** Tables cannot be divided there, or are already. */
@@ -187,6 +194,75 @@ describe.skipIf(isElsewhere)("a copy that is given up", () => {
     await expect(partitionTable(other.deps, "trail_events", noReport)).rejects.toThrow("were changed");
     expect(await abandonCopy(other.deps, "trail_events")).toBe(true);
     expect(await partitionTable(other.deps, "trail_events", noReport)).toBe(true);
+  });
+});
+
+describe.skipIf(isElsewhere)("a copy of the audit log", () => {
+  let other: TestApp;
+  let owner: TestOrg;
+  beforeAll(async () => {
+    other = await startTestApp({}, { maintained: true });
+    owner = await other.org();
+    await owner.admin.post(`/service-accounts/${owner.name}`, { name: "a" });
+  });
+  afterAll(() => other.close());
+
+  const erase = (days: number) =>
+    eraseOldAddresses({ ...other.deps, clock: { now: () => other.clock.now() + days * 86_400 } });
+  const addresses = async (): Promise<unknown[]> =>
+    (await owner.admin.get(`/audit-log/${owner.name}`)).json.entries.map(
+      ({ address }: { address: unknown }) => address,
+    );
+  const warning = "are kept while audit_log is being partitioned";
+
+  it("has erasing wait that would begin at the same time", async () => {
+    let erasing: Promise<void> | undefined;
+    await transaction(other.deps.db, async (tx) => {
+      await lockErasing(tx);
+      await insertCopy(tx, "audit_log");
+      erasing ??= erase(401);
+      await untilWaiting(other, erasing);
+    });
+    await erasing;
+    expect(await addresses()).toEqual(["127.0.0.1"]);
+    await transaction(other.deps.db, (tx) => deleteCopy(tx, "audit_log"));
+  });
+
+  it("begins when those are erased that are being", async () => {
+    let copying: Promise<boolean> | undefined;
+    await transaction(other.deps.db, async (tx) => {
+      await lockErasing(tx);
+      copying ??= partitionTable(other.deps, "audit_log", () => {
+        throw new Error("interrupted");
+      });
+      await untilWaiting(other, copying);
+      expect(await findCopy(other.deps.db, "audit_log")).toBeUndefined();
+    });
+    await expect(copying).rejects.toThrow("interrupted");
+    expect(await findCopy(other.deps.db, "audit_log")).toMatchObject({ copied_rows: 1 });
+  });
+
+  it("is not thrown away, and brings back no address, when it spans the night", async () => {
+    const before = other.logged();
+    await erase(399);
+    expect(other.logged().slice(before.length)).not.toContain(warning);
+    await erase(401);
+    expect(other.logged().slice(before.length)).toContain(warning);
+    expect(await addresses()).toEqual(["127.0.0.1"]);
+    expect(await partitionTable(other.deps, "audit_log", noReport)).toBe(true);
+    expect(await addresses()).toEqual(["127.0.0.1"]);
+    await erase(401);
+    expect(await addresses()).toEqual([null]);
+  });
+
+  it("keeps no address once it has taken the table's place, though the table as it was is still there", async () => {
+    await owner.admin.post(`/service-accounts/${owner.name}`, { name: "b" });
+    await transaction(other.deps.db, async (tx) => {
+      await insertCopy(tx, "audit_log");
+      await updateSwitched(tx, "audit_log");
+    });
+    await erase(401);
+    expect(await addresses()).toEqual([null, null]);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Executor, Tx } from "../../../db/connect.ts";
-import { integer, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
+import { boolean, integer, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
 import { moment, query, sql } from "../../../db/sql.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 
@@ -59,14 +59,18 @@ export async function findTimeAfter(
   return found?.occurred_at;
 }
 
+/** Says whether the rows of the log are being copied, to a table that takes its place. */
+export async function isBeingCopied(tx: Tx): Promise<boolean> {
+  const { is_copied } = await tx.one(query({ is_copied: boolean })`
+    select exists (select from partition_copies where table_name = 'audit_log' and not is_switched) as is_copied`);
+  return is_copied;
+}
+
 /** Entries whose addresses are erased in one transaction. */
 const erasedTogether = 1_000;
 
-/**
- * Erases the addresses of entries after one that were recorded before a moment, some at a time.
- * @returns the number of the last entry that has none any more; undefined when there are no more that old.
- */
-export async function eraseAddresses(
+/** Finds the last of the next entries after one that were recorded before a moment; undefined when there are no more that old. */
+export async function findLastBefore(
   tx: Tx,
   orgId: string,
   { after, before }: { after: number; before: Timestamp },
@@ -76,9 +80,16 @@ export async function eraseAddresses(
     from (
       select seq, occurred_at from audit_log where org_id = ${orgId} and seq > ${after} order by seq limit ${erasedTogether}
     ) next`);
-  if (last === null || last <= after) return undefined;
+  return last === null || last <= after ? undefined : last;
+}
+
+/** Erases the addresses of entries after one up to another. */
+export async function eraseAddresses(
+  tx: Tx,
+  orgId: string,
+  { after, last }: { after: number; last: number },
+): Promise<void> {
   await tx.run(sql`update audit_log set address = null
     where org_id = ${orgId} and seq > ${after} and seq <= ${last} and address is not null`);
   await tx.run(sql`update org_counters set addresses_erased_to = ${last} where org_id = ${orgId}`);
-  return last;
 }

@@ -17,6 +17,7 @@ import {
   partitionedTables,
   writeMonth,
 } from "../../../domain/partitions.ts";
+import { lockErasing } from "../../kernel/audit/erase-service.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { findTableKind, listPartitions } from "./catalog-store.ts";
 import {
@@ -68,6 +69,7 @@ async function neededMonths(deps: PartitionDeps, table: PartitionedTable): Promi
 async function begin(deps: PartitionDeps, table: PartitionedTable): Promise<void> {
   const months = await neededMonths(deps, table);
   await whenFree(deps, async (tx) => {
+    if (table === "audit_log") await lockErasing(tx);
     await dropCopy(tx, table);
     await createCopy(tx, table, months);
     await createCopyTrigger(tx, table);
