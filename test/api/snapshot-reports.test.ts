@@ -235,6 +235,34 @@ describe("PUT /environments/{org}/{env_name}/report/{kind}", () => {
     ]);
   });
 
+  const manyDigests = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`image:${at}`, digests["web:1"]]));
+
+  it.each<[string, Record<string, unknown>, number]>([
+    ["K8S", { podName: "p", namespace: "n", owners: [{ ...owner, extra: "x".repeat(400 * 1024) }] }, 164],
+    ["ECS", { taskArn: "é".repeat(4096), cluster_name: "é".repeat(4096) }, 4096],
+  ])("refuses a report of %s that would be stored many times as large as it is", async (kind, item, most) => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: kind });
+    const report = (count: number) =>
+      org.snapshotter.put(`/environments/${org.name}/prod/report/${kind}`, {
+        artifacts: [{ ...item, digests: manyDigests(count), creationTimestamp }],
+      });
+    const refused = await report(most);
+    expect([refused.status, refused.json.errors]).toEqual([
+      400,
+      {
+        artifacts: expect.stringMatching(
+          /^Report should say where its artifacts run in at most 67108864 bytes, those of an item once for each of its digests \[input: 67\d{6}\]$/,
+        ),
+      },
+    ]);
+    expect((await org.reader.get(`/snapshots/${org.name}/prod/1`)).status).toBe(404);
+    // The same bytes again, which are not read.
+    expect((await report(most)).status).toBe(400);
+    expect((await report(10)).status).toBe(201);
+  });
+
   it("survives the earliest and the latest moments", async () => {
     const org = await app.org();
     await createEnvironment(org, "prod", { type: "server" });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { finish } from "../../lib/steps.ts";
-import { flattenReport } from "./flatten.ts";
+import { countPlaceBytes, flattenReport } from "./flatten.ts";
 import type { K8sItem, Report } from "./report.ts";
 import { logicalVerdict, uniteRunning } from "./union.ts";
 
@@ -220,6 +220,59 @@ describe("flattenReport", () => {
         expect(finish(flattenReport({ type: "K8S", artifacts: shuffled }))).toEqual(flat);
       }),
     );
+  });
+});
+
+describe("countPlaceBytes", () => {
+  const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+  it("counts what is said of a pod once for each of its digests, in bytes", () => {
+    const pod = { namespace: "n", creationTimestamp: 1, owners: [{ ...owner, note: "é".repeat(1000) }] };
+    const item = { podName: "p", ...pod, digests: { x: a, y: b, z: a } };
+    const idle = { ...item, podName: "idle", digests: {} };
+    expect(finish(countPlaceBytes({ type: "K8S", artifacts: [item, idle] }))).toBe(3 * bytesOf({ p: pod }));
+  });
+
+  it("counts the contexts of other kinds", () => {
+    const digests = { x: a, y: b };
+    const task = { taskArn: "t".repeat(4096), digests, creationTimestamp: 1 };
+    const context = { ecs_context: { task_arn: task.taskArn, cluster_name: null, service_name: null } };
+    expect(finish(countPlaceBytes({ type: "ECS", artifacts: [task] }))).toBe(2 * bytesOf(context));
+    const server: Report = { type: "server", artifacts: [{ digests, creationTimestamp: 1 }] };
+    expect(finish(countPlaceBytes(server))).toBe(2 * bytesOf({}));
+  });
+
+  it("is no less than what the artifacts are stored with", () => {
+    const items = fc.array(
+      fc.record({
+        namespace: fc.string({ unit: "binary" }),
+        digests: fc.dictionary(fc.constantFrom("x", "y"), fc.constantFrom(a, b)),
+        creationTimestamp: fc.integer({ min: 0, max: 3 }),
+        owners: fc.option(
+          fc.array(fc.record({ note: fc.string({ unit: "binary" }) }).map((more) => ({ ...owner, ...more }))),
+        ),
+      }),
+      { maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(items, (pods) => {
+        const artifacts = pods.map((pod, at) => ({ ...pod, podName: `pod-${at}` }));
+        const flat = finish(flattenReport({ type: "K8S", artifacts }));
+        const stored = flat.reduce((sum, { pods: written }) => sum + bytesOf(written), 0);
+        expect(finish(countPlaceBytes({ type: "K8S", artifacts }))).toBeGreaterThanOrEqual(stored);
+      }),
+    );
+  });
+
+  it("counts in steps", () => {
+    const artifacts = Array.from({ length: 5000 }, (_, at) => ({
+      podName: `pod-${at}`,
+      namespace: "n",
+      creationTimestamp: 1,
+      owners: [owner],
+      digests: { x: a },
+    }));
+    expect([...countPlaceBytes({ type: "K8S", artifacts })].length).toBeGreaterThan(5);
   });
 });
 

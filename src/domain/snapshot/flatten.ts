@@ -134,6 +134,28 @@ export function* reportedKeys(report: Report): Steps<Set<string>> {
   return keys;
 }
 
+/** Bytes that are counted, at least, before somebody else may do something. */
+const countedInOneGo = 64 * 1024;
+
+/**
+ * Counts the bytes of what a report says of where artifacts run, as they are stored: each of an item's artifacts has all
+ * that is said of the item. Of artifacts that are stored with one of their items alone, all items count.
+ */
+export function* countPlaceBytes(report: Report): Steps<number> {
+  let [total, counted] = [0, 0];
+  for (const { digests, pod, context } of instancesOf(report)) {
+    const artifacts = Object.keys(digests).length;
+    const place = pod === undefined ? context : { [pod.name]: pod.pod };
+    const bytes = Buffer.byteLength(JSON.stringify(place));
+    total += artifacts * bytes;
+    counted += bytes;
+    if (counted < countedInOneGo) continue;
+    yield;
+    counted = 0;
+  }
+  return total;
+}
+
 /**
  * Lists the artifacts in a report: one for each fingerprint and name, with all its instances. Ordered by name, then
  * fingerprint; the order of the report does not matter.

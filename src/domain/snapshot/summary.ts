@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { sorted, type Steps } from "../../lib/steps.ts";
 import { compareUnits } from "../../lib/text.ts";
-import { reportedKeys } from "./flatten.ts";
+import { countPlaceBytes, reportedKeys } from "./flatten.ts";
 import type { Report } from "./report.ts";
 
 /** The digest that a report is recognised by, and its size. */
@@ -12,6 +12,8 @@ export interface ReportSummary {
   digest: string;
   /** How many different artifacts it names. */
   artifacts: number;
+  /** Bytes of what says where they run, which an item says of each of its artifacts. */
+  place_bytes: number;
 }
 
 /** Texts that are hashed before somebody else may do something. */
@@ -32,5 +34,6 @@ function* digestOf(texts: readonly string[]): Steps<string> {
 export function* summarizeReport(report: Report): Steps<ReportSummary> {
   const keys = yield* reportedKeys(report);
   const digest = yield* digestOf(yield* sorted([...keys], compareUnits));
-  return { type: report.type, digest, artifacts: keys.size };
+  const place_bytes = yield* countPlaceBytes(report);
+  return { type: report.type, digest, artifacts: keys.size, place_bytes };
 }

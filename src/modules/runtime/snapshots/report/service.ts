@@ -1,5 +1,6 @@
 import type { Tx } from "../../../../db/connect.ts";
 import { invalid, invalidInput } from "../../../../domain/errors.ts";
+import { judgingLimits } from "../../../../domain/judging.ts";
 import type { Org, OrgScope } from "../../../../domain/principal.ts";
 import { flattenReport } from "../../../../domain/snapshot/flatten.ts";
 import type { Report } from "../../../../domain/snapshot/report.ts";
@@ -25,6 +26,9 @@ import { listWhatRuns } from "./versions-service.ts";
 /** Different artifacts in a report at most: what one transaction can write in reasonable time. */
 const maxArtifacts = 10_000;
 
+/** Bytes that say where they run at most: what the members of a logical environment may have together, and is read at once. */
+const maxPlaceBytes = judgingLimits.memberBytes;
+
 /** A report, which is read only where its summary does not tell enough. */
 export interface ReceivedReport {
   summary: ReportSummary;
@@ -33,12 +37,16 @@ export interface ReceivedReport {
 
 /**
  * Checks that a report is not too large.
- * @throws AppError invalid for too many artifacts.
+ * @throws AppError invalid for too many artifacts, and for too much that would be stored with them.
  */
-function checkSize({ artifacts }: ReportSummary): void {
+function checkSize({ artifacts, place_bytes }: ReportSummary): void {
   if (artifacts > maxArtifacts)
     throw invalidInput({
       artifacts: `Report should name at most ${maxArtifacts} artifacts [input: ${artifacts}]`,
+    });
+  if (place_bytes > maxPlaceBytes)
+    throw invalidInput({
+      artifacts: `Report should say where its artifacts run in at most ${maxPlaceBytes} bytes, those of an item once for each of its digests [input: ${place_bytes}]`,
     });
 }
 
@@ -101,7 +109,7 @@ async function judgeReport(reporting: Reporting): Promise<Outcome> {
  * only moves `last_reported_at` and `last_modified_at`, in three statements.
  * @returns whether there is a new snapshot.
  * @throws AppError not_found for an unknown or archived environment, invalid for one of another type, for too many
- * artifacts, and for more than can be judged at once, there or in a logical environment around.
+ * artifacts or bytes of where they run, and for more than can be judged at once, there or in a logical environment around.
  */
 export async function reportSnapshot(
   deps: Deps,
