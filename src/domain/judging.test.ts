@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 
-import { judgingProblem, membersProblem, requireJudgeable, sumOfMembers, TooMuchToJudge } from "./judging.ts";
+import {
+  isTooMuchTogether,
+  judgingProblem,
+  membersProblem,
+  requireJudgeable,
+  sumOfMembers,
+  TooMuchToJudge,
+} from "./judging.ts";
 import { parsePolicy } from "./policy/parse.ts";
+import { policyDump } from "./policy/print.ts";
 import { countRules, sizeOfPolicy } from "./policy/size.ts";
 
 const schema = "_schema: https://x.test/v1\n";
@@ -16,15 +24,20 @@ function policyOf(rules: number, condition = "") {
 describe("the size of a policy", () => {
   it("is that of its rules and exceptions, those not asked left out", () => {
     const { policy } = policyOf(3);
-    expect([countRules(policy), sizeOfPolicy(policy)]).toEqual([
-      3,
-      { rules: 3, patterns: 0, patternsOfOne: 0 },
-    ]);
+    expect(countRules(policy)).toBe(3);
+    expect(sizeOfPolicy(policy)).toMatchObject({ rules: 3, patterns: 0, patternsOfOne: 0 });
     const booleans = parsePolicy(
       `${schema}artifacts: {provenance: {required: true, exceptions: [{if: exists(flow)}]}, trail-compliance: {required: false}}`,
     );
     expect(sizeOfPolicy(booleans).rules).toBe(2);
     expect(sizeOfPolicy(parsePolicy(schema)).rules).toBe(1);
+  });
+
+  it("is that of its text in a snapshot, too", () => {
+    const condition = `flow.name == '${"x".repeat(4000)}'`;
+    const { policy } = policyOf(3, condition);
+    expect(sizeOfPolicy(policy).printed).toBe(JSON.stringify(policyDump(policy)).length);
+    expect(sizeOfPolicy(policy).printed).toBeGreaterThan(12_000);
   });
 
   it("counts long conditions and regular expressions", () => {
@@ -105,5 +118,37 @@ describe("what can be judged at once", () => {
   ])("are not %j", (size, problem) => {
     expect(judgingProblem(size)).toMatch(problem);
     expect(() => requireJudgeable("prod", size)).toThrow(TooMuchToJudge);
+  });
+});
+
+describe("what environments are together", () => {
+  const long = policyOf(15, `flow.name == '${"x".repeat(4000)}'`);
+  const regular = policyOf(20, "matches(artifact.name, 'x{900}')");
+  const { patterns } = sizeOfPolicy(regular.policy);
+  const printed = sizeOfPolicy(long.policy).printed;
+
+  it.each([
+    ["artifacts times flows", { policies: [], facts: 50_000 }, 2],
+    ["rules times those", { policies: [policyOf(200)], facts: 5000 }, 1],
+    ["rules times those of smaller ones", { policies: [policyOf(50)], facts: 1000 }, 20],
+    [
+      "instructions times characters",
+      { policies: [regular], facts: 1, names: Math.floor(2_500_000_000 / patterns) },
+      2,
+    ],
+    [
+      "characters of policies that are written",
+      { policies: Array.from({ length: 100 }, () => long), facts: 1 },
+      Math.floor((64 * 1024 * 1024) / (100 * printed)),
+    ],
+  ])("is bounded as one is, by %s", (_, size, most) => {
+    expect(judgingProblem(size)).toBeUndefined();
+    const together = (count: number) => isTooMuchTogether(Array.from({ length: count }, () => size));
+    expect([together(most), together(most + 1)]).toEqual([false, true]);
+  });
+
+  it("says nothing of one, which is bounded otherwise, and of none", () => {
+    expect(isTooMuchTogether([{ policies: [policyOf(500)], facts: 100_000 }])).toBe(false);
+    expect(isTooMuchTogether([])).toBe(false);
   });
 });

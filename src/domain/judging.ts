@@ -1,6 +1,6 @@
 import { AppError } from "./errors.ts";
 import type { Policy } from "./policy/model.ts";
-import { countRules, maxRules, sizeOfPolicy } from "./policy/size.ts";
+import { countRules, maxRules, type PolicySize, sizeOfPolicy } from "./policy/size.ts";
 
 /**
  * Limits of what is judged at once: in an environment, and in trying a policy on several. They are the same for
@@ -27,10 +27,12 @@ export const judgingLimits = {
   memberArtifacts: 100_000,
   memberInstances: 250_000,
   memberBytes: 64 * 1024 * 1024,
+  /** Characters of policies in snapshots of several logical environments that are made together. */
+  printed: 64 * 1024 * 1024,
 } as const;
 
 /** The size of what is to be judged. */
-interface JudgingSize {
+export interface JudgingSize {
   policies: readonly { name: string; policy: Policy }[];
   /** Artifacts times flows: each artifact counts as often as flows know it, but at least once. */
   facts: number;
@@ -61,17 +63,26 @@ function tooMany(what: string, count: number, most: number): string | undefined 
   return count > most ? `${what} are ${count}, more than the ${most} that are possible at once` : undefined;
 }
 
+/** Adds up one size of policies. */
+function sumOf(policies: JudgingSize["policies"], size: keyof PolicySize): number {
+  return policies.reduce((sum, { policy }) => sum + sizeOfPolicy(policy)[size], 0);
+}
+
 /** Counts the evaluations: rules times artifacts times flows. */
 export function countEvaluations({ policies, facts }: JudgingSize): number {
-  return policies.reduce((sum, { policy }) => sum + sizeOfPolicy(policy).rules, 0) * facts;
+  return sumOf(policies, "rules") * facts;
+}
+
+/** Counts instructions of regular expressions times characters of names. */
+function countMatching({ policies, names = 0 }: JudgingSize): number {
+  return sumOf(policies, "patterns") * names;
 }
 
 /** Says why this cannot be judged at once, with its size and the limit; undefined when it can. */
 export function judgingProblem(size: JudgingSize): string | undefined {
-  const { policies, facts, mostFlows = 1, names = 0, longestName = 0 } = size;
+  const { policies, facts, mostFlows = 1, longestName = 0 } = size;
   const { evaluations, evaluationsOfOne, flowsOfOne, matching, matchingOfOne } = judgingLimits;
-  const rules = policies.reduce((sum, { policy }) => sum + sizeOfPolicy(policy).rules, 0);
-  const patterns = policies.reduce((sum, { policy }) => sum + sizeOfPolicy(policy).patterns, 0);
+  const rules = sumOf(policies, "rules");
   const patternsOfOne = Math.max(0, ...policies.map(({ policy }) => sizeOfPolicy(policy).patternsOfOne));
   return (
     rulesProblem(policies) ??
@@ -81,7 +92,7 @@ export function judgingProblem(size: JudgingSize): string | undefined {
     tooMany(`${rules} rules times ${mostFlows} flows of an artifact`, rules * mostFlows, evaluationsOfOne) ??
     tooMany(
       "the regular expressions of its policies times the names they are tried on",
-      patterns * names,
+      countMatching(size),
       matching,
     ) ??
     tooMany(
@@ -89,6 +100,19 @@ export function judgingProblem(size: JudgingSize): string | undefined {
       patternsOfOne * longestName,
       matchingOfOne,
     )
+  );
+}
+
+/** Says whether several environments are more to judge, or to write, together than one may be. */
+export function isTooMuchTogether(sizes: readonly JudgingSize[]): boolean {
+  if (sizes.length < 2) return false;
+  const total = (count: (size: JudgingSize) => number): number =>
+    sizes.reduce((sum, size) => sum + count(size), 0);
+  return (
+    total(({ facts }) => facts) > judgingLimits.facts ||
+    total(countEvaluations) > judgingLimits.evaluations ||
+    total(countMatching) > judgingLimits.matching ||
+    total(({ policies }) => sumOf(policies, "printed")) > judgingLimits.printed
   );
 }
 

@@ -5,8 +5,9 @@ import { listPlacesSizes } from "../../src/modules/runtime/snapshots/report/vers
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { auditedResources, createEnvironment } from "../support/environments.ts";
 import { runPendingJobs } from "../support/jobs.ts";
+import { attachPolicies, createPolicy, policyText } from "../support/policies.ts";
 import { annotations, getSnapshot, reportServer } from "../support/snapshots.ts";
-import { statementNamesOf } from "../support/statements.ts";
+import { longestValueOf, statementNamesOf } from "../support/statements.ts";
 import { writeUnguarded } from "../support/unguarded.ts";
 
 let app: TestApp;
@@ -145,5 +146,58 @@ describe("logical environments around one that are too much together", () => {
     expect(rows).toEqual([{ cause: "members" }]);
     // Fewer members are no reason to wait for all of them either.
     expect((await org.admin.put(`/environments/${org.name}/a/archive`)).status).toBe(200);
+  });
+
+  it("are judged by a job each where that is too many rules together", async () => {
+    const org = await withServers();
+    await createPolicy(
+      org,
+      "rules",
+      policyText(`attestations: [&r {name: a, type: generic}${",*r".repeat(499)}]`),
+    );
+    for (const name of ["one", "two"]) {
+      expect((await group(org, ["a"], name)).status).toBe(201);
+      await attachPolicies(org, name, "rules");
+    }
+    const many = Array.from({ length: 1001 }, (_, at) => `artifact-${at}`);
+    expect((await reportServer(org, "a", many)).status).toBe(201);
+    expect((await getSnapshot(org, "a")).index).toBe(2);
+    for (const name of ["one", "two"]) expect((await getSnapshot(org, name)).index).toBe(2);
+    // What runs by then is less.
+    expect((await reportServer(org, "a", ["web", "db"])).status).toBe(201);
+    await runPendingJobs(app);
+    for (const name of ["one", "two"])
+      expect(annotations(await getSnapshot(org, name)).map((line) => line.split(":")[0])).toEqual([
+        "db",
+        "web",
+      ]);
+  });
+
+  it("are written one after the other where their policies are long", async () => {
+    const org = await withServers();
+    const policies = Array.from({ length: 10 }, (_, at) => `long-${at}`);
+    for (const name of policies) {
+      const rule = `{name: a, type: generic, if: "\${{ flow.name == '${"x".repeat(4000)}' }}"}`;
+      await createPolicy(org, name, policyText(`attestations: [&r ${rule}${",*r".repeat(14)}]`));
+    }
+    const groups = ["one", "two", "three", "four"];
+    for (const name of groups) {
+      expect((await group(org, ["a"], name)).status).toBe(201);
+      await attachPolicies(org, name, ...policies);
+    }
+    const longest = await longestValueOf(app, async () => {
+      expect((await reportServer(org, "a", ["web", "db"])).status).toBe(201);
+    });
+    // Each is 600,000.
+    expect(longest).toBeGreaterThan(1024 * 1024);
+    expect(longest).toBeLessThan(2 * 1024 * 1024);
+    for (const name of groups) {
+      const snapshot = await getSnapshot(org, name);
+      expect([snapshot.index, snapshot.applied_policies.length, annotations(snapshot)]).toEqual([
+        3,
+        10,
+        ["db: started-compliant 0>1", "web: unchanged 1>1"],
+      ]);
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { programSize } from "./expression/regex.ts";
 import type { BooleanRule, Condition, Policy } from "./model.ts";
+import { policyDump } from "./print.ts";
 
 /** Rules of one policy at most, each exception counted as one: many times what anybody wants to keep in mind. */
 export const maxRules = 500;
@@ -12,6 +13,8 @@ export interface PolicySize {
   patterns: number;
   /** The same of the rule that has most, all exceptions of a kind counted as one rule: it is evaluated in one go. */
   patternsOfOne: number;
+  /** Characters of its text in each snapshot that it is applied in. */
+  printed: number;
 }
 
 /** Characters of a condition that cost as much as a rule. */
@@ -58,5 +61,6 @@ function measure(policy: Policy): PolicySize {
     patterns += ofRule;
     patternsOfOne = Math.max(patternsOfOne, ofRule);
   }
-  return { rules: Math.max(1, rules), patterns, patternsOfOne };
+  const printed = JSON.stringify(policyDump(policy)).length;
+  return { rules: Math.max(1, rules), patterns, patternsOfOne, printed };
 }

@@ -1,7 +1,12 @@
 import { createHash, type Hash } from "node:crypto";
 
 import type { Tx } from "../../../../db/connect.ts";
-import { requireJudgeable, TooMuchToJudge } from "../../../../domain/judging.ts";
+import {
+  isTooMuchTogether,
+  type JudgingSize,
+  requireJudgeable,
+  TooMuchToJudge,
+} from "../../../../domain/judging.ts";
 import { type WantedAttestations, wantedAttestations } from "../../../../domain/policy/evaluation/rules.ts";
 import type { Org } from "../../../../domain/principal.ts";
 import type { Predecessor } from "../../../../domain/snapshot/flows-of.ts";
@@ -34,6 +39,8 @@ export interface Recording {
   at: Timestamp;
   /** Called for each environment in which there is more to judge than is judged at once. When it returns, the record stays. */
   onTooMuch: (problem: TooMuchToJudge) => void;
+  /** Called when together they are more than one may be: nothing is recorded then. Without it they are judged all the same. */
+  onTooMuchTogether?: (environmentIds: readonly string[]) => Promise<void>;
 }
 
 /** A snapshot that was appended. */
@@ -101,11 +108,10 @@ export function refuse(problem: TooMuchToJudge): never {
 }
 
 /**
- * Checks that a snapshot in the making can be judged at once.
+ * Measures what there is to judge in a snapshot in the making.
  * @param flows how many flows know each fingerprint; without them, each artifact is taken to be known to one.
- * @throws TooMuchToJudge
  */
-function requireDraftJudgeable({ target, rules, items }: Draft, flows?: ReadonlyMap<string, number>): void {
+function judgingSize({ rules, items }: Draft, flows?: ReadonlyMap<string, number>): JudgingSize {
   let [facts, mostFlows, names, longestName] = [0, 1, 0, 0];
   for (const { running, fingerprint } of items) {
     if (running === undefined) continue;
@@ -115,8 +121,7 @@ function requireDraftJudgeable({ target, rules, items }: Draft, flows?: Readonly
     names += running.name.length;
     longestName = Math.max(longestName, running.name.length);
   }
-  const size = { policies: rules.policies, facts, mostFlows, names, longestName };
-  requireJudgeable(target.environment.name, size);
+  return { policies: rules.policies, facts, mostFlows, names, longestName };
 }
 
 /** Leaves out drafts with too much to judge. */
@@ -127,7 +132,7 @@ function judgeable(
 ): Draft[] {
   return drafts.filter((draft) => {
     try {
-      requireDraftJudgeable(draft, flows);
+      requireJudgeable(draft.target.environment.name, judgingSize(draft, flows));
       return true;
     } catch (error) {
       if (!(error instanceof TooMuchToJudge)) throw error;
@@ -263,7 +268,7 @@ async function tell(tx: Tx, org: Org, drafts: readonly Draft[]): Promise<void> {
  * @returns the snapshots that were appended.
  */
 export async function appendSnapshots(tx: Tx, org: Org, recording: Recording): Promise<AppendedSnapshot[]> {
-  const { targets, cause, onTooMuch } = recording;
+  const { targets, cause, onTooMuch, onTooMuchTogether } = recording;
   if (targets.length === 0) return [];
   const begun = judgeable(await beginDrafts(tx, org, recording), onTooMuch);
   const ahead = await readAhead(
@@ -272,6 +277,10 @@ export async function appendSnapshots(tx: Tx, org: Org, recording: Recording): P
     begun.flatMap(({ items }) => items),
   );
   const drafts = judgeable(begun, onTooMuch, ahead.flows);
+  if (onTooMuchTogether && isTooMuchTogether(drafts.map((draft) => judgingSize(draft, ahead.flows)))) {
+    await onTooMuchTogether(drafts.map(({ target }) => target.environment.id));
+    return [];
+  }
   const writer = new RecordWriter(tx, org.id, cause);
   const kept = new Set(drafts);
   const items = ahead.items.filter(({ draft }) => kept.has(draft));
@@ -279,8 +288,11 @@ export async function appendSnapshots(tx: Tx, org: Org, recording: Recording): P
     await judgeChunk(chunk, await readChunk(tx, org, chunk, ahead.facts), writer);
   const worth = drafts.filter(({ isWorthRecording }) => isWorthRecording);
   for (const draft of drafts)
-    if (draft.isWorthRecording) writer.finish(draft);
-    else if (draft.confirmed.length > 0)
+    if (draft.isWorthRecording) {
+      await paced(writer.finish(draft));
+      // Each has all policies that are applied in it.
+      if (writer.isFull) await writer.flush();
+    } else if (draft.confirmed.length > 0)
       await updateConfirmed(tx, org.id, draft.target.environment.id, draft.confirmed);
   if (worth.length === 0) return [];
   await writer.flush();

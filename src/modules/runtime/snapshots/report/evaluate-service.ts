@@ -134,10 +134,12 @@ async function appendGroups(
   { ids, onTooLarge, ...recording }: GroupReading,
 ): Promise<void> {
   if (ids.length === 0) return;
+  const queue = (queued: readonly string[]): Promise<void> =>
+    queueReevaluation(tx, org, queued, recording.cause);
   const counted = readable(await listGroups(tx, org, ids), onTooLarge);
-  if (isTooMuchTogether(counted)) return queueReevaluation(tx, org, idsOf(counted), recording.cause);
+  if (runTooMuchTogether(counted)) return queue(idsOf(counted));
   const groups = readable(await measured(tx, org, counted), onTooLarge);
-  if (isTooMuchTogether(groups)) return queueReevaluation(tx, org, idsOf(groups), recording.cause);
+  if (runTooMuchTogether(groups)) return queue(idsOf(groups));
   if (groups.length === 0) return;
   const [versions, earlier] = await Promise.all([
     listRunning(tx, org.id, memberIdsOf(groups)),
@@ -149,7 +151,7 @@ async function appendGroups(
     const before = earlierFromRows(earlier.get(environment.id) ?? []);
     targets.push({ environment, ...united, earlier: before, report: null });
   }
-  await appendSnapshots(tx, org, { ...recording, targets });
+  await appendSnapshots(tx, org, { ...recording, targets, onTooMuchTogether: queue });
 }
 
 /** A logical environment that was ever reported on. */
@@ -195,8 +197,8 @@ async function measured(tx: Tx, org: Org, groups: readonly Group[]): Promise<Gro
   });
 }
 
-/** Says whether several logical environments are more together than one may be. */
-function isTooMuchTogether(groups: readonly Group[]): boolean {
+/** Says whether the members of several logical environments run more together than those of one may. */
+function runTooMuchTogether(groups: readonly Group[]): boolean {
   return groups.length > 1 && membersProblem(sumOfMembers(groups.map(({ size }) => size))) !== undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Tx } from "../../../../db/connect.ts";
 import { lineageText } from "../../../../domain/snapshot/flows-of.ts";
 import type { LineageEntry, NewVersion, SnapshotPlan } from "../../../../domain/snapshot/versions.ts";
 import { sha256 } from "../../../../lib/hash.ts";
-import { paced, type Steps } from "../../../../lib/steps.ts";
+import type { Steps } from "../../../../lib/steps.ts";
 import { wideText } from "../../../../lib/wide-json.ts";
 import type { Draft } from "./draft.ts";
 import { insertSnapshots, type VersionEntry } from "./record-store.ts";
@@ -20,7 +20,8 @@ export class RecordWriter {
   #decisions: string[] = [];
   #length = 0;
   readonly #waiting = new Map<Draft, { rows: number; events: number }>();
-  readonly #whole: Draft[] = [];
+  /** Snapshots that have all of their artifacts, as JSON text. */
+  readonly #whole = new Map<Draft, string>();
   /** What was written of each environment, by digest. */
   readonly #known = new Set<string>();
   readonly #lineage = new Map<string, LineageEntry & { environment_id: string }>();
@@ -76,16 +77,17 @@ export class RecordWriter {
   }
 
   /** Puts the snapshot itself among what is written next: all of its artifacts were added. */
-  finish(draft: Draft): void {
-    this.#whole.push(draft);
+  *finish(draft: Draft): Steps<void> {
+    const snapshot = yield* draft.conclude(this.#cause);
+    this.#whole.set(draft, snapshot);
+    this.#length += snapshot.length;
   }
 
   /** Writes what has come together. */
   async flush(): Promise<void> {
-    const snapshots: string[] = [];
-    for (const draft of this.#whole) snapshots.push(await paced(draft.conclude(this.#cause)));
+    const snapshots = [...this.#whole.values()];
     for (const draft of this.#waiting.keys())
-      if (!this.#whole.includes(draft)) snapshots.push(JSON.stringify(draft.opening));
+      if (!this.#whole.has(draft)) snapshots.push(JSON.stringify(draft.opening));
     if (snapshots.length === 0) return;
     const [versions, decisions, lineage] = [this.#versions, this.#decisions, this.#takeLineage()];
     for (const [draft, { rows, events }] of this.#waiting) {
@@ -96,7 +98,7 @@ export class RecordWriter {
     this.#decisions = [];
     this.#length = 0;
     this.#waiting.clear();
-    this.#whole.length = 0;
+    this.#whole.clear();
     await insertSnapshots(this.#tx, this.#orgId, {
       snapshots: list(snapshots),
       versions: list(versions),
@@ -110,7 +112,7 @@ export class RecordWriter {
    * the same snapshot still reads what was there before.
    */
   #takeLineage(): string[] {
-    const whole = new Set(this.#whole.map(({ target }) => target.environment.id));
+    const whole = new Set([...this.#whole.keys()].map(({ target }) => target.environment.id));
     const taken: string[] = [];
     for (const [key, entry] of this.#lineage) {
       if (!whole.has(entry.environment_id)) continue;
