@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import type { Policy } from "../../src/domain/policy/model.ts";
+import { parsePolicy } from "../../src/domain/policy/parse.ts";
+import { sizeOfPolicy } from "../../src/domain/policy/size.ts";
+import { preview as previewOf } from "../../src/modules/runtime/changes/policies/preview-service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, fingerprintOf } from "../support/artifacts.ts";
 import type { Answer, Client } from "../support/client.ts";
@@ -7,6 +11,7 @@ import { auditedResources, createEnvironment } from "../support/environments.ts"
 import { putFlow, putTrail } from "../support/flows.ts";
 import { policyText, samplePolicy } from "../support/policies.ts";
 import { reportServer } from "../support/snapshots.ts";
+import { statementNamesOf } from "../support/statements.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -183,6 +188,76 @@ describe("POST /policies/{org}/preview", () => {
     const rules = Array.from({ length: 500 }, () => "  - {type: junit}");
     const { status, json } = await preview(org.reader, org, {}, policyText("attestations:", ...rules));
     expect([status, json.message]).toEqual([400, expect.stringContaining("name fewer environments")]);
+  });
+
+  it("refuses what one environment could not be judged by, before what flows know is read", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: "server" });
+    const names = Array.from({ length: 400 }, (_, n) => `${n}-`.padEnd(300, "y"));
+    expect((await reportServer(org, "prod", names)).status).toBe(201);
+    const tries = Array.from({ length: 4 }, () => "matches(artifact.name, 'x{960}')").join(" or ");
+    const rules = `[&r {type: junit, if: "\${{ ${tries} }}"}${",*r".repeat(11)}]`;
+    const statements = await statementNamesOf(app, async () => {
+      const { status, json } = await preview(org.reader, org, {}, policyText(`attestations: ${rules}`));
+      expect([status, json.message]).toEqual([
+        400,
+        expect.stringMatching(
+          /^A policy cannot be tried on what ran: the regular expressions of its policies times the names they are tried on are 5\d{9}, more than the 5000000000 that are possible at once: name fewer environments or a shorter time$/,
+        ),
+      ]);
+    });
+    expect(statements).toContain("runtime-facts-counted");
+    expect(statements).not.toContain("runtime-facts-wanted");
+  });
+
+  it("refuses an artifact that too many flows know for one that is judged in one go", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "prod", { type: "server" });
+    await reportServer(org, "prod", ["built"]);
+    const flows = Array.from({ length: 101 }, (_, n) => `ci-${n}`);
+    for (const name of flows) {
+      await putFlow(org.member, org.name, { name });
+      const body = artifactBody({
+        fingerprint: fingerprintOf("built"),
+        filename: "built",
+        trail_name: "run",
+      });
+      expect((await org.member.post(`/artifacts/${org.name}/${name}`, body)).status).toBe(201);
+    }
+    const rules = `[&r {type: junit}${",*r".repeat(499)}]`;
+    const { status, json } = await preview(org.reader, org, {}, policyText(`attestations: ${rules}`));
+    expect([status, json.message]).toEqual([
+      400,
+      expect.stringContaining("500 rules times 101 flows of an artifact are 50500, more than the 50000"),
+    ]);
+  });
+
+  it("judges without a connection", async () => {
+    const { org } = await withPast();
+    const { artifacts } = parsePolicy(policyText("attestations: [{type: junit}]"));
+    let held = 0;
+    let heldWhenJudged: number[] = [];
+    const rule = Object.defineProperty({ ...artifacts.attestations[0]! }, "must_be_compliant", {
+      enumerable: true,
+      get: () => heldWhenJudged.push(held) > 0,
+    });
+    const policy: Policy = { schema_version: "1", artifacts: { ...artifacts, attestations: [rule] } };
+    // It is remembered: what reads the rule from now on judges.
+    sizeOfPolicy(policy);
+    heldWhenJudged = [];
+    const borrow = async () => {
+      const borrowed = await app.deps.db.borrow();
+      held += 1;
+      const release = () => {
+        held -= 1;
+        borrowed.release();
+      };
+      return { ...borrowed, release };
+    };
+    const deps = { ...app.deps, db: { ...app.deps.db, borrow } };
+    const previews = await previewOf(deps, { id: org.id, name: org.name }, { policy });
+    expect(previews.map(({ name }) => name)).toEqual(["prod", "test"]);
+    expect(new Set(heldWhenJudged)).toEqual(new Set([0]));
   });
 
   it("is not for strangers, even where everybody may read", async () => {

@@ -1,12 +1,11 @@
-import type { Executor } from "../../../../db/connect.ts";
+import type { Executor, Tx } from "../../../../db/connect.ts";
 import { transaction } from "../../../../db/transaction.ts";
 import { invalid, invalidInput } from "../../../../domain/errors.ts";
-import { judgingLimits } from "../../../../domain/judging.ts";
+import { judgingProblem } from "../../../../domain/judging.ts";
 import { previewLimits } from "../../../../domain/policies.ts";
 import { wantedAttestations } from "../../../../domain/policy/evaluation/rules.ts";
 import type { Policy } from "../../../../domain/policy/model.ts";
-import { sizeOfPolicy } from "../../../../domain/policy/size.ts";
-import { type Preview, previewPolicy } from "../../../../domain/policy/preview.ts";
+import { type Preview, type PreviewCase, previewPolicy } from "../../../../domain/policy/preview.ts";
 import type { Org } from "../../../../domain/principal.ts";
 import { groupBy } from "../../../../lib/group.ts";
 import { present } from "../../../../lib/present.ts";
@@ -14,7 +13,7 @@ import { paced } from "../../../../lib/steps.ts";
 import { allowListed } from "../../rules/allowlists/service.ts";
 import type { Deps } from "../../../kernel/deps.ts";
 import { getReadableEnvironments } from "../../environments/service.ts";
-import { getKnownFlows } from "../../snapshots/report/facts-service.ts";
+import { countKnownFlows, getKnownFlows } from "../../snapshots/report/facts-service.ts";
 import { listPast, listRan, type PastFilter, type PastRow, type RanRow } from "./preview-store.ts";
 import { requireControls } from "./service.ts";
 
@@ -66,65 +65,72 @@ async function readRan(db: Executor, org: Org, past: readonly PastRow[]): Promis
 }
 
 /**
- * Checks that there is not too much to judge: that takes time.
- * @throws AppError invalid when there is.
+ * Checks that what ran can be judged at once, by the bounds of any environment: that takes time.
+ * @param flows how many know each fingerprint.
+ * @throws AppError invalid when it cannot.
  */
-function requireBounded(
-  policy: Policy,
-  rows: readonly RanRow[],
-  flows: ReadonlyMap<string, readonly unknown[]>,
-): void {
-  const { rules, patternsOfOne } = sizeOfPolicy(policy);
-  const facts = rows.reduce(
-    (sum, { fingerprint }) => sum + Math.max(1, flows.get(fingerprint)?.length ?? 0),
-    0,
-  );
-  if (facts > judgingLimits.facts) throw tooMuch(`${judgingLimits.facts} artifacts times flows`);
-  const evaluations = rules * facts;
-  if (evaluations > judgingLimits.evaluations)
-    throw tooMuch(`${judgingLimits.evaluations} rules times artifacts times flows, here ${evaluations},`);
-  const longest = rows.reduce((most, { name }) => Math.max(most, name.length), 0);
-  const matching = patternsOfOne * longest;
-  if (matching > judgingLimits.matchingOfOne)
-    throw tooMuch(
-      `${judgingLimits.matchingOfOne} instructions of a rule's regular expressions times characters of a name, here ${matching},`,
+function requireBounded(policy: Policy, rows: readonly RanRow[], flows: ReadonlyMap<string, number>): void {
+  let [facts, mostFlows, names, longestName] = [0, 1, 0, 0];
+  for (const { name, fingerprint } of rows) {
+    const known = Math.max(1, flows.get(fingerprint) ?? 0);
+    facts += known;
+    mostFlows = Math.max(mostFlows, known);
+    names += name.length;
+    longestName = Math.max(longestName, name.length);
+  }
+  const problem = judgingProblem({ policies: [{ name: "", policy }], facts, mostFlows, names, longestName });
+  if (problem !== undefined)
+    throw invalid(
+      `A policy cannot be tried on what ran: ${problem}: name fewer environments or a shorter time`,
     );
 }
 
+/** An environment with all that a policy is tried on. */
+type Tried = PreviewCase & Pick<PastRow, "name" | "type">;
+
+/** Reads what ran, and what is known of it now. @throws AppError as `preview` does. */
+async function readTried(deps: Pick<Deps, "clock">, tx: Tx, org: Org, input: PreviewInput): Promise<Tried[]> {
+  const { policy } = input;
+  await requireControls(tx, org, policy);
+  const filter = await filterOf(deps, tx, org, input);
+  const past = await listPast(tx, org.id, filter, previewLimits.snapshots + 1);
+  const count = past.reduce((sum, { snapshots }) => sum + snapshots.length, 0);
+  if (count > previewLimits.snapshots) throw tooMuch(`${previewLimits.snapshots} snapshots`);
+  const rows = await readRan(tx, org, past);
+  const known = new Set(rows.map(({ fingerprint }) => fingerprint));
+  known.delete("");
+  const fingerprints = [...known];
+  requireBounded(policy, rows, await countKnownFlows(tx, org.id, fingerprints));
+  const flows = await getKnownFlows(tx, org.id, fingerprints, wantedAttestations([policy]));
+  const allowed = await allowListed(
+    tx,
+    org.id,
+    past.map(({ id }) => id),
+  );
+  const ran = groupBy(rows, ({ environment_id }) => environment_id);
+  return past.map(({ id, name, type, snapshots }) => ({
+    name,
+    type,
+    snapshots,
+    artifacts: ran.get(id) ?? [],
+    flows,
+    allowed: present(allowed.get(id), "every environment was asked for"),
+  }));
+}
+
 /**
- * Tells what a policy would have made of what runs or ran, by what is known of it now. Stores nothing.
+ * Tells what a policy would have made of what runs or ran, by what is known of it now. Stores nothing. Judging, which takes
+ * longest, holds no connection.
  * @throws AppError not_found for an unknown environment, invalid for an unknown control or for too much at once.
  */
-export function preview(
+export async function preview(
   deps: Pick<Deps, "db" | "clock">,
   org: Org,
   input: PreviewInput,
 ): Promise<PreviewedEnvironment[]> {
-  const { policy } = input;
-  return transaction(deps.db, async (tx) => {
-    await requireControls(tx, org, policy);
-    const filter = await filterOf(deps, tx, org, input);
-    const past = await listPast(tx, org.id, filter, previewLimits.snapshots + 1);
-    const count = past.reduce((sum, { snapshots }) => sum + snapshots.length, 0);
-    if (count > previewLimits.snapshots) throw tooMuch(`${previewLimits.snapshots} snapshots`);
-    const rows = await readRan(tx, org, past);
-    const fingerprints = new Set(rows.map(({ fingerprint }) => fingerprint));
-    fingerprints.delete("");
-    const flows = await getKnownFlows(tx, org.id, [...fingerprints], wantedAttestations([policy]));
-    requireBounded(policy, rows, flows);
-    const allowed = await allowListed(
-      tx,
-      org.id,
-      past.map(({ id }) => id),
-    );
-    const ran = groupBy(rows, ({ environment_id }) => environment_id);
-    const previews: PreviewedEnvironment[] = [];
-    for (const { id, name, type, snapshots } of past) {
-      const artifacts = ran.get(id) ?? [];
-      const trusted = present(allowed.get(id), "every environment was asked for");
-      const given = { snapshots, artifacts, flows, allowed: trusted };
-      previews.push({ name, type, ...(await paced(previewPolicy(policy, given))) });
-    }
-    return previews;
-  });
+  const tried = await transaction(deps.db, (tx) => readTried(deps, tx, org, input));
+  const previews: PreviewedEnvironment[] = [];
+  for (const { name, type, ...past } of tried)
+    previews.push({ name, type, ...(await paced(previewPolicy(input.policy, past))) });
+  return previews;
 }

@@ -4,7 +4,7 @@ import type { WantedAttestations } from "../../../../domain/policy/evaluation/ru
 import { type FlowFact, knownFlow } from "../../../../domain/snapshot/provenance.ts";
 import { groupBy } from "../../../../lib/group.ts";
 import { withStates } from "../../../process/compliance/service.ts";
-import { type FlowFactRow, listFacts } from "./facts-store.ts";
+import { countFlows, type FlowFactRow, listFacts } from "./facts-store.ts";
 
 /**
  * Reads what flows know of these fingerprints now, by fingerprint; the flow that knew it first comes first. One statement, and
@@ -40,6 +40,15 @@ export async function getFactsUpTo(
   if (fingerprints.length === 0) return new Map();
   const rows = await listFacts(db, orgId, fingerprints, wanted, limit + 1);
   return rows.length > limit ? undefined : byFingerprint(db, orgId, rows);
+}
+
+/** Counts the flows that know each of these fingerprints; those that none knows are missing. One statement. */
+export function countKnownFlows(
+  db: Executor,
+  orgId: string,
+  fingerprints: readonly string[],
+): Promise<Map<string, number>> {
+  return countFlows(db, orgId, fingerprints);
 }
 
 /** Reads what flows know of these fingerprints now, as policies take it. One that no flow knows is missing. */
