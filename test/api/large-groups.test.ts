@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
+import { transaction } from "../../src/db/transaction.ts";
 import { judgingLimits } from "../../src/domain/judging.ts";
+import { setMembers } from "../../src/modules/runtime/changes/environments/member-service.ts";
 import { listPlacesSizes } from "../../src/modules/runtime/snapshots/report/version-store.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { auditedResources, createEnvironment } from "../support/environments.ts";
@@ -8,6 +10,7 @@ import { runPendingJobs } from "../support/jobs.ts";
 import { attachPolicies, createPolicy, policyText } from "../support/policies.ts";
 import { annotations, getSnapshot, reportServer } from "../support/snapshots.ts";
 import { longestValueOf, statementNamesOf } from "../support/statements.ts";
+import { leastLongestTurn } from "../support/turns.ts";
 import { writeUnguarded } from "../support/unguarded.ts";
 
 let app: TestApp;
@@ -200,4 +203,60 @@ describe("logical environments around one that are too much together", () => {
       ]);
     }
   });
+});
+
+/** Inserts environments of a type that nothing was reported to. @returns their ids, in order. */
+async function insertMany(org: TestOrg, type: string, count: number): Promise<string[]> {
+  const { rows } = await app.deps.db.pool.query<{ id: string }>(
+    `insert into environments (org_id, id, name, type, created_at, last_modified_at)
+     select $1, gen_random_uuid(), $2 || n, $2, now(), now() from generate_series(1, $3::int) n returning id`,
+    [org.id, type, count],
+  );
+  return rows.map(({ id }) => id).toSorted();
+}
+
+/** Gives each logical environment all of these members. */
+async function insertMembers(org: TestOrg, logical: string[], members: string[]): Promise<void> {
+  await app.deps.db.pool.query(
+    `insert into environment_members (org_id, logical_id, member_id, position)
+     select $1, logical, member, position
+     from unnest($2::uuid[]) logical cross join unnest($3::uuid[]) with ordinality as members (member, position)`,
+    [org.id, logical, members],
+  );
+}
+
+describe("others are served", () => {
+  it("while many logical environments around one are put together", async () => {
+    const org = await app.org();
+    await createEnvironment(org, "a", { type: "server" });
+    const { rows } = await app.deps.db.pool.query<{ id: string }>(
+      "select id from environments where org_id = $1",
+      [org.id],
+    );
+    const members = [...(await insertMany(org, "server", 199)), rows[0]!.id];
+    await insertMembers(org, await insertMany(org, "logical", 200), members);
+    let reports = 0;
+    const longest = await leastLongestTurn(50, async () => {
+      reports += 1;
+      expect((await reportServer(org, "a", [`web-${reports}`])).status).toBe(201);
+    });
+    expect((await getSnapshot(org, "logical200")).index).toBe(reports);
+    expect(longest).toBeLessThan(50);
+  }, 60_000);
+
+  it("while the members of a large one are compared with those it had", async () => {
+    const org = await app.org();
+    const members = await insertMany(org, "server", 10_000);
+    const [id] = (await insertMany(org, "logical", 1)) as [string];
+    await insertMembers(org, [id], members);
+    const differences: string[] = [];
+    const longest = await leastLongestTurn(50, async () => {
+      members.reverse();
+      differences.push(
+        await transaction(app.deps.db, (tx) => setMembers(app.deps, tx, org, { id, members })),
+      );
+    });
+    expect(new Set(differences)).toEqual(new Set(["less"]));
+    expect(longest).toBeLessThan(50);
+  }, 60_000);
 });

@@ -52,7 +52,8 @@ export async function setMembers(
   if (same) return "nothing";
   await updateMembers(tx, org.id, group.id, group.members);
   await updateLogicalModified(tx, org.id, [group.id], deps.clock.now());
-  return group.members.every((id) => present.includes(id)) ? "less" : "more";
+  const before = new Set(present);
+  return group.members.every((id) => before.has(id)) ? "less" : "more";
 }
 
 /** Marks the logical environments around one as modified, because it changed. */

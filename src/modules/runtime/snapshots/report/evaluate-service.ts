@@ -12,7 +12,7 @@ import type { Org } from "../../../../domain/principal.ts";
 import { artifactKey } from "../../../../domain/snapshot/running.ts";
 import { uniteRunning } from "../../../../domain/snapshot/union.ts";
 import { addTo, type NonEmpty } from "../../../../lib/group.ts";
-import { paced, type Steps } from "../../../../lib/steps.ts";
+import { grouped, paced, type Steps } from "../../../../lib/steps.ts";
 import type { Deps } from "../../../kernel/deps.ts";
 import { appliedPolicies } from "../../rules/policies/applied-service.ts";
 import { appendSnapshots, type Recording, refuse } from "./append-service.ts";
@@ -168,9 +168,9 @@ function idsOf(groups: readonly Group[]): string[] {
 
 async function listGroups(tx: Tx, org: Org, ids: readonly string[]): Promise<Group[]> {
   const environments = await lockRecords(tx, org.id, ids);
-  const all = await listMembers(tx, org.id, ids);
+  const all = await paced(grouped(await listMembers(tx, org.id, ids), ({ logical_id }) => logical_id));
   return environments.flatMap((environment) => {
-    const members = all.filter(({ logical_id }) => logical_id === environment.id);
+    const members = all.get(environment.id) ?? [];
     const isKnown =
       environment.snapshot_count > 0 || members.some(({ snapshot_count }) => snapshot_count > 0);
     const artifacts = members.reduce((sum, member) => sum + member.artifacts, 0);
