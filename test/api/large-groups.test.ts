@@ -7,7 +7,7 @@ import { listPlacesSizes } from "../../src/modules/runtime/snapshots/report/vers
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { auditedResources, createEnvironment } from "../support/environments.ts";
 import { runPendingJobs } from "../support/jobs.ts";
-import { attachPolicies, createPolicy, policyText } from "../support/policies.ts";
+import { attachPolicies, createPolicy, policyText, putPolicy } from "../support/policies.ts";
 import { annotations, getSnapshot, reportServer } from "../support/snapshots.ts";
 import { longestValueOf, statementNamesOf } from "../support/statements.ts";
 import { leastLongestTurn } from "../support/turns.ts";
@@ -202,6 +202,25 @@ describe("logical environments around one that are too much together", () => {
         ["db: started-compliant 0>1", "web: unchanged 1>1"],
       ]);
     }
+  });
+
+  it("are recorded by those jobs, not by the version of a policy that they are judged by", async () => {
+    const org = await withServers();
+    await createPolicy(org, "p");
+    for (const name of ["one", "two"]) {
+      expect((await group(org, ["a", "b"], name)).status).toBe(201);
+      await attachPolicies(org, name, "p");
+    }
+    await grow(org, "b", { instances: judgingLimits.memberInstances / 2 });
+    const before = (await auditedResources(org, app)).length;
+    await putPolicy(org.member, org.name, { name: "p" }, policyText("attestations: []"));
+    const recordedSince = async (): Promise<string[]> => (await auditedResources(org, app)).slice(before);
+    expect(await recordedSince()).toEqual(["put_policy policy p"]);
+    await runPendingJobs(app);
+    expect((await recordedSince()).slice(1).toSorted()).toEqual([
+      "reevaluate_environment environment one",
+      "reevaluate_environment environment two",
+    ]);
   });
 });
 

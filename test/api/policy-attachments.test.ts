@@ -6,6 +6,7 @@ import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { auditedResources, createEnvironment } from "../support/environments.ts";
 import { runPendingJobs } from "../support/jobs.ts";
 import { attachPolicies, createPolicy, policyText, putPolicy } from "../support/policies.ts";
+import { reportServer } from "../support/snapshots.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -215,13 +216,14 @@ describe("a new version", () => {
     return rows[0]!.count;
   }
 
-  it("has a job for each of many environments, queued with it", async () => {
+  it("has a job for each of many environments, queued with it, recorded where something is judged", async () => {
     const org = await withPolicies("p");
     const names = [1, 2, 3, 4, 5, 6, 7].map((n) => `e${n}`);
     for (const name of names) {
-      await createEnvironment(org, name);
+      await createEnvironment(org, name, { type: "server" });
       await attachPolicies(org, name, "p");
     }
+    for (const name of names.slice(0, 4)) expect((await reportServer(org, name, ["web"])).status).toBe(201);
     await org.admin.put(`/environments/${org.name}/e7/archive`);
     await putPolicy(org.member, org.name, { name: "p" }, policyText("attestations: []"));
     expect(await queued(org)).toBe(6);
@@ -231,14 +233,25 @@ describe("a new version", () => {
     expect(await queued(org)).toBe(0);
     const judged = (await auditedResources(org, app)).filter((row) => row.startsWith("reevaluate"));
     expect(judged.toSorted()).toEqual(
-      names.slice(0, 6).map((name) => `reevaluate_environment environment ${name}`),
+      names.slice(0, 4).map((name) => `reevaluate_environment environment ${name}`),
     );
   });
 
-  it("is judged in the same transaction for few", async () => {
+  it("is judged in the same transaction for few, recorded for those that were ever reported on", async () => {
     const org = await withPolicies("p");
-    await attachPolicies(org, "prod", "p");
+    await createEnvironment(org, "live", { type: "server" });
+    await createEnvironment(org, "both", { type: "logical", included_environments: ["live"] });
+    await createEnvironment(org, "none", { type: "logical", included_environments: ["prod"] });
+    expect((await reportServer(org, "live", ["web"])).status).toBe(201);
+    for (const name of ["prod", "live", "both", "none"]) await attachPolicies(org, name, "p");
+    const before = (await auditedResources(org, app)).length;
     await putPolicy(org.member, org.name, { name: "p" }, policyText("attestations: []"));
     expect(await queued(org)).toBe(0);
+    const recorded = (await auditedResources(org, app)).slice(before);
+    expect(recorded.toSorted()).toEqual([
+      "put_policy environment both",
+      "put_policy environment live",
+      "put_policy policy p",
+    ]);
   });
 });

@@ -41,7 +41,8 @@ function judgeAgain(deps: Deps, job: ReevaluationJob): Promise<void> {
   return recorded(deps, { org, actor: jobActor(job) }, async (tx, record) => {
     const [environment] = await lockAll(tx, org, [job.environment_id]);
     if (environment === undefined) return;
-    await reevaluate(deps, tx, org, { environmentIds: [environment.id], cause: job.cause ?? "policy" });
-    record("environment", environment.name);
+    const environmentIds = [environment.id];
+    const judged = await reevaluate(deps, tx, org, { environmentIds, cause: job.cause ?? "policy" });
+    if (judged.length > 0) record("environment", environment.name);
   });
 }

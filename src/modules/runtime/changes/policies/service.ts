@@ -167,10 +167,10 @@ async function judgeConsumers(
   const sizes = await requireRecordedJudgeable(tx, org, ids);
   const evaluations = sizes.reduce((sum, size) => sum + size.evaluations, 0);
   const isShort = evaluations <= judgingLimits.evaluations;
-  const judged = locked.filter(({ id }) => isShort && ids.includes(id));
-  const environmentIds = judged.map(({ id }) => id);
-  await reevaluate(deps, tx, org, { environmentIds, cause: "policy" });
-  for (const { name } of judged) record("environment", name);
+  const atOnce = locked.filter(({ id }) => isShort && ids.includes(id));
+  const environmentIds = atOnce.map(({ id }) => id);
+  const judged = new Set(await reevaluate(deps, tx, org, { environmentIds, cause: "policy" }));
+  for (const { id, name } of atOnce) if (judged.has(id)) record("environment", name);
   await queueReevaluation(
     tx,
     org,

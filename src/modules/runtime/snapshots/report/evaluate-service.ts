@@ -62,6 +62,7 @@ interface GroupReading extends Reading {
  * what runs in their members now. Their members need no lock: who reports to one waits for the logical environment before
  * committing. Rows are locked in the order physical, logical environments, each in order of ids; of several environments
  * the caller has locked all (`lockAll`).
+ * @returns ids of those among the environments that have a new snapshot: not of others, and not of those that jobs judge.
  * @throws TooMuchToJudge unless less is asked than before.
  */
 export async function reevaluate(
@@ -69,15 +70,16 @@ export async function reevaluate(
   tx: Tx,
   org: Org,
   { environmentIds, cause, isLess = false }: Reevaluation,
-): Promise<void> {
-  if (environmentIds.length === 0) return;
+): Promise<string[]> {
+  if (environmentIds.length === 0) return [];
   const logical = new Set(await listLogicalIds(tx, org.id, environmentIds));
   const physical = environmentIds.filter((id) => !logical.has(id));
   const at = deps.clock.now();
   const onTooMuch = isLess ? leaving(deps, org) : refuse;
   const appended = await appendPhysical(tx, org, { ids: physical, cause, at, onTooMuch });
   if (appended.length > 0) await refreshGroups(deps, tx, org, { memberIds: appended, at, onTooMuch });
-  await appendGroups(tx, org, { ids: [...logical], cause, at, onTooMuch, onTooLarge: onTooMuch });
+  const groups = { ids: [...logical], cause, at, onTooMuch, onTooLarge: onTooMuch };
+  return appended.concat(await appendGroups(tx, org, groups));
 }
 
 /** Leaves the record as it is, and says so in the log. */
@@ -104,7 +106,12 @@ async function appendPhysical(tx: Tx, org: Org, { ids, ...recording }: Reading):
     const running = own.map((version) => version.running);
     return { environment, running, earlier: earlierFromVersions(own), report: null };
   });
-  const snapshots = await appendSnapshots(tx, org, { ...recording, targets });
+  return appendTargets(tx, org, { ...recording, targets });
+}
+
+/** Appends snapshots. @returns ids of the environments that have a new one. */
+async function appendTargets(tx: Tx, org: Org, recording: Recording): Promise<string[]> {
+  const snapshots = await appendSnapshots(tx, org, recording);
   return snapshots.map(({ environment_id }) => environment_id);
 }
 
@@ -127,20 +134,21 @@ export async function refreshGroups(
  * Appends a snapshot to each of these logical environments: the union of what runs in their members. Nothing where no
  * member was ever reported on and there is no snapshot yet. Their rows are locked here, in order of their ids. Where together
  * they are more than one may be, a job for each does it: who waits for one thing does not wait for all around it.
+ * @returns ids of the environments that have a new snapshot.
  */
 async function appendGroups(
   tx: Tx,
   org: Org,
   { ids, onTooLarge, ...recording }: GroupReading,
-): Promise<void> {
-  if (ids.length === 0) return;
+): Promise<string[]> {
+  if (ids.length === 0) return [];
   const queue = (queued: readonly string[]): Promise<void> =>
     queueReevaluation(tx, org, queued, recording.cause);
   const counted = readable(await listGroups(tx, org, ids), onTooLarge);
-  if (runTooMuchTogether(counted)) return queue(idsOf(counted));
+  if (runTooMuchTogether(counted)) return leaveToJobs(counted, queue);
   const groups = readable(await measured(tx, org, counted), onTooLarge);
-  if (runTooMuchTogether(groups)) return queue(idsOf(groups));
-  if (groups.length === 0) return;
+  if (runTooMuchTogether(groups)) return leaveToJobs(groups, queue);
+  if (groups.length === 0) return [];
   const [versions, earlier] = await Promise.all([
     listRunning(tx, org.id, memberIdsOf(groups)),
     listEarlier(tx, org.id, idsOf(groups)),
@@ -151,7 +159,16 @@ async function appendGroups(
     const before = earlierFromRows(earlier.get(environment.id) ?? []);
     targets.push({ environment, ...united, earlier: before, report: null });
   }
-  await appendSnapshots(tx, org, { ...recording, targets, onTooMuchTogether: queue });
+  return appendTargets(tx, org, { ...recording, targets, onTooMuchTogether: queue });
+}
+
+/** Has each group judged by a job. @returns ids of those that have a new snapshot: none. */
+async function leaveToJobs(
+  groups: readonly Group[],
+  queue: (environmentIds: readonly string[]) => Promise<void>,
+): Promise<string[]> {
+  await queue(idsOf(groups));
+  return [];
 }
 
 /** A logical environment that was ever reported on. */
