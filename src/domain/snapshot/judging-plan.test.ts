@@ -1,14 +1,16 @@
 import { describe, expect, it } from "vitest";
 
 import { judgeRuntime } from "../../../test/support/judging.ts";
-import { finish } from "../../lib/steps.ts";
+import { leastLongestTurn } from "../../../test/support/turns.ts";
+import { finish, paced } from "../../lib/steps.ts";
+import { nextTurn } from "../../lib/turns.ts";
 import type { PolicyVersion } from "../policy/evaluation/model.ts";
 import { parsePolicy } from "../policy/parse.ts";
 import { failingPolicies } from "./annotate.ts";
 import { judgedBy } from "./judge.ts";
-import { planJudging, runningText, type VersionSummary } from "./judging-plan.ts";
+import { planJudging, runningPieces, type VersionSummary } from "./judging-plan.ts";
 import { factsText } from "./provenance.ts";
-import { artifactKey, type RunningArtifact } from "./running.ts";
+import { artifactKey, type Pod, type RunningArtifact } from "./running.ts";
 
 const [web, db, old] = ["aa", "bb", "cc"].map((digits) => digits.repeat(32)) as [string, string, string];
 
@@ -18,7 +20,7 @@ function running(name: string, fingerprint: string, started = [5]): RunningArtif
 
 function summary(id: number, artifact: RunningArtifact, more: Partial<VersionSummary> = {}): VersionSummary {
   const { name, fingerprint } = artifact;
-  const text = runningText(artifact);
+  const text = [...runningPieces(artifact)].join("");
   const known = { id, name, fingerprint, running: text, compliant: true, follows: [], findings: null };
   return { ...known, is_unproven: false, is_stale: false, ...more };
 }
@@ -58,6 +60,65 @@ describe("what need not be judged again", () => {
     expect(planned([a], [follower, summary(2, before)])).toEqual([[], ["a"]]);
     const other = running("other", old);
     expect(planned([a, other], [follower, summary(2, before)])).toEqual([[1], ["other"]]);
+  });
+});
+
+/** An artifact in so many pods of a deployment. */
+function inPods(name: string, fingerprint: string, count: number): RunningArtifact {
+  const pods = Array.from({ length: count }, (_, at): [string, Pod] => {
+    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: `${name}-5d4f8`, controller: true };
+    const owners = [{ ...owner, uid: `${at}`.padStart(36, "0"), blockOwnerDeletion: true }];
+    return [`${name}-5d4f8-${at}`, { namespace: "shop", creationTimestamp: 5, owners }];
+  });
+  return {
+    ...running(
+      name,
+      fingerprint,
+      pods.map(() => 5),
+    ),
+    pods: Object.fromEntries(pods),
+  };
+}
+
+describe("what runs in many places", () => {
+  const a = inPods("a", web, 1_000);
+  const places = Object.entries(a.pods ?? {});
+  const [name, last] = places.at(-1) as [string, Pod];
+
+  it("runs as it did in all of them, or has to be judged", () => {
+    const { name: _name, fingerprint: _fingerprint, ...shown } = a;
+    const text = JSON.stringify(shown);
+    expect(summary(1, a).running).toBe(text);
+    expect(text.length).toBeGreaterThan(3 * 64 * 1024);
+    const fewer = { ...a, pods: Object.fromEntries(places.slice(0, -1)) };
+    const other = { ...a, pods: { ...a.pods, [name]: { ...last, owners: null } } };
+    expect(planned([a], [summary(1, a)])).toEqual([[1], []]);
+    for (const changed of [fewer, other, running("a", web)]) {
+      expect(planned([changed], [summary(1, a)])).toEqual([[], ["a"]]);
+      expect(planned([a], [summary(1, changed)])).toEqual([[], ["a"]]);
+    }
+    for (const running of [`${text} `, text.slice(0, -1), ""])
+      expect(planned([a], [summary(1, a, { running })])).toEqual([[], ["a"]]);
+  });
+
+  it.each([
+    ["a few artifacts", 6, 20_000],
+    ["many artifacts", 800, 150],
+  ])("keeps nobody waiting: %s", async (_what, artifacts, pods) => {
+    const one = inPods("a", web, pods);
+    const known = summary(1, one);
+    const all = Array.from({ length: artifacts }, (_, at) => ({ ...one, name: `a${at}` }));
+    const versions = all.map(({ name: each }, id) => ({ ...known, id, name: each }));
+    const longest = await leastLongestTurn(50, async () => {
+      // What is done before the first wait is not measured.
+      await nextTurn();
+      const { kept } = await paced(planJudging(all, versions));
+      expect(kept.size).toBe(artifacts);
+    });
+    expect(longest).toBeLessThan(50);
+    // However fast the machine is.
+    const stops = [...planJudging(all, versions)].length;
+    expect(stops).toBeGreaterThan((artifacts * known.running.length) / (128 * 1024));
   });
 });
 

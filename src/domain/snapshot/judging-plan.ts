@@ -1,4 +1,5 @@
 import type { Steps } from "../../lib/steps.ts";
+import { largerPieces, widePieces } from "../../lib/wide-json.ts";
 import { failingPolicies } from "./annotate.ts";
 import { artifactKey, type RunningArtifact } from "./running.ts";
 
@@ -9,7 +10,7 @@ export interface VersionSummary {
   name: string;
   fingerprint: string;
   compliant: boolean | null;
-  /** See `runningText`. */
+  /** See `runningPieces`. */
   running: string;
   /** Fingerprints of what ran before it. */
   follows: readonly string[];
@@ -39,9 +40,13 @@ interface JudgingPlan {
   toJudge: RunningArtifact[];
 }
 
-/** Writes where an artifact runs as the record keeps it. */
-export function runningText({ name: _name, fingerprint: _fingerprint, ...running }: RunningArtifact): string {
-  return JSON.stringify(running);
+/** Writes where an artifact runs as the record keeps it, in pieces: many where it runs in many places. */
+export function runningPieces({
+  name: _name,
+  fingerprint: _fingerprint,
+  ...running
+}: RunningArtifact): Generator<string> {
+  return widePieces(running);
 }
 
 /** Lists fingerprints that have begun to run, or do no longer. */
@@ -59,8 +64,19 @@ function movedFingerprints(
 
 const none: ReadonlySet<string> = new Set();
 
-/** Artifacts that are looked at before somebody else may do something. */
-const inOneGo = 100;
+/** Artifacts that are looked at before somebody else may do something, and characters that say where they run. */
+const inOneGo = { artifacts: 100, length: 64 * 1024 };
+
+/** Says whether an artifact runs as it did. Stops after every piece but the last. */
+function* runsAsBefore(artifact: RunningArtifact, before: string): Steps<boolean> {
+  let at = 0;
+  for (const piece of largerPieces(runningPieces(artifact))) {
+    if (at > 0) yield;
+    if (!before.startsWith(piece, at)) return false;
+    at += piece.length;
+  }
+  return at === before.length;
+}
 
 /** Names of failing policies, by findings: many artifacts have the same. */
 type FailingBy = Map<string, ReadonlySet<string>>;
@@ -94,15 +110,20 @@ export function* planJudging(
   const moved = movedFingerprints(running, versions);
   const failingBy: FailingBy = new Map();
   const plan: JudgingPlan = { kept: new Map(), toJudge: [] };
+  let length = 0;
   for (const [at, artifact] of running.entries()) {
-    if (at % inOneGo === 0) yield;
     const key = artifactKey(artifact);
     const version = known.get(key);
+    length += version?.running.length ?? 0;
+    if (at % inOneGo.artifacts === 0 || length >= inOneGo.length) {
+      yield;
+      length = 0;
+    }
     const holds =
       version !== undefined &&
       !version.is_stale &&
       !version.follows.some((fingerprint) => moved.has(fingerprint)) &&
-      version.running === runningText(artifact);
+      (yield* runsAsBefore(artifact, version.running));
     if (holds) plan.kept.set(key, keptAs(artifact, version, failingBy));
     else plan.toJudge.push(artifact);
   }
