@@ -37,7 +37,10 @@ async function allowedIn(org: TestOrg, ...names: string[]): Promise<string[][]> 
     [org.id],
   );
   const ids = names.map((name) => rows.find((row) => row.name === name)!.id);
-  const allowed = await transaction(app.deps.db, (tx) => allowListed(tx, org.id, ids));
+  const wanted = new Map(
+    ids.map((id) => [id, ["", fingerprint, "cd".repeat(32), "ef".repeat(32), fingerprint]]),
+  );
+  const allowed = await transaction(app.deps.db, (tx) => allowListed(tx, org.id, wanted));
   return ids.map((id) => [...allowed.get(id)!].toSorted());
 }
 

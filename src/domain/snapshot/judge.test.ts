@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 
 import { judgeRuntime } from "../../../test/support/judging.ts";
+import { finish } from "../../lib/steps.ts";
 import type { PolicyVersion } from "../policy/evaluation/model.ts";
 import { parsePolicy } from "../policy/parse.ts";
 import { policyDump } from "../policy/print.ts";
 import { judgedBy, judgedBySamePolicies } from "./judge.ts";
+import { documentFormat } from "./print.ts";
 import type { FlowFact } from "./provenance.ts";
 import type { RunningArtifact } from "./running.ts";
 
@@ -70,7 +72,7 @@ describe("what an environment is worth", () => {
 });
 
 describe("judgedBySamePolicies", () => {
-  const text = judgedBy({ policies: [strict, lax], allowed: new Set([known]) });
+  const text = finish(judgedBy({ policies: [strict, lax], allowed: new Set([known]) }, new Set([known])));
 
   it.each<[string, readonly PolicyVersion[], boolean]>([
     ["the same", [strict, lax], true],
@@ -84,5 +86,12 @@ describe("judgedBySamePolicies", () => {
 
   it("knows nothing of what was forgotten", () => {
     expect(judgedBySamePolicies("", [strict])).toBe(true);
+  });
+
+  it("understands former texts, which have all that was trusted", () => {
+    const versions = [strict, lax].map(({ id, name, version: number }) => [id, name, number]);
+    const former = JSON.stringify([documentFormat, versions, [known, unknown]]);
+    expect(judgedBySamePolicies(former, [lax, strict])).toBe(true);
+    expect(judgedBySamePolicies(former, [strict])).toBe(false);
   });
 });

@@ -1,6 +1,8 @@
 import { appliedPolicy, artifactJudge } from "../policy/evaluation/evaluate.ts";
 import type { AppliedPolicy, ArtifactVerdict, PolicyVersion } from "../policy/evaluation/model.ts";
-import type { Steps } from "../../lib/steps.ts";
+import { digestOfTexts } from "../../lib/hash-in-turns.ts";
+import { collected, sorted, type Steps } from "../../lib/steps.ts";
+import { compareUnits } from "../../lib/text.ts";
 import { type ComparedArtifact, findingsText } from "./annotate.ts";
 import { documentFormat } from "./print.ts";
 import { factsText, type FlowFact, knownFlow } from "./provenance.ts";
@@ -10,6 +12,7 @@ import { logicalVerdict } from "./union.ts";
 /** Everything that the artifacts of an environment are judged by. */
 export interface RuntimeRules {
   policies: readonly PolicyVersion[];
+  /** Fingerprints that are trusted, of what runs at least. */
   allowed: ReadonlySet<string>;
   /** Of a logical environment: what its members are worth, and what each artifact is in them, by `artifactKey`. */
   members?: {
@@ -82,9 +85,18 @@ function versionsOf(policies: readonly PolicyVersion[]) {
   return policies.map(({ id, name, version }) => [id, name, version] as const);
 }
 
-/** Writes everything but facts that verdicts in an environment rest on, as a text to compare. */
-export function judgedBy({ policies, allowed }: Pick<RuntimeRules, "policies" | "allowed">): string {
-  return JSON.stringify([documentFormat, versionsOf(policies), [...allowed].sort()]);
+/**
+ * Writes everything but facts that verdicts on some fingerprints rest on, as a text to compare: what else is trusted does
+ * not matter to them. It does not grow with what is trusted. Former texts name all that was trusted: where anything was,
+ * none of these is equal to one.
+ */
+export function* judgedBy(
+  { policies, allowed }: Pick<RuntimeRules, "policies" | "allowed">,
+  fingerprints: ReadonlySet<string>,
+): Steps<string> {
+  const trusted = yield* collected(allowed, (each) => (fingerprints.has(each) ? each : undefined));
+  const digests = trusted.length === 0 ? [] : [yield* digestOfTexts(yield* sorted(trusted, compareUnits))];
+  return JSON.stringify([documentFormat, versionsOf(policies), digests]);
 }
 
 /**

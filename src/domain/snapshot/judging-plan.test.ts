@@ -7,8 +7,9 @@ import { nextTurn } from "../../lib/turns.ts";
 import type { PolicyVersion } from "../policy/evaluation/model.ts";
 import { parsePolicy } from "../policy/parse.ts";
 import { failingPolicies } from "./annotate.ts";
-import { judgedBy } from "./judge.ts";
+import { judgedBy, type RuntimeRules } from "./judge.ts";
 import { planJudging, runningPieces, type VersionSummary } from "./judging-plan.ts";
+import { documentFormat } from "./print.ts";
 import { factsText } from "./provenance.ts";
 import { artifactKey, type Pod, type RunningArtifact } from "./running.ts";
 
@@ -140,6 +141,10 @@ describe("a verdict on the rest", () => {
     summary(id, artifact, { compliant, findings: compliant === false ? findings : null }),
   );
 
+  const prints = new Set(everything.map(({ fingerprint }) => fingerprint));
+  const textOf = (rules: Pick<RuntimeRules, "policies" | "allowed">): string =>
+    finish(judgedBy(rules, prints));
+
   it("comes to the same as one on everything, whatever was judged before", () => {
     const failing = all.failing_versions.map((places) =>
       places.map((place) => everything[place]!.fingerprint),
@@ -176,15 +181,30 @@ describe("a verdict on the rest", () => {
 
   it("rests on the versions of policies and on who is trusted", () => {
     const texts = [
-      judgedBy(given),
-      judgedBy({ ...given, allowed: new Set() }),
-      judgedBy({ ...given, policies: policies.slice(1) }),
-      judgedBy({ ...given, policies: policies.toReversed() }),
-      judgedBy({ ...given, policies: policies.map((each) => ({ ...each, version: 2 })) }),
+      textOf(given),
+      textOf({ ...given, allowed: new Set() }),
+      textOf({ ...given, allowed: new Set([old, web]) }),
+      textOf({ ...given, policies: policies.slice(1) }),
+      textOf({ ...given, policies: policies.toReversed() }),
+      textOf({ ...given, policies: policies.map((each) => ({ ...each, version: 2 })) }),
     ];
     expect(new Set(texts).size).toBe(texts.length);
-    const order = { policies, allowed: new Set([web, old]) };
-    expect(judgedBy(order)).toBe(judgedBy({ ...order, allowed: new Set([old, web]) }));
+    expect(textOf({ policies, allowed: new Set([web, old]) })).toBe(texts[2]);
+  });
+
+  it("rests on nobody's trust in what does not run", () => {
+    const more = Array.from({ length: 1_000 }, (_, at) => `${at}`.padStart(64, "0"));
+    expect(textOf({ policies, allowed: new Set([...more, old]) })).toBe(textOf(given));
+    expect(textOf({ policies, allowed: new Set(more) })).toBe(textOf({ policies, allowed: new Set() }));
+    const all = finish(judgedBy({ policies, allowed: new Set(more) }, new Set(more)));
+    expect(all.length).toBeLessThan(textOf({ policies, allowed: new Set() }).length + 100);
+  });
+
+  it("is known from before where nothing was trusted, and from nothing else", () => {
+    const versions = policies.map(({ id, name, version: number }) => [id, name, number]);
+    const former = (trusted: string[]): string => JSON.stringify([documentFormat, versions, trusted]);
+    expect(textOf({ policies, allowed: new Set() })).toBe(former([]));
+    expect([former([old]), former([])]).not.toContain(textOf(given));
   });
 });
 

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-
+import { digestOfTexts } from "../../lib/hash-in-turns.ts";
 import { sorted, type Steps } from "../../lib/steps.ts";
 import { compareUnits } from "../../lib/text.ts";
 import { countPlaceBytes, reportedKeys } from "./flatten.ts";
@@ -16,24 +15,10 @@ export interface ReportSummary {
   place_bytes: number;
 }
 
-/** Texts that are hashed before somebody else may do something. */
-const inOneGo = 250;
-
-/** Hashes a list of texts, written as JSON, with SHA-256. */
-function* digestOf(texts: readonly string[]): Steps<string> {
-  const hash = createHash("sha256").update("[");
-  for (let at = 0; at < texts.length; at += inOneGo) {
-    const some = JSON.stringify(texts.slice(at, at + inOneGo)).slice(1, -1);
-    hash.update(at === 0 ? some : `,${some}`);
-    yield;
-  }
-  return hash.update("]").digest("base64");
-}
-
 /** Summarizes a report, so that one which was sent before is recognised without reading it. */
 export function* summarizeReport(report: Report): Steps<ReportSummary> {
   const keys = yield* reportedKeys(report);
-  const digest = yield* digestOf(yield* sorted([...keys], compareUnits));
+  const digest = yield* digestOfTexts(yield* sorted([...keys], compareUnits));
   const place_bytes = yield* countPlaceBytes(report);
   return { type: report.type, digest, artifacts: keys.size, place_bytes };
 }

@@ -102,12 +102,12 @@ async function readTried(deps: Pick<Deps, "clock">, tx: Tx, org: Org, input: Pre
   const fingerprints = [...known];
   requireBounded(policy, rows, await countKnownFlows(tx, org.id, fingerprints));
   const flows = await getKnownFlows(tx, org.id, fingerprints, wantedAttestations([policy]));
+  const ran = groupBy(rows, ({ environment_id }) => environment_id);
   const allowed = await allowListed(
     tx,
     org.id,
-    past.map(({ id }) => id),
+    new Map(past.map(({ id }) => [id, (ran.get(id) ?? []).map(({ fingerprint }) => fingerprint)])),
   );
-  const ran = groupBy(rows, ({ environment_id }) => environment_id);
   return past.map(({ id, name, type, snapshots }) => ({
     name,
     type,

@@ -1,14 +1,41 @@
 import type { Tx } from "../../../../db/connect.ts";
-import { listFingerprints } from "./store.ts";
+import { listAllowed, type PlacedFingerprint } from "./store.ts";
 
-/** Finds the fingerprints trusted in each environment; an empty set for those without any. */
+/** Fingerprints that are looked for in one statement. */
+const inOneStatement = 5_000;
+
+/** Divides fingerprints into lists that are looked for in one statement, each fingerprint once for its environment. */
+function* dividedForStatements(
+  wanted: ReadonlyMap<string, Iterable<string>>,
+): Generator<PlacedFingerprint[]> {
+  let placed: PlacedFingerprint[] = [];
+  for (const [environment_id, fingerprints] of wanted) {
+    const known = new Set<string>([""]);
+    for (const fingerprint of fingerprints) {
+      if (known.has(fingerprint)) continue;
+      known.add(fingerprint);
+      placed.push({ environment_id, fingerprint });
+      if (placed.length < inOneStatement) continue;
+      yield placed;
+      placed = [];
+    }
+  }
+  if (placed.length > 0) yield placed;
+}
+
+/**
+ * Finds which fingerprints are trusted in each environment; an empty set for those where none is. Lists are of any length:
+ * what is not wanted is not read.
+ * @param wanted the fingerprints to look for, by environment.
+ */
 export async function allowListed(
   tx: Tx,
   orgId: string,
-  environmentIds: readonly string[],
+  wanted: ReadonlyMap<string, Iterable<string>>,
 ): Promise<Map<string, ReadonlySet<string>>> {
-  const allowed = new Map<string, ReadonlySet<string>>(environmentIds.map((id) => [id, new Set()]));
-  for (const { environment_id, fingerprints } of await listFingerprints(tx, orgId, environmentIds))
-    allowed.set(environment_id, new Set(fingerprints));
+  const allowed = new Map([...wanted.keys()].map((id) => [id, new Set<string>()]));
+  for (const placed of dividedForStatements(wanted))
+    for (const { environment_id, fingerprint } of await listAllowed(tx, orgId, placed))
+      allowed.get(environment_id)?.add(fingerprint);
   return allowed;
 }

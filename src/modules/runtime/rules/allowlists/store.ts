@@ -1,15 +1,26 @@
 import type { Executor } from "../../../../db/connect.ts";
-import { texts, uuid } from "../../../../db/row.ts";
-import { query } from "../../../../db/sql.ts";
+import { type RowOf, text, uuid } from "../../../../db/row.ts";
+import { param, query, uuidList } from "../../../../db/sql.ts";
 
-/** Lists what is on the lists of these environments. */
-export function listFingerprints(
+const allowedArtifact = { environment_id: uuid, fingerprint: text };
+
+/** A fingerprint in an environment. */
+export type PlacedFingerprint = RowOf<typeof allowedArtifact>;
+
+/** Lists those fingerprints that are on the lists of their environments, each looked for by an index. */
+export function listAllowed(
   db: Executor,
   orgId: string,
-  environmentIds: readonly string[],
-): Promise<{ environment_id: string; fingerprints: string[] }[]> {
-  return db.all(query("allow-listed", { environment_id: uuid, fingerprints: texts })`
-    select environment_id, array_agg(fingerprint) as fingerprints from allowlist_entries
-    where org_id = ${orgId} and environment_id = any(${environmentIds}::uuid[]) and removed_at is null
-    group by environment_id`);
+  placed: readonly PlacedFingerprint[],
+): Promise<PlacedFingerprint[]> {
+  const environmentIds = uuidList(placed.map(({ environment_id }) => environment_id));
+  const fingerprints = placed.map(({ fingerprint }) => fingerprint);
+  const org = param(orgId);
+  return db.all(query("allow-listed", allowedArtifact)`
+    select asked.environment_id, asked.fingerprint
+    from unnest((select ${environmentIds}::uuid[]), (select ${fingerprints}::text[])) as asked (environment_id, fingerprint)
+    cross join lateral (
+      select from allowlist_entries
+      where org_id = ${org}::uuid and environment_id = asked.environment_id and fingerprint = asked.fingerprint
+        and removed_at is null limit 1) entry`);
 }

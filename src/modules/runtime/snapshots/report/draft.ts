@@ -86,7 +86,9 @@ export class Draft {
   /** Finds what has to be judged, and keeps the rest as it was. Call it once, first. */
   *open(): Steps<void> {
     const { summaries, environment, running, earlier } = this.target;
-    const isReliable = summaries !== undefined && environment.judged_by === judgedBy(this.rules);
+    const then = new Set(summaries?.map(({ fingerprint }) => fingerprint));
+    const isReliable =
+      summaries !== undefined && environment.judged_by === (yield* judgedBy(this.rules, then));
     const plan = isReliable ? yield* planJudging(running, summaries) : undefined;
     for (const [key, kept] of plan?.kept ?? []) this.#keep(key, kept);
     yield;
@@ -181,7 +183,7 @@ export class Draft {
       has_policies: policies.length > 0,
       policies_changed: !isFirst && !judgedBySamePolicies(environment.judged_by, policies),
       artifact_count: this.artifact_count,
-      judged_by: judgedBy(this.rules),
+      judged_by: yield* judgedBy(this.rules, this.running),
       report_digest: report?.digest ?? null,
       seen_seq: report?.seen_seq ?? null,
       report_gaps: report?.report_gaps ?? null,
