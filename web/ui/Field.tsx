@@ -57,7 +57,7 @@ interface SearchFieldProps {
   onType?: ((text: string) => void) | undefined;
 }
 
-/** A field that filters while it is typed in. */
+/** A field that filters while it is typed in: Enter sends nothing, also not the form that it stands in. */
 export function SearchField({ label, value, onSearch, onType }: SearchFieldProps) {
   const [text, setText] = useState(value);
   const [known, setKnown] = useState(value);
@@ -90,6 +90,9 @@ export function SearchField({ label, value, onSearch, onType }: SearchFieldProps
         onChange={(event) => {
           setText(event.target.value);
           onType?.(event.target.value);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter") event.preventDefault();
         }}
       />
     </div>

@@ -51,6 +51,34 @@ describe.skipIf(!hasBrowser)("choosing environments out of many", { timeout: 90_
     await dialog.getByText("All that have this in their name are attached already.").waitFor();
   });
 
+  it("sends nothing by Enter in the search, with which many end what they look for", async () => {
+    await make("prod", 1, []);
+    await make("stage", 1, []);
+    const { page, requests } = await site.open();
+    await page.goto(`/${own.name}/policies/known`);
+    await page.getByRole("button", { name: "Attach", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "Attach known" });
+    await dialog.getByRole("checkbox", { name: "prod-10" }).check();
+    const search = dialog.getByRole("searchbox", { name: "Find environments by name" });
+    await search.fill("stage");
+    await search.press("Enter");
+    await dialog.getByRole("checkbox", { name: "stage-10" }).check();
+    await dialog.getByRole("button", { name: "Attach to 2 environments", exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.goto(`/${own.name}/environments/-/new`);
+    await page.getByLabel("Name", { exact: true }).fill("all");
+    await page.getByLabel("Type").selectOption("logical");
+    await page.getByRole("checkbox", { name: "prod-10" }).check();
+    await page.getByRole("searchbox", { name: "Find environments by name" }).press("Enter");
+    await page.getByRole("checkbox", { name: "stage-10" }).check();
+    expect(requests.filter((one) => one.startsWith("PUT"))).toEqual([]);
+    await page.getByRole("button", { name: "Make the environment" }).click();
+    await page.getByRole("heading", { name: "all", level: 1 }).waitFor();
+    expect(await own.ask("GET", `/environments/${own.name}/all`)).toMatchObject({
+      included_environments: ["prod-10", "stage-10"],
+    });
+  });
+
   it("says that one is missing before an artifact is allowed", async () => {
     await make("prod", 1, []);
     const { page, complaints } = await site.open();
