@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { uniqueName } from "../../support/unique-name.ts";
-import { writeInEditor } from "../../support/web-page.ts";
+import { makeOrganization } from "../../support/web-organization.ts";
+import { holdAnswers, provenancePolicy, writeInEditor } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 const own = (requests: readonly string[]): string[] =>
@@ -88,6 +89,35 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
     await page.getByRole("heading", { name, level: 1 }).waitFor();
     await page.getByText("None: it is attached nowhere yet.").waitFor();
     expect(unrefused(complaints)).toEqual([]);
+  });
+
+  it("tries a text anew when it is asked to, and shows until then that what it says is old", async () => {
+    const org = await makeOrganization(site, "tried");
+    await org.ask("PUT", `/environments/${org.name}`, { name: "dock", type: "docker", description: "" });
+    const report = (version: number): Promise<unknown> =>
+      org.ask("PUT", `/environments/${org.name}/dock/report/docker`, {
+        artifacts: [
+          { digests: { [`crane:${version}`]: `${version}`.repeat(64) }, creationTimestamp: 1_786_000_000 },
+        ],
+      });
+    await report(1);
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org.name}/policies/-/new?environment=dock`);
+    await page.locator(".cm-editor").waitFor();
+    await write(page, provenancePolicy);
+    await page.getByText("A policy without mistakes").waitFor();
+    const preview = page.getByRole("button", { name: "Preview", exact: true });
+    const failing = page.getByRole("table", { name: "What would fail in dock" });
+    await preview.click();
+    await failing.getByText("crane:1").waitFor();
+    await report(2);
+    const release = await holdAnswers(page, /\/policies\/[^/]+\/preview$/);
+    await preview.click();
+    await page.locator("[data-old='true']").getByText("crane:1").waitFor();
+    release();
+    await failing.getByText("crane:2").waitFor();
+    await page.locator("[data-old='false']").getByText("crane:2").waitFor();
+    expect(complaints).toEqual([]);
   });
 
   it("attaches a policy, says how many a new version touches, shows what it changed, and detaches it", async () => {

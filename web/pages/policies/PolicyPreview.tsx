@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
@@ -162,7 +162,7 @@ function Result({ org, environment }: { org: string; environment: PreviewedEnvir
 function Results({ org, trial, isChanged }: { org: string; trial: Trial; isChanged: boolean }) {
   const query = useQuery({ ...previewQuery(org, trial), placeholderData: keepPreviousData });
   const { data, error, refetch } = query;
-  const isOld = isChanged || query.isPlaceholderData;
+  const isOld = isChanged || query.isFetching;
   if (error !== null) return <ErrorNote failure={withMistakes(error)} retry={() => void refetch()} />;
   if (data === undefined)
     return (
@@ -264,7 +264,13 @@ export function PolicyPreview({
   period,
   onChange,
 }: PolicyPreviewProps) {
+  const queries = useQueryClient();
   const { wanted, asked, ask } = useTrial({ text, isRight, chosen, attachedTo, period });
+  const preview = (): void => {
+    ask({ trial: wanted, period });
+    // The same may have been asked before: what runs, and what is known of it, may be something else by now.
+    void queries.invalidateQueries({ queryKey: previewQuery(org, wanted).queryKey, exact: true });
+  };
   return (
     <Card title="Preview">
       <Stack>
@@ -286,12 +292,7 @@ export function PolicyPreview({
             period={period}
             onChange={(to) => onChange({ environment: [...chosen], period: to })}
           />
-          <Button
-            look="primary"
-            icon="running"
-            refused={refused}
-            onClick={() => ask({ trial: wanted, period })}
-          >
+          <Button look="primary" icon="running" refused={refused} onClick={preview}>
             Preview
           </Button>
         </div>
