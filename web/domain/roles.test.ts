@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 import { roleAllows } from "../../src/domain/roles.ts";
-import { refusal, roles, roleUnknown } from "./roles.ts";
+import { alreadyMember, refusal, roles, roleUnknown } from "./roles.ts";
 
 const role = fc.constantFrom(...roles);
 
@@ -26,5 +26,18 @@ describe("what is refused to whom", () => {
 
   it("is not told before it is known who asks", () => {
     for (const need of [...roles, "instance_admin"] as const) expect(refusal(need, null)).toBe(roleUnknown);
+  });
+});
+
+describe("who is a member already", () => {
+  const members = [
+    { user: "ann", role: "admin" },
+    { user: "ann.b", role: "reader" },
+  ] as const;
+
+  it("is told with the role, by the whole name alone", () => {
+    expect(alreadyMember(members, "ann")).toBe("ann is a member already, as admin");
+    expect(alreadyMember(members, "ann.b")).toBe("ann.b is a member already, as reader");
+    for (const other of ["", "an", "Ann", "ann."]) expect(alreadyMember(members, other)).toBeUndefined();
   });
 });

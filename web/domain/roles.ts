@@ -20,3 +20,12 @@ export function refusal(need: Need, role: Role | null | undefined): string | und
   if (roles.indexOf(role) >= roles.indexOf(need)) return undefined;
   return `You are ${role} here; this needs ${need}`;
 }
+
+/** Says of somebody who is a member already as what; undefined for others. */
+export function alreadyMember(
+  members: readonly { user: string; role: Role }[],
+  user: string,
+): string | undefined {
+  const member = members.find((one) => one.user === user);
+  return member && `${user} is a member already, as ${member.role}`;
+}

@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser } from "../../support/browser.ts";
 import { ask } from "../../support/site.ts";
 import { uniqueName } from "../../support/unique-name.ts";
+import { makeOrganization } from "../../support/web-organization.ts";
+import { holdAnswers } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
@@ -86,6 +88,38 @@ describe.skipIf(!hasBrowser)("administration", { timeout: 60_000 }, () => {
       await page.getByRole("dialog").getByLabel("Name").fill("nobody-like-that");
       await page.getByRole("button", { name: "Add", exact: true }).click();
       expect(await page.getByRole("dialog").getByRole("alert").innerText()).toContain("nobody-like-that");
+    });
+
+    it("add nobody who is a member already, also not since it was looked at", async () => {
+      const org = await makeOrganization(site, "members");
+      const membersOf = (name: string) => ask(site, "GET", `/members/${name}`) as Promise<{ user: string }[]>;
+      const [admin] = await membersOf(org.name);
+      const other = (await membersOf(site.org)).find(({ user }) => user !== admin!.user)!.user;
+      const { page } = await site.open();
+      // This page is not told of what others do.
+      await page.route(/\/api\/v2\/changes\//, (route) => route.abort());
+      const release = await holdAnswers(page, /\/api\/v2\/members\/[^/]+$/);
+      await page.goto(`/${org.name}/settings/members`);
+      await page.getByRole("button", { name: "Add a member", exact: true }).click();
+      const dialog = page.getByRole("dialog", { name: "Add a member" });
+      const name = dialog.getByLabel("Name");
+      await name.fill(admin!.user);
+      await dialog.getByRole("button", { name: "Add (It is not known yet who is a member)" }).waitFor();
+      await name.press("Enter");
+      release();
+      const words = `${admin!.user} is a member already, as admin`;
+      await dialog.getByRole("button", { name: `Add (${words})` }).waitFor();
+      await dialog.getByRole("status").getByText(words).waitFor();
+      await name.press("Enter");
+
+      await name.fill(other);
+      const add = dialog.getByRole("button", { name: "Add", exact: true });
+      await add.waitFor();
+      await org.ask("PUT", `/members/${org.name}/${other}`, { role: "admin" });
+      await add.click();
+      await dialog.getByRole("alert").getByText(`${other} is a member already, as admin`).waitFor();
+      const expected = [admin!.user, other].map((user) => expect.objectContaining({ user, role: "admin" }));
+      expect(await membersOf(org.name)).toEqual(expect.arrayContaining(expected));
     });
 
     it("show the link of an invitation once", async () => {

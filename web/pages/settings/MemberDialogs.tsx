@@ -1,29 +1,39 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { useAction } from "../../api/action.ts";
-import type { Role } from "../../domain/roles.ts";
+import { ApiError } from "../../api/errors.ts";
+import { alreadyMember, type Role } from "../../domain/roles.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
 import { RoleField } from "../../parts/RoleField.tsx";
 import { Field } from "../../ui/Field.tsx";
-import type { Member } from "./queries.ts";
+import { type Member, membersQuery } from "./queries.ts";
 
-/** Makes a user a member. */
+/** Makes a user a member. Who is one already keeps the role: it is changed where it is shown. */
 export function AddMember({ org, onClose }: { org: string; onClose: () => void }) {
   const [user, setUser] = useState("");
   const [role, setRole] = useState<Role>("reader");
-  const add = useAction("PUT /members/{org}/{user}", onClose);
+  const queries = useQueryClient();
+  const { data: members } = useQuery(membersQuery(org));
+  const already = members && alreadyMember(members, user);
+  const add = useAction("PUT /members/{org}/{user}", onClose, async () => {
+    // Looked at once more: the role of who became one meanwhile would be another one then.
+    const now = alreadyMember(await queries.fetchQuery({ ...membersQuery(org), staleTime: 0 }), user);
+    if (now !== undefined) throw new ApiError(409, now);
+  });
   return (
     <ActionDialog
       title="Add a member"
       submit="Add"
       action={add}
+      refused={members === undefined ? "It is not known yet who is a member" : already}
       input={{ params: { org, user }, body: { role } }}
       onClose={onClose}
     >
       <Field
         label="Name"
         hint="Of somebody who is a user here already. Others are invited."
-        wrong={wrongField(add.error, "user")}
+        wrong={already === undefined ? wrongField(add.error, "user") : <span role="status">{already}</span>}
       >
         {(tie) => (
           <input
