@@ -8,6 +8,12 @@ export function ownRequests(requests: readonly string[]): string[] {
   return requests.filter((request) => !/\/(?:user|organizations|changes\/[^/]+)$/.test(request));
 }
 
+/** Lets a browser say that there is nothing under a name that is free. */
+export function unlessFree(complaints: readonly string[]): string[] {
+  const free = /status of 404 .*\/(?:environments|flows|policies)\/[^/]+\/[\w.-]+$/;
+  return complaints.filter((one) => !free.test(one));
+}
+
 /** Makes a page wait for answers, until what this returns is called. @param which requests, by their address. */
 export async function holdAnswers(page: Page, which: RegExp): Promise<() => void> {
   let release = (): void => {};

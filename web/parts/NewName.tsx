@@ -17,8 +17,13 @@ export interface NameSearch {
 
 /** Reads how something is called, where there is such a thing. */
 export async function nameOf(found: Promise<{ name: string }>): Promise<string | null> {
+  return (await ifAny(found))?.name ?? null;
+}
+
+/** Reads something, or null where there is no such thing. */
+export async function ifAny<Found>(found: Promise<Found>): Promise<Found | null> {
   try {
-    return (await found).name;
+    return await found;
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null;
     throw error;

@@ -6,14 +6,10 @@ import { hasBrowser } from "../../support/browser.ts";
 import { ask } from "../../support/site.ts";
 import { uniqueName } from "../../support/unique-name.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
-import { writeInEditor } from "../../support/web-page.ts";
+import { unlessFree, writeInEditor } from "../../support/web-page.ts";
 import { openSite, untilSettled, type WebSite } from "../../support/web.ts";
 
 const nameField = (page: Page) => page.getByRole("textbox", { name: "Name", exact: true });
-
-/** Lets a browser say that there is nothing under a name that is free. */
-const unlessFree = (complaints: readonly string[]): string[] =>
-  complaints.filter((one) => !/status of 404 .*\/(?:environments|flows)\/[^/]+\/[\w.-]+$/.test(one));
 
 describe.skipIf(!hasBrowser)("new environments", { timeout: 90_000 }, () => {
   let site: WebSite;

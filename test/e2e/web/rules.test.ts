@@ -120,6 +120,37 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("asks by name before it says that a policy is new, and writes over none that it has not shown", async () => {
+    const org = await makeOrganization(site, "named");
+    await org.putPolicy("origin", provenancePolicy);
+    const { page } = await site.open();
+    // This page is not told of what others do.
+    await page.route(/\/api\/v2\/changes\//, (route) => route.abort());
+    const release = await holdAnswers(page, /\/api\/v2\/policies\/[^/]+(?:\/origin)?$/);
+    await page.goto(`/${org.name}/policies/-/new`);
+    await page.getByText("A policy without mistakes").waitFor();
+    await page.getByRole("button", { name: "Save…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Save the policy" });
+    const name = dialog.getByRole("textbox", { name: "Name", exact: true });
+    await dialog.getByRole("textbox", { name: "Comment", exact: true }).fill("Tried");
+    await name.fill("origin");
+    const unknown = "Save as a new policy (It is not known yet whether a policy has this name)";
+    await dialog.getByRole("button", { name: unknown }).waitFor();
+    await name.press("Enter");
+    release();
+    await dialog.getByText("There is a policy of this name. Saving makes its next version.").waitFor();
+    await dialog.getByText("It is attached nowhere").waitFor();
+
+    await name.fill("fast");
+    await dialog.getByText("The policy is new").waitFor();
+    await org.putPolicy("fast", provenancePolicy);
+    await dialog.getByRole("button", { name: "Save as a new policy", exact: true }).click();
+    await dialog.getByText("There is a policy fast already").waitFor();
+    await dialog.getByRole("button", { name: "Save as a new version", exact: true }).waitFor();
+    for (const one of ["origin", "fast"])
+      expect(await org.ask("GET", `/policies/${org.name}/${one}`)).toMatchObject({ versions: [{}] });
+  });
+
   it("attaches a policy, says how many a new version touches, shows what it changed, and detaches it", async () => {
     const name = uniqueName("attached");
     const { page, complaints } = await site.open();

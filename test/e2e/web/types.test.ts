@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
-import { writeInEditor } from "../../support/web-page.ts";
+import { holdAnswers, writeInEditor } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
 
@@ -119,6 +119,52 @@ describe.skipIf(!hasBrowser)("attestation types", { timeout: 90_000 }, () => {
     await page.getByRole("button", { name: "Archive" }).waitFor();
     await page.getByRole("link", { name: "Versions 2" }).waitFor();
     expect(complaints).toEqual([]);
+  });
+
+  it("asks by name before it says that a type is new: an archived one comes back, and none is taken unseen", async () => {
+    const type = `/custom-attestation-types/${org.name}`;
+    await org.ask("PUT", `${type}/coverage/archive`);
+    const { page } = await site.open();
+    // This page is not told of what others do.
+    await page.route(/\/api\/v2\/changes\//, (route) => route.abort());
+    await page.goto(`/${org.name}/attestation-types/-/new`);
+    await page.getByLabel("Rule 1", { exact: true }).fill(".p99 < 300");
+    await page.getByText("A definition without mistakes").waitFor();
+    await page.getByRole("button", { name: "Save…" }).click();
+    const dialog = page.getByRole("dialog", { name: "Save the attestation type" });
+    const name = dialog.getByRole("textbox", { name: "Name", exact: true });
+    const unknown = "Save as a new type (It is not known yet whether a type has this name)";
+    const newVersion = dialog.getByRole("button", { name: "Save as a new version", exact: true });
+    const release = await holdAnswers(page, new RegExp(`${type}/coverage$`));
+    await name.fill("coverage");
+    await dialog.getByRole("button", { name: unknown }).waitFor();
+    await name.press("Enter");
+    release();
+    await dialog.getByText("There is a type of this name. Saving makes its next version.").waitFor();
+    await dialog.getByText("It is archived. Saving brings it back.").waitFor();
+    await dialog.getByText("removed: .lines >= 80").waitFor();
+    expect(await dialog.getByText("The type is new").count()).toBe(0);
+    await newVersion.waitFor();
+
+    let isFailing = true;
+    const failed = { status: 500, json: { message: "Internal error" } };
+    await page.route(new RegExp(`${type}/fast$`), (route) =>
+      isFailing ? route.fulfill(failed) : route.fallback(),
+    );
+    await name.fill("fast");
+    await dialog.getByRole("alert").getByText("Internal error").waitFor();
+    await dialog.getByRole("button", { name: unknown }).waitFor();
+    isFailing = false;
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await dialog.getByText("The type is new").waitFor();
+    await postType(org, { ...definition, name: "fast" });
+    await dialog.getByRole("button", { name: "Save as a new type", exact: true }).click();
+    await dialog.getByText("There is a type fast already").waitFor();
+    expect(await org.ask("GET", `${type}/fast`)).toMatchObject({ versions: [{ version: 1 }] });
+    expect(await org.ask("GET", `${type}/coverage`)).toMatchObject({ archived: true, versions: [{}] });
+    await newVersion.click();
+    await page.getByRole("heading", { name: "fast", level: 1 }).waitFor();
+    await page.getByText(".p99 < 300").waitFor();
   });
 
   it("says to those who may only read why they may not write, and shows them what there is", async () => {

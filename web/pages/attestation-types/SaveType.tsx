@@ -1,15 +1,26 @@
-import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 
 import { useAction } from "../../api/action.ts";
+import { call } from "../../api/client.ts";
 import { definitionText, draftOf, type TypeDraft } from "../../domain/type-draft.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
-import { ownTypesQuery } from "../../parts/queries.ts";
+import { KeptNameNote, type KeptSearch, useKeptName } from "../../parts/KeptName.tsx";
+import { ifAny } from "../../parts/NewName.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Note } from "../../ui/Note.tsx";
 import { TextDiff } from "../../ui/TextDiff.tsx";
 import { formOfType } from "./definition.ts";
-import { type AttestationType } from "./queries.ts";
+import type { AttestationType, NamedType } from "./queries.ts";
+
+/** Finds what type has a name: archived ones, which no list has, keep theirs. */
+function typeNamed(org: string, custom_attestation_type_name: string): KeptSearch<NamedType> {
+  const operation = "GET /custom-attestation-types/{org}/{custom_attestation_type_name}";
+  const input = { params: { org, custom_attestation_type_name } };
+  return {
+    queryKey: [operation, input, "name"],
+    queryFn: ({ signal }) => ifAny(call(operation, input, signal)),
+  };
+}
 
 interface SaveTypeProps {
   org: string;
@@ -27,18 +38,22 @@ interface SaveTypeProps {
 /** Asks for the name of a new type, shows what a new version changes, and keeps it. */
 export function SaveType({ org, edited, draft, meanwhile, refused, onSaved, onClose }: SaveTypeProps) {
   const [name, setName] = useState(edited?.name ?? "");
-  const { data: all } = useQuery({ ...ownTypesQuery(org), enabled: edited === undefined });
-  const kept = edited ?? all?.find((one) => one.name === name);
+  const named = useKeptName<NamedType>({
+    what: "type",
+    edited,
+    name,
+    search: (wanted) => typeNamed(org, wanted),
+  });
+  const { kept, isFree } = named;
   const [latest] = kept?.versions ?? [];
-  const isNew = kept === undefined;
-  const save = useAction("POST /custom-attestation-types/{org}", () => onSaved(name));
+  const save = useAction("POST /custom-attestation-types/{org}", () => onSaved(name), named.requireSeen);
   return (
     <ActionDialog
       title={edited === undefined ? "Save the attestation type" : `Save ${edited.name}`}
-      submit={isNew ? "Save as a new type" : "Save as a new version"}
+      submit={kept === undefined ? "Save as a new type" : "Save as a new version"}
       action={save}
       isWide
-      refused={refused}
+      refused={refused ?? named.refused}
       input={{ params: { org }, body: formOfType(name, draft) }}
       onClose={onClose}
     >
@@ -64,17 +79,14 @@ export function SaveType({ org, edited, draft, meanwhile, refused, onSaved, onCl
           )}
         </Field>
       ) : null}
-      {edited !== undefined || isNew ? null : (
-        <Note kind="warn">There is a type of this name. Saving makes its next version.</Note>
-      )}
-      {isNew ? (
-        <Note>The type is new. Nothing is judged by it until somebody attests with it.</Note>
-      ) : (
+      {edited === undefined ? <KeptNameNote named={named} /> : null}
+      {isFree ? <Note>The type is new. Nothing is judged by it until somebody attests with it.</Note> : null}
+      {kept === undefined ? null : (
         <Note>
           Attestations from now on are judged by it. Those that are there keep the verdict of their version.
         </Note>
       )}
-      {edited?.archived === true ? <Note kind="warn">It is archived. Saving brings it back.</Note> : null}
+      {kept?.archived === true ? <Note kind="warn">It is archived. Saving brings it back.</Note> : null}
       {meanwhile}
       <TextDiff
         before={latest === undefined ? "" : definitionText(draftOf(latest, kept?.description))}

@@ -3,6 +3,7 @@ import { alone, ask } from "../../api/queries.ts";
 import { oneOf, positive, reads, text } from "../../domain/search-params.ts";
 
 export type AttestationType = AnswerOf<"GET /custom-attestation-types/{org}">[number];
+export type NamedType = AnswerOf<"GET /custom-attestation-types/{org}/{custom_attestation_type_name}">;
 export type TypeVersion = AttestationType["versions"][number];
 export type Trial = AnswerOf<"POST /custom-attestation-types/{org}/try">;
 

@@ -1,19 +1,27 @@
-import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 
 import { useAction } from "../../api/action.ts";
+import { call } from "../../api/client.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
-import { policiesQuery } from "../../parts/queries.ts";
+import { KeptNameNote, type KeptSearch, useKeptName } from "../../parts/KeptName.tsx";
+import { ifAny } from "../../parts/NewName.tsx";
 import { Field } from "../../ui/Field.tsx";
 import { Note } from "../../ui/Note.tsx";
 import { TextDiff } from "../../ui/TextDiff.tsx";
 import { type Policy } from "./queries.ts";
 
+/** Finds what policy has a name. */
+function policyNamed(org: string, policy_name: string): KeptSearch<Policy> {
+  const input = { params: { org, policy_name } };
+  return {
+    queryKey: ["GET /policies/{org}/{policy_name}", input, "name"],
+    queryFn: ({ signal }) => ifAny(call("GET /policies/{org}/{policy_name}", input, signal)),
+  };
+}
+
 /** Says what saving sets off. */
-function Consequences({ policy, isText }: { policy: Policy | undefined; isText: boolean }) {
-  const count = policy?.consuming_envs.length ?? 0;
-  if (policy === undefined)
-    return <Note>The policy is new. It judges nothing until it is attached to an environment.</Note>;
+function Consequences({ policy, isText }: { policy: Policy; isText: boolean }) {
+  const count = policy.consuming_envs.length;
   if (!isText) return <Note>The text stays, so nothing is judged again.</Note>;
   if (count === 0) return <Note>It is attached nowhere, so nothing is judged again.</Note>;
   return (
@@ -52,11 +60,11 @@ export function SavePolicy({ org, edited, text, meanwhile, refused, onSaved, onC
   const [name, setName] = useState(edited?.name ?? "");
   const [described, describe] = useState<string>();
   const [comment, setComment] = useState("");
-  const { data: all } = useQuery({ ...policiesQuery(org), enabled: edited === undefined });
-  const policy = edited ?? all?.find((one) => one.name === name);
+  const named = useKeptName({ what: "policy", edited, name, search: (wanted) => policyNamed(org, wanted) });
+  const { kept: policy, isFree } = named;
   const description = described ?? policy?.description ?? "";
   const before = policy?.versions.at(-1)?.policy_yaml ?? "";
-  const save = useAction("PUT /policies/{org}", ({ name: saved }) => onSaved(saved));
+  const save = useAction("PUT /policies/{org}", (saved) => onSaved(saved.name), named.requireSeen);
   const isText = before !== text;
   return (
     <ActionDialog
@@ -64,7 +72,7 @@ export function SavePolicy({ org, edited, text, meanwhile, refused, onSaved, onC
       submit={policy === undefined ? "Save as a new policy" : isText ? "Save as a new version" : "Save"}
       action={save}
       isWide
-      refused={refused}
+      refused={refused ?? named.refused}
       input={{ params: { org }, body: formOf({ name, description, comment }, text) }}
       onClose={onClose}
     >
@@ -81,9 +89,7 @@ export function SavePolicy({ org, edited, text, meanwhile, refused, onSaved, onC
           )}
         </Field>
       ) : null}
-      {edited === undefined && policy !== undefined ? (
-        <Note kind="warn">There is a policy of this name. Saving makes its next version.</Note>
-      ) : null}
+      {edited === undefined ? <KeptNameNote named={named} /> : null}
       <Field label="Description" wrong={wrongField(save.error, "description")}>
         {(tie) => <input {...tie} value={description} onChange={(event) => describe(event.target.value)} />}
       </Field>
@@ -102,7 +108,10 @@ export function SavePolicy({ org, edited, text, meanwhile, refused, onSaved, onC
         )}
       </Field>
       {meanwhile}
-      <Consequences policy={policy} isText={isText} />
+      {isFree ? (
+        <Note>The policy is new. It judges nothing until it is attached to an environment.</Note>
+      ) : null}
+      {policy === undefined ? null : <Consequences policy={policy} isText={isText} />}
       <TextDiff before={before} after={text} label="What changes" />
     </ActionDialog>
   );
