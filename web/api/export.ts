@@ -6,18 +6,21 @@ import type { AnswerOf, InputOf, ReadAddress } from "./contract.ts";
 import { ApiError, errorOf } from "./errors.ts";
 import type { ListPage } from "./page.ts";
 
+/** Who writes a list as CSV. */
+type WrittenAsCsv =
+  /** Address at which the server writes it, of any length. */
+  | { csv: string; columns?: undefined }
+  /** Columns of what is written here, where the server writes none. */
+  | { csv?: undefined; columns: readonly CsvColumn[] };
+
 /** A list as its filters say, whatever page of it is shown. */
-export interface ExportedList {
+export type ExportedList = WrittenAsCsv & {
   /** What the file is called, without its ending. */
   file: string;
   batches: (signal: AbortSignal) => Batches;
-  /** Address at which the server writes it as CSV, of any length. */
-  csv?: string | undefined;
-  /** Columns of the CSV that is written here, where the server writes none. */
-  columns?: readonly CsvColumn[];
   /** Files that the server makes of the whole list, whatever the filters. */
   whole?: readonly { words: string; href: string }[];
-}
+};
 
 /** What a page asks, by the key under which the answer is kept. */
 interface Question<A extends ReadAddress> {

@@ -1,19 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 
-import { addressOf } from "../../api/client.ts";
 import type { AnswerOf } from "../../api/contract.ts";
-import { type ExportedList, byPages, read } from "../../api/export.ts";
 import { pageOfHead } from "../../api/page.ts";
 import { detailsInWords, instanceActionWords } from "../../domain/instance-log.ts";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { PagedList } from "../../parts/PagedList.tsx";
-import { Empty } from "../../ui/Empty.tsx";
+import { Empty, NoMatch } from "../../ui/Empty.tsx";
 import { FilterBar, SearchField } from "../../ui/Field.tsx";
 import { OneLine, Quiet } from "../../ui/Layout.tsx";
 import { type Column, Table } from "../../ui/Table.tsx";
 import { Time } from "../../ui/Time.tsx";
-import { wholeLog } from "../audit/exports.ts";
+import { instanceLogExport } from "./exports.ts";
 import { InstanceFrame } from "./InstanceFrame.tsx";
 import styles from "./Log.module.css";
 import { instanceLogQuery, type InstanceLogSearch } from "./queries.ts";
@@ -68,15 +66,19 @@ const columns: Column<Entry>[] = [
   { key: "seq", head: "No.", isNumber: true, isOptional: true, cell: ({ seq }) => <Quiet>{seq}</Quiet> },
 ];
 
-function exported(search: InstanceLogSearch): ExportedList {
-  return {
-    file: "instance-log",
-    whole: wholeLog((format) => addressOf("GET /instance/audit-log/export", { query: { format } })),
-    batches: byPages(async (page, signal) => {
-      const { data } = await read(instanceLogQuery({ ...search, page }), signal);
-      return pageOfHead(data, data.entries);
-    }),
-  };
+/** Stands for a log without entries: nothing matches, or nothing was recorded yet. */
+function NoEntries() {
+  const { actor, action } = route.useSearch();
+  const navigate = route.useNavigate();
+  if (actor === undefined && action === undefined)
+    return <Empty title="Nothing was recorded" text="Sign-ins, backups and changed settings stand here." />;
+  return (
+    <NoMatch
+      title="No entry matches"
+      text="None is as the filters say."
+      onClear={() => void navigate({ search: {} })}
+    />
+  );
 }
 
 /** What was done to the installation itself: sign-ins, backups, settings, emergencies. */
@@ -91,7 +93,7 @@ export function Log() {
   return (
     <InstanceFrame
       about={<span>What belongs to no organization. Entries are never changed or removed.</span>}
-      actions={<ExportMenu list={exported(search)} />}
+      actions={<ExportMenu list={instanceLogExport(search)} />}
     >
       <FilterBar>
         <SearchField
@@ -108,9 +110,7 @@ export function Log() {
       <PagedList
         query={query}
         page={page}
-        empty={
-          <Empty title="Nothing was recorded" text="Sign-ins, backups and changed settings stand here." />
-        }
+        empty={<NoEntries />}
         onPage={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
       >
         {(rows, isOld) => (
