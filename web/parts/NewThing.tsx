@@ -8,7 +8,6 @@ import { Icon } from "../ui/Icon.tsx";
 import { Quiet, Row, Stack } from "../ui/Layout.tsx";
 import { Note } from "../ui/Note.tsx";
 import { wrongField } from "./ActionDialog.tsx";
-import { LeaveGuard } from "./LeaveGuard.tsx";
 import { WriteForm, type WriteFormProps } from "./WriteForm.tsx";
 
 interface NewLinkProps {
@@ -72,7 +71,7 @@ export function useNewDraft<Draft extends object>(start: Draft): NewDraft<Draft>
   };
 }
 
-interface NewFormProps<A extends WriteAddress> extends Omit<WriteFormProps<A>, "isPrimary"> {
+interface NewFormProps<A extends WriteAddress> extends Omit<WriteFormProps<A>, "isPrimary" | "isChanged"> {
   written: Pick<NewDraft<object>, "isChanged" | "end">;
   /** Why the caller may not make one, which is said above it, too. */
   mayNot: string | undefined;
@@ -95,8 +94,7 @@ export function NewForm<A extends WriteAddress>({
   return (
     <Stack>
       {mayNot === undefined || mayNot === roleUnknown ? null : <Note kind="warn">{mayNot}.</Note>}
-      <WriteForm {...rest} isPrimary refused={mayNot ?? refused} onCancel={cancel} />
-      <LeaveGuard isChanged={isChanged} />
+      <WriteForm {...rest} isPrimary refused={mayNot ?? refused} isChanged={isChanged} onCancel={cancel} />
     </Stack>
   );
 }

@@ -199,8 +199,16 @@ function Changed({ before, now }: { before: Rules; now: Rules }) {
   );
 }
 
-/** What stands in the fields, and the rules that it was made of, which others may have changed since. */
-function useDraft(rules: Rules, saved: Rules | undefined, isSaving: boolean) {
+/**
+ * What stands in the fields, and the rules that it was made of, which others may have changed since.
+ * @param isSent says whether a draft made of rules was sent as it is.
+ */
+function useDraft(
+  rules: Rules,
+  saved: Rules | undefined,
+  isSaving: boolean,
+  isSent: (draft: RuleDraft, read: Rules) => boolean,
+) {
   const [draft, setDraft] = useState(() => ruleDraft(rules));
   const [read, setRead] = useState(rules);
   const [known, setKnown] = useState(saved);
@@ -210,13 +218,15 @@ function useDraft(rules: Rules, saved: Rules | undefined, isSaving: boolean) {
   };
   if (saved !== known) {
     setKnown(saved);
-    if (saved !== undefined) setRead(saved);
+    // What is kept may be written otherwise: an address as a network. What was written meanwhile stays.
+    if (saved !== undefined && isSent(draft, read)) take(saved);
+    else if (saved !== undefined) setRead(saved);
   }
   const isOther = !isSaving && saved === known && rules.version !== read.version;
   const isUntouched = JSON.stringify(draft) === JSON.stringify(ruleDraft(read));
   // Nothing that was written here is lost.
   if (isOther && isUntouched) take(rules);
-  return { draft, setDraft, read, setRead, take, isOther: isOther && !isUntouched };
+  return { draft, setDraft, read, setRead, take, isUntouched, isOther: isOther && !isUntouched };
 }
 
 const isOvertaken = (error: Error | null): boolean =>
@@ -224,7 +234,14 @@ const isOvertaken = (error: Error | null): boolean =>
 
 function RulesForm<A extends WriteAddress>(props: RulesFormProps<A>) {
   const { rules, words, save, saved, reread, inputOf, refused } = props;
-  const { draft, setDraft, read, setRead, take, isOther } = useDraft(rules, saved, save.isPending);
+  const inputFor = (written: RuleDraft, { version }: Rules): InputOf<A> =>
+    inputOf({ ...rulesOfDraft(written), version });
+  const { draft, setDraft, read, setRead, take, isUntouched, isOther } = useDraft(
+    rules,
+    saved,
+    save.isPending,
+    (...written) => JSON.stringify(inputFor(...written)) === JSON.stringify(save.variables),
+  );
   const lookAgain = useEffectEvent(reread);
   useEffect(() => {
     if (isOvertaken(save.error)) lookAgain();
@@ -234,9 +251,15 @@ function RulesForm<A extends WriteAddress>(props: RulesFormProps<A>) {
     setDraft((before) => ({ ...before, ...part }));
   };
   const parts = { words, draft, error: save.error, change };
-  const input = inputOf({ ...rulesOfDraft(draft), version: read.version });
   return (
-    <WriteForm action={save} input={input} submit="Save" isPrimary refused={refused}>
+    <WriteForm
+      action={save}
+      input={inputFor(draft, read)}
+      submit="Save"
+      isPrimary
+      refused={refused}
+      isChanged={() => !isUntouched}
+    >
       <KeyRules {...parts} />
       <AccessRules {...parts} />
       <Note>

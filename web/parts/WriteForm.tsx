@@ -5,6 +5,7 @@ import type { InputOf, WriteAddress } from "../api/contract.ts";
 import { Button } from "../ui/Button.tsx";
 import { ErrorNote } from "../ui/ErrorNote.tsx";
 import { Row } from "../ui/Layout.tsx";
+import { LeaveGuard } from "./LeaveGuard.tsx";
 import { Sent } from "./Sent.tsx";
 import styles from "./WriteForm.module.css";
 
@@ -22,11 +23,16 @@ export interface WriteFormProps<A extends WriteAddress> {
   isWide?: boolean;
   /** Why it cannot be sent. */
   refused: string | undefined;
+  /** Whether something is written in it that would be lost with the page. */
+  isChanged: () => boolean;
   /** The fields. */
   children: ReactNode;
 }
 
-/** A form that stands in a page, as `ActionDialog` before it: its fields, why they were refused, and what will be sent. */
+/**
+ * A form that stands in a page, as `ActionDialog` before it: its fields, why they were refused, and what will be sent. It asks before what is
+ * written in it is left behind.
+ */
 export function WriteForm<A extends WriteAddress>({
   action,
   input,
@@ -35,6 +41,7 @@ export function WriteForm<A extends WriteAddress>({
   onCancel,
   isWide,
   refused,
+  isChanged,
   children,
 }: WriteFormProps<A>) {
   const reason = action.isPending ? "Under way" : refused;
@@ -43,17 +50,20 @@ export function WriteForm<A extends WriteAddress>({
     if (reason === undefined) action.mutate(input);
   };
   return (
-    <form className={isWide === true ? styles["wide"] : styles["form"]} onSubmit={send}>
-      {children}
-      {action.error === null ? null : <ErrorNote failure={action.error} />}
-      <Row>
-        <Button type="submit" look={isPrimary === true ? "primary" : "plain"} refused={reason}>
-          {submit}
-        </Button>
-        {onCancel === undefined ? null : <Button onClick={onCancel}>Cancel</Button>}
-        <output>{action.isSuccess ? "Saved" : ""}</output>
-      </Row>
-      <Sent sends={[sending(action.operation, input)]} />
-    </form>
+    <>
+      <form className={isWide === true ? styles["wide"] : styles["form"]} onSubmit={send}>
+        {children}
+        {action.error === null ? null : <ErrorNote failure={action.error} />}
+        <Row>
+          <Button type="submit" look={isPrimary === true ? "primary" : "plain"} refused={reason}>
+            {submit}
+          </Button>
+          {onCancel === undefined ? null : <Button onClick={onCancel}>Cancel</Button>}
+          <output>{action.isSuccess ? "Saved" : ""}</output>
+        </Row>
+        <Sent sends={[sending(action.operation, input)]} />
+      </form>
+      <LeaveGuard isChanged={isChanged} />
+    </>
   );
 }

@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hasBrowser } from "../../support/browser.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
 import { holdAnswers, patient, provenancePolicy, tab } from "../../support/web-page.ts";
-import { openSite, type WebSite } from "../../support/web.ts";
+import { openSite, untilNothingToDo, type WebSite } from "../../support/web.ts";
 
 const description = (page: Page) => page.getByLabel("What this environment is for");
 const minutes = (page: Page) => page.getByLabel("Longest silence, in minutes");
@@ -71,11 +71,60 @@ describe.skipIf(!hasBrowser)("settings that are not saved yet", { timeout: 90_00
       await page.getByRole("button", { name: "Rename" }).click();
       await page.getByRole("dialog").waitFor();
     });
+    // Once for all of it.
+    await page.getByRole("button", { name: "Leave", exact: true }).click();
     await page.getByRole("heading", { name: "dock", level: 1 }).waitFor();
     const fields = [description(page), newTag(page), minutes(page), space];
     expect(await Promise.all(fields.map((field) => field.inputValue()))).toEqual(["", "", "", ""]);
     expect(await page.getByRole("dialog").count()).toBe(0);
     expect(complaints).toEqual([]);
+  });
+
+  it.each([
+    ["environments/dock/settings", "What this environment is for", "Where ships are unloaded", "Timeline"],
+    ["environments/dock/settings", "Longest silence, in minutes", "7", "Timeline"],
+    ["environments/dock/settings", "Where it stands in the tree of spaces", "East", "Timeline"],
+    ["settings/general", "Display name", "Harbour", "Members"],
+    // The server writes it with a line for each.
+    ["settings/security", "Addresses they come from", "0.0.0.0/0 ::/0", "Members"],
+  ])(
+    "of %s, %s, are asked about before they are lost, and not once they are saved",
+    async (...[path, label, text, elsewhere]) => {
+      const { page, complaints } = await site.open();
+      await page.goto(`/${org}/${path}`);
+      const field = page.getByLabel(label);
+      await field.waitFor();
+      const isChoice = label.startsWith("Where it stands");
+      await (isChoice ? field.selectOption({ label: text }) : field.fill(text));
+      const written = await field.inputValue();
+      const form = page.locator("form").filter({ has: field });
+      const leave = page.getByRole("dialog", { name: "Leave without saving?" });
+      await tab(page, elsewhere).click();
+      await leave.getByRole("button", { name: "Stay" }).click();
+      expect(new URL(page.url()).pathname).toBe(`/${org}/${path}`);
+      expect(await field.inputValue()).toBe(written);
+      await form.locator("[type=submit]").click();
+      await form.getByText("Saved", { exact: true }).waitFor();
+      await tab(page, elsewhere).click();
+      await page.waitForURL((url) => !url.pathname.endsWith(path));
+      expect(await leave.count()).toBe(0);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it("stay where the page is refused meanwhile", async () => {
+    const { page } = await site.open();
+    await page.goto(`/${org}/settings/general`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByLabel("Display name").fill("Harbour");
+    await page.route(/\/organizations\/[^/]+$/, (route) =>
+      route.fulfill({ status: 403, json: { message: "Not now" } }),
+    );
+    const refused = page.waitForResponse((response) => response.status() === 403);
+    await organization.ask("PATCH", `/organizations/${org}`, { description: "Theirs" });
+    await refused;
+    await page.evaluate(untilNothingToDo);
+    expect(await page.getByLabel("Display name").inputValue()).toBe("Harbour");
   });
 
   it("do not go to the allow-list of another environment", async () => {

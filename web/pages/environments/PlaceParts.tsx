@@ -36,6 +36,7 @@ function SpaceForm({ org, env, space, spaces }: PartProps & { space: string | nu
       input={{ params: { org, env_name: env }, body: { space_id: chosen === "" ? null : chosen } }}
       submit="Move it there"
       refused={refused ?? (isSame ? "Nothing was changed" : undefined)}
+      isChanged={() => !isSame}
     >
       <Field
         label="Where it stands in the tree of spaces"

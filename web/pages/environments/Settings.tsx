@@ -25,13 +25,15 @@ function Description({ environment }: { environment: Environment }) {
   const [text, write] = useWritten(environment.description);
   const action = useAction("PATCH /environments/{org}/{env_name}");
   const refused = useRefusal(org, "PATCH /environments/{org}/{env_name}");
+  const isSame = text === environment.description;
   return (
     <Card title="Description">
       <WriteForm
         action={action}
         input={{ params: { org, env_name: env }, body: { description: text } }}
         submit="Save the description"
-        refused={refused ?? (text === environment.description ? "Nothing was changed" : undefined)}
+        refused={refused ?? (isSame ? "Nothing was changed" : undefined)}
+        isChanged={() => !isSame}
       >
         <Field label="What this environment is for" wrong={wrongField(action.error, "description")}>
           {(tie) => (
@@ -70,6 +72,7 @@ function SilenceForm({ limit }: { limit: number | null }) {
       input={{ params: { org, env_name: env }, body: { limit_seconds } }}
       submit="Save the limit"
       refused={refused}
+      isChanged={() => minutes !== inMinutes(limit)}
     >
       <Field
         label="Longest silence, in minutes"

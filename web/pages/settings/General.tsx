@@ -37,6 +37,7 @@ function SettingsForm({ organization }: { organization: Organization }) {
       submit="Save"
       isPrimary
       refused={refused ?? (isSame ? "Nothing was changed" : undefined)}
+      isChanged={() => !isSame}
     >
       <Field
         label="Display name"
