@@ -16,6 +16,9 @@ export interface WrittenOver<Draft> {
   keep: () => void;
 }
 
+/** Gives what a text says, where that is the draft. */
+export const asText = (text: string): string => text;
+
 /**
  * Holds what is written over what is kept. Where nothing was written, or just what somebody else has saved, what is kept is shown as it
  * changes. Else what is written stays, and what is kept now is told beside it, so that nothing is saved over what nobody has seen.

@@ -90,9 +90,23 @@ describe.skipIf(!hasBrowser)("the template of a flow", { timeout: 90_000 }, () =
     await others("audit");
     await page.getByText("Asks for audit").waitFor();
     expect(await editor.innerText()).toContain("- name: web");
+    // Nothing is saved over what nobody has seen.
+    const undecided = "(Somebody else has changed it meanwhile)";
+    const theirs = page.getByRole("table", { name: "What they changed" });
+    await theirs.getByText("added: - name: audit").waitFor();
+    await page.getByRole("button", { name: `Save… ${undecided}` }).waitFor();
+    await page.getByRole("button", { name: "Show theirs" }).click();
+    await editor.getByText("- name: audit").waitFor();
+    await write(page, written);
     await page.getByRole("button", { name: "Save…", exact: true }).click();
-    await page.getByRole("table", { name: "What changes" }).getByText("- name: audit").waitFor();
-    await page.getByRole("button", { name: "Save the template" }).click();
+    // Just when it is to be saved.
+    await others("license");
+    await theirs.getByText("added: - name: license").waitFor();
+    await page.getByRole("button", { name: `Save the template ${undecided}` }).waitFor();
+    await page.getByRole("button", { name: /^Keep mine/ }).click();
+    await theirs.waitFor({ state: "detached" });
+    await page.getByRole("table", { name: "What changes" }).getByText("- name: license").waitFor();
+    await page.getByRole("button", { name: "Save the template", exact: true }).click();
     await page.getByRole("button", { name: "Save… (Nothing was changed)" }).waitFor();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     // What is written after that is no less guarded, and who takes it back is shown what others save.

@@ -116,6 +116,40 @@ describe.skipIf(!hasBrowser)("what two people write at once", { timeout: 90_000 
     expect(complaints).toEqual([]);
   });
 
+  it("of a control is saved over theirs by who has seen theirs, and shown to who writes nothing", async () => {
+    const path = `/controls/${org}`;
+    const save = (part: object): Promise<unknown> => organization.ask("PUT", `${path}/CC-7`, part);
+    await organization.ask("POST", path, { identifier: "CC-7", name: "Reviewed", description: "Before" });
+    const { page, complaints } = await openLive(site, `/${org}/controls/CC-7`);
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    const description = dialog.getByLabel("Description", { exact: true });
+    await save({ description: "Theirs" });
+    await expect.poll(() => description.inputValue(), patient).toBe("Theirs");
+
+    await description.fill("Mine");
+    await save({ links: { Standard: "https://standards.test/7" } });
+    await theirs(page).getByText("added: link Standard https://standards.test/7").waitFor();
+    await told(page).getByText("Somebody else has saved version 3 since you began.").waitFor();
+    await dialog.getByRole("button", { name: undecided("Save as a new version") }).waitFor();
+    await showTheirs(page).click();
+    await expect.poll(() => description.inputValue(), patient).toBe("Theirs");
+    expect(await dialog.getByLabel("Links").inputValue()).toBe("Standard https://standards.test/7");
+
+    await description.fill("Mine");
+    await save({ name: "Reviewed by two" });
+    await keepMine(page).click();
+    await dialog.getByRole("button", { name: "Save as a new version", exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect(await organization.ask("GET", `${path}/CC-7`)).toMatchObject({
+      version: 5,
+      name: "Reviewed",
+      description: "Mine",
+      links: { Standard: "https://standards.test/7" },
+    });
+    expect(complaints).toEqual([]);
+  });
+
   it("of an action is saved over theirs by who has seen theirs, with addresses that theirs have moved", async () => {
     for (const name of ["dock", "quay"])
       await organization.ask("PUT", `/environments/${org}`, { name, type: "docker", description: "" });

@@ -1,8 +1,18 @@
 import { useState } from "react";
 
 import { sending, useAction } from "../../api/action.ts";
+import {
+  type ControlDraft,
+  controlDraft,
+  controlStart,
+  controlText,
+  givenControl,
+} from "../../domain/control-draft.ts";
 import { SendDialog, wrongField } from "../../parts/ActionDialog.tsx";
+import { SavedMeanwhile, undecided } from "../../parts/ChangedMeanwhile.tsx";
+import { DescriptionField } from "../../parts/NewThing.tsx";
 import { Field } from "../../ui/Field.tsx";
+import { useWrittenOver } from "../../ui/useWrittenOver.ts";
 import type { ListedControl } from "./queries.ts";
 
 interface ControlDialogProps {
@@ -13,35 +23,53 @@ interface ControlDialogProps {
   onClose: () => void;
 }
 
-const linesOf = (links: Readonly<Record<string, string>>): string =>
-  Object.entries(links)
-    .map(([name, address]) => `${name} ${address}`)
-    .join("\n");
+interface DefinitionProps {
+  draft: ControlDraft;
+  error: Error | null;
+  onChange: (part: Partial<ControlDraft>) => void;
+}
 
-/** Reads links written one a line, the address last: `Standard https://…`. */
-function linksOf(lines: string): Record<string, string> {
-  const pairs = lines
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "")
-    .map((line): [string, string] => {
-      const at = line.lastIndexOf(" ");
-      return at === -1 ? [line, line] : [line.slice(0, at).trim(), line.slice(at + 1)];
-    });
-  return Object.fromEntries(pairs);
+function Definition({ draft, error, onChange }: DefinitionProps) {
+  return (
+    <>
+      <Field label="Name" wrong={wrongField(error, "name")}>
+        {(tie) => (
+          <input
+            {...tie}
+            required
+            value={draft.name}
+            onChange={(event) => onChange({ name: event.target.value })}
+          />
+        )}
+      </Field>
+      <DescriptionField
+        text={draft.description}
+        onChange={(description) => onChange({ description })}
+        error={error}
+      />
+      <Field label="Links" hint="One a line: its words, then its address." wrong={wrongField(error, "links")}>
+        {(tie) => (
+          <textarea
+            {...tie}
+            value={draft.links}
+            onChange={(event) => onChange({ links: event.target.value })}
+          />
+        )}
+      </Field>
+    </>
+  );
 }
 
 /** Asks for what a control says: a new one, or the next version of one that is there. */
 export function ControlDialog({ org, control, onSaved, onClose }: ControlDialogProps) {
   const [identifier, identify] = useState(control?.identifier ?? "");
-  const [name, rename] = useState(control?.name ?? "");
-  const [description, describe] = useState(control?.description ?? "");
-  const [links, link] = useState(linesOf(control?.links ?? {}));
+  const written = useWrittenOver(control === undefined ? controlStart : controlDraft(control), controlText);
+  const { draft, write, overtaken } = written;
   const create = useAction("POST /controls/{org}", (made) => onSaved(made.identifier));
   const edit = useAction("PUT /controls/{org}/{identifier}", (made) => onSaved(made.identifier));
   const isNew = control === undefined;
   const action = isNew ? create : edit;
-  const definition = { name, description, links: linksOf(links) };
+  const definition = givenControl(draft);
   const made = { params: { org }, body: { identifier, ...definition } };
   const edited = { params: { org, identifier }, body: definition };
   return (
@@ -49,6 +77,7 @@ export function ControlDialog({ org, control, onSaved, onClose }: ControlDialogP
       title={control === undefined ? "New control" : `Edit ${control.identifier}`}
       submit={isNew ? "Make the control" : "Save as a new version"}
       action={action}
+      refused={overtaken === undefined ? undefined : undecided}
       sends={[isNew ? sending(create.operation, made) : sending(edit.operation, edited)]}
       onSubmit={() => (isNew ? create.mutate(made) : edit.mutate(edited))}
       onClose={onClose}
@@ -70,21 +99,8 @@ export function ControlDialog({ org, control, onSaved, onClose }: ControlDialogP
           )}
         </Field>
       ) : null}
-      <Field label="Name" wrong={wrongField(action.error, "name")}>
-        {(tie) => <input {...tie} required value={name} onChange={(event) => rename(event.target.value)} />}
-      </Field>
-      <Field label="Description" wrong={wrongField(action.error, "description")}>
-        {(tie) => (
-          <textarea {...tie} value={description} onChange={(event) => describe(event.target.value)} />
-        )}
-      </Field>
-      <Field
-        label="Links"
-        hint="One a line: its words, then its address."
-        wrong={wrongField(action.error, "links")}
-      >
-        {(tie) => <textarea {...tie} value={links} onChange={(event) => link(event.target.value)} />}
-      </Field>
+      <Definition draft={draft} error={action.error} onChange={(part) => write({ ...draft, ...part })} />
+      <SavedMeanwhile what={`version ${control?.version}`} written={written} />
     </SendDialog>
   );
 }

@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 
 import { organizationsQuery, useRefusal } from "../../api/account.ts";
+import { SavedMeanwhile, undecided } from "../../parts/ChangedMeanwhile.tsx";
 import { Loaded } from "../../parts/Loaded.tsx";
 import { LeaveGuard } from "../../parts/LeaveGuard.tsx";
 import { Writing, WritingSides } from "../../parts/Writing.tsx";
@@ -10,7 +11,7 @@ import { Button } from "../../ui/Button.tsx";
 import { CodeBlock } from "../../ui/Copy.tsx";
 import { Quiet, Stack } from "../../ui/Layout.tsx";
 import { Note } from "../../ui/Note.tsx";
-import { useWritten } from "../../ui/useWritten.ts";
+import { asText, useWrittenOver } from "../../ui/useWrittenOver.ts";
 import { FlowHead } from "./FlowHead.tsx";
 import styles from "./Flows.module.css";
 import { type Flow, flowQuery } from "./queries.ts";
@@ -21,14 +22,17 @@ import { TemplatePreview } from "./TemplatePreview.tsx";
 const route = getRouteApi("/$org/flows/$flow/template");
 
 function Editor({ org, flow }: { org: string; flow: Flow }) {
-  const [text, write] = useWritten(flow.template);
+  const written = useWrittenOver(flow.template, asText);
+  const { draft: text, write, isChanged, overtaken } = written;
   const [isSaving, save] = useState(false);
   const isSaved = useRef(false);
   const { check, template, isOld } = useTemplate(org, text);
   const kept = useKeptTemplate(org, flow.template);
   const mayNotSave = useRefusal(org, "PUT /flows/{org}/template_file");
-  const isSame = text === flow.template ? "Nothing was changed" : undefined;
-  const notYet = check.state === "right" ? isSame : "The text has to be without mistakes";
+  const isSame = isChanged ? undefined : "Nothing was changed";
+  const isUndecided = overtaken === undefined ? undefined : undecided;
+  const notYet = check.state === "right" ? (isSame ?? isUndecided) : "The text has to be without mistakes";
+  const meanwhile = <SavedMeanwhile what="this template" written={written} />;
   return (
     <WritingSides>
       <Writing
@@ -40,12 +44,13 @@ function Editor({ org, flow }: { org: string; flow: Flow }) {
         }}
         check={check}
         right="A template without mistakes"
+        above={isSaving ? null : meanwhile}
         tools={
-          text === flow.template ? null : (
+          isChanged ? (
             <Button look="quiet" onClick={() => write(flow.template)}>
               Take back all changes
             </Button>
-          )
+          ) : null
         }
       >
         <Button look="primary" icon="check" refused={mayNotSave ?? notYet} onClick={() => save(true)}>
@@ -53,12 +58,14 @@ function Editor({ org, flow }: { org: string; flow: Flow }) {
         </Button>
       </Writing>
       <TemplatePreview template={template} kept={kept} isOld={isOld} />
-      <LeaveGuard isChanged={() => text !== flow.template && !isSaved.current} />
+      <LeaveGuard isChanged={() => isChanged && !isSaved.current} />
       {isSaving ? (
         <SaveTemplate
           org={org}
           flow={flow}
           text={text}
+          meanwhile={meanwhile}
+          refused={isUndecided}
           onSaved={() => {
             isSaved.current = true;
             save(false);

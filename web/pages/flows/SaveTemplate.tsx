@@ -1,3 +1,5 @@
+import type { ReactNode } from "react";
+
 import { useAction } from "../../api/action.ts";
 import { ActionDialog, wrongField } from "../../parts/ActionDialog.tsx";
 import { Field } from "../../ui/Field.tsx";
@@ -11,12 +13,16 @@ interface SaveTemplateProps {
   org: string;
   flow: Flow;
   text: string;
+  /** What somebody else has saved meanwhile. */
+  meanwhile: ReactNode;
+  /** Why it cannot be saved yet. */
+  refused: string | undefined;
   onSaved: () => void;
   onClose: () => void;
 }
 
 /** Shows what a template changes, says for which trails, and keeps it. */
-export function SaveTemplate({ org, flow, text, onSaved, onClose }: SaveTemplateProps) {
+export function SaveTemplate({ org, flow, text, meanwhile, refused, onSaved, onClose }: SaveTemplateProps) {
   const [description, describe] = useWritten(flow.description);
   const save = useAction("PUT /flows/{org}/template_file", onSaved);
   return (
@@ -25,12 +31,14 @@ export function SaveTemplate({ org, flow, text, onSaved, onClose }: SaveTemplate
       submit="Save the template"
       action={save}
       isWide
+      refused={refused}
       input={{ params: { org }, body: flowForm({ ...flow, description }, text) }}
       onClose={onClose}
     >
       <Field label="Description of the flow" wrong={wrongField(save.error, "description")}>
         {(tie) => <input {...tie} value={description} onChange={(event) => describe(event.target.value)} />}
       </Field>
+      {meanwhile}
       <Note>
         Trails that begin from now on need what it asks for. Those that have begun keep the template they
         began with.

@@ -10,7 +10,7 @@ import { LeaveGuard } from "../../parts/LeaveGuard.tsx";
 import { Writing, WritingSides } from "../../parts/Writing.tsx";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
 import { Button } from "../../ui/Button.tsx";
-import { useWrittenOver } from "../../ui/useWrittenOver.ts";
+import { asText, useWrittenOver } from "../../ui/useWrittenOver.ts";
 import { Waiting } from "../../ui/Waiting.tsx";
 import { PolicyPreview } from "./PolicyPreview.tsx";
 import { useCheck } from "./preview.ts";
@@ -31,9 +31,6 @@ interface EditorProps {
   onSearch: (search: Search) => void;
   onSaved: (name: string) => Promise<void>;
 }
-
-/** A text says what it is. */
-const asText = (text: string): string => text;
 
 function AddRule({ text, onWrite }: { text: string; onWrite: (text: string) => void }) {
   const [isAdding, add] = useState(false);
