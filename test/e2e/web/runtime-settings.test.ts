@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
 import { makeOrganization, type OwnOrganization } from "../../support/web-organization.ts";
-import { patient, provenancePolicy, tab } from "../../support/web-page.ts";
+import { holdAnswers, patient, provenancePolicy, tab } from "../../support/web-page.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 describe.skipIf(!hasBrowser)("what can be set about environments", { timeout: 90_000 }, () => {
@@ -112,6 +112,62 @@ describe.skipIf(!hasBrowser)("what can be set about environments", { timeout: 90
     await dialog.getByRole("button", { name: "Save the members" }).click();
     await page.getByRole("link", { name: "quay", exact: true }).waitFor();
     expect(await get("/harbour")).toMatchObject({ included_environments: ["dock", "quay"] });
+    expect(complaints).toEqual([]);
+  });
+
+  it("leads from a former name to the present one, under which everything is shown and live", async () => {
+    const allow = (name: string, digit: string): Promise<unknown> =>
+      organization.ask("PUT", `/allowlists/${org}/pier`, {
+        artifact_name: name,
+        artifact_fingerprint: digit.repeat(64),
+        description: "",
+      });
+    const artifacts = [{ digests: { "tool:1": "a".repeat(64) }, creationTimestamp: 1_786_000_000 }];
+    await organization.ask("PUT", `/environments/${org}/dock/report/docker`, { artifacts });
+    await organization.ask("PUT", `/environments/${org}/dock/rename`, { new_name: "pier" });
+    await organization.ask("PUT", `/flows/${org}`, {
+      name: "old-ci",
+      description: "",
+      visibility: "private",
+    });
+    await organization.ask("PUT", `/flows/${org}/old-ci/rename`, { new_name: "new-ci" });
+    await allow("tool:1", "a");
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org}/environments`);
+    await page.getByRole("link", { name: "pier", exact: true }).waitFor();
+    for (const [former, present] of [
+      ["flows/old-ci/artifacts?page=2", "flows/new-ci/artifacts?page=2"],
+      ["environments/dock?q=tool#top", "environments/pier?q=tool#top"],
+      ["environments/dock/snapshots/1?q=tool", "environments/pier/snapshots/1?q=tool"],
+      ["environments/dock/allow-list", "environments/pier/allow-list"],
+    ]) {
+      await page.goto(`/${org}/${former}`);
+      await page.waitForURL(`${site.url}/${org}/${present}`);
+    }
+    const table = page.getByRole("table", { name: "Allowed here" });
+    await table.getByText("tool:1").waitFor();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await allow("tool:2", "b");
+    await table.getByText("tool:2").waitFor();
+    // No former name stands in the history.
+    await page.goBack();
+    await page.waitForURL(/\/pier\/snapshots\/1\?q=tool$/);
+    expect(complaints).toEqual([]);
+  });
+
+  it("shows what is allowed also before the address has the present name", async () => {
+    await organization.ask("PUT", `/allowlists/${org}/dock`, {
+      artifact_name: "tool:1",
+      artifact_fingerprint: "a".repeat(64),
+      description: "",
+    });
+    await organization.ask("PUT", `/environments/${org}/dock/rename`, { new_name: "pier" });
+    const { page, complaints } = await site.open();
+    const release = await holdAnswers(page, /\/environments\/[^/]+\/dock/);
+    await page.goto(`/${org}/environments/dock/allow-list`);
+    await page.getByRole("table", { name: "Allowed here" }).getByText("tool:1").waitFor();
+    release();
+    await page.waitForURL(/\/pier\/allow-list$/);
     expect(complaints).toEqual([]);
   });
 

@@ -171,6 +171,24 @@ describe.skipIf(!hasBrowser)("settings that are not saved yet", { timeout: 90_00
     expect(complaints).toEqual([]);
   });
 
+  it("stay while somebody else renames the environment, which the address says once they are saved", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${org}/environments/dock/settings`);
+    await description(page).fill("Where ships are unloaded");
+    await organization.ask("PUT", `/environments/${org}/dock/rename`, { new_name: "pier" });
+    // Everything is read again then, also the name.
+    await newTag(page).fill("stage");
+    await page.getByRole("button", { name: "Set the tag" }).click();
+    await page.getByRole("button", { name: "Remove tag stage" }).waitFor();
+    expect(await description(page).inputValue()).toBe("Where ships are unloaded");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    expect(new URL(page.url()).pathname).toBe(`/${org}/environments/dock/settings`);
+    await page.getByRole("button", { name: "Save the description" }).click();
+    await page.waitForURL(/\/environments\/pier\/settings$/);
+    await expect.poll(() => description(page).inputValue(), patient).toBe("Where ships are unloaded");
+    expect(complaints).toEqual([]);
+  });
+
   it("do not go to another flow", async () => {
     const { page, complaints } = await site.open();
     await page.goto(`/${org}/flows/dock-ci/settings`);

@@ -137,7 +137,6 @@ export function AllowList() {
       Allow an artifact
     </Button>
   );
-  const own = query.data?.filter(({ environment_name }) => environment_name === env);
   const rowKey = ({ fingerprint }: Entry): string => fingerprint;
   return (
     <EnvironmentPage
@@ -146,7 +145,9 @@ export function AllowList() {
       current="/$org/environments/$env/allow-list"
       actions={
         <>
-          {own === undefined ? null : <ExportMenu list={allowListExport(org, own, `${env}-allow-list`)} />}
+          {query.data === undefined ? null : (
+            <ExportMenu list={allowListExport(org, query.data, `${env}-allow-list`)} />
+          )}
           {allow}
         </>
       }
@@ -155,14 +156,14 @@ export function AllowList() {
         query={query}
         waiting={<Table label="Allowed here" columns={columns} rows={undefined} rowKey={rowKey} />}
       >
-        {() =>
-          own === undefined || own.length === 0 ? (
+        {(entries) =>
+          entries.length === 0 ? (
             <Empty
               title="Nothing is allowed here beside the rules"
               text="An artifact on this list complies in this environment, whatever its policies ask for."
             />
           ) : (
-            <Table label="Allowed here" columns={columns} rows={own} rowKey={rowKey} />
+            <Table label="Allowed here" columns={columns} rows={entries} rowKey={rowKey} />
           )
         }
       </Loaded>

@@ -6,6 +6,7 @@ import { verdictOfFlag } from "../../domain/verdict.ts";
 import { ApiError } from "../../api/errors.ts";
 import { environmentTypeWords } from "../../parts/environments.ts";
 import { FailedToRead } from "../../parts/Loaded.tsx";
+import { usePresentName } from "../../parts/present-name.ts";
 import { VerdictMark } from "../../parts/Verdict.tsx";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
 import { Tag } from "../../ui/Layout.tsx";
@@ -121,6 +122,7 @@ function EnvironmentHead({ org, env, current, ...head }: EnvironmentHeadProps) {
 /** A page of an environment: its head, and one of its parts, unless there is no such environment or it is closed to the caller. */
 export function EnvironmentPage({ children, ...head }: EnvironmentHeadProps & { children: ReactNode }) {
   const query = useQuery(environmentQuery(head.org, head.env));
+  usePresentName("env", query);
   const { data, error } = query;
   const isClosed = data === undefined && error instanceof ApiError && [401, 403, 404].includes(error.status);
   return (

@@ -8,6 +8,7 @@ import { exactDuration } from "../../domain/times.ts";
 import { verdictOfSnapshot } from "../../domain/verdict.ts";
 import { ExportMenu } from "../../parts/ExportMenu.tsx";
 import { FailedToRead } from "../../parts/Loaded.tsx";
+import { usePresentName } from "../../parts/present-name.ts";
 import { VerdictMark } from "../../parts/Verdict.tsx";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
 import { buttonClass } from "../../ui/Button.tsx";
@@ -20,6 +21,8 @@ import { MomentField } from "./MomentField.tsx";
 import { NewerSnapshots, useHeld } from "./NewerSnapshots.tsx";
 import {
   expressionOf,
+  type Silence,
+  silenceQuery,
   type Snapshot as SnapshotAnswer,
   snapshotQuery,
   type SnapshotSearch,
@@ -136,12 +139,16 @@ function NoSnapshot({ error, retry }: { error: Error; retry: () => void }) {
   );
 }
 
+const named = ({ environment_name }: Silence): { name: string } => ({ name: environment_name });
+
 /** What ran in an environment from one change to the next. The latest stays as it was opened until somebody wants newer ones. */
 function SnapshotOf() {
   const { org, env, expression } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const query = useQuery(snapshotQuery(org, env, expressionOf(expression)));
+  // A snapshot does not say whose it is.
+  usePresentName("env", useQuery({ ...silenceQuery(org, env), select: named }));
   const onSearch = useCallback(
     (change: SnapshotSearch, replace = false) =>
       void navigate({ search: (before) => ({ ...before, ...change }), replace, resetScroll: false }),

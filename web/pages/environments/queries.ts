@@ -16,6 +16,7 @@ import {
 
 export type Environment = AnswerOf<"GET /environments/{org}/{env_name}">;
 export type Snapshot = AnswerOf<"GET /snapshots/{org}/{env_name}/{snapshot_expression}">;
+export type Silence = AnswerOf<"GET /environments/{org}/{env_name}/silence">;
 export type ListedSnapshot = AnswerOf<"GET /snapshots/{org}/{env_name}">[number];
 
 /** How many environments stand on a page of their list. */

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
 import { ForeignLink } from "../../parts/ForeignLink.tsx";
+import { usePresentName } from "../../parts/present-name.ts";
 import { Crumb, PageHead } from "../../shell/PageHead.tsx";
 import { Tag } from "../../ui/Layout.tsx";
 import { type Flow, flowQuery } from "./queries.ts";
@@ -51,7 +52,9 @@ interface FlowHeadProps {
 
 /** The head of all pages of a flow, with its parts as tabs. */
 export function FlowHead({ org, flow, current, ...head }: FlowHeadProps) {
-  const { data } = useQuery(flowQuery(org, flow));
+  const query = useQuery(flowQuery(org, flow));
+  const { data } = query;
+  usePresentName("flow", query);
   return (
     <PageHead
       title={flow}
