@@ -16,7 +16,7 @@ import {
   listArtifactCases,
   listTrailCases,
 } from "../../src/modules/process/compliance/case-store.ts";
-import { listAllowed } from "../../src/modules/runtime/rules/allowlists/store.ts";
+import { listAllowed, listWithEntries } from "../../src/modules/runtime/rules/allowlists/store.ts";
 import { listDecisions } from "../../src/modules/runtime/snapshots/read/store.ts";
 import { getReportedRecord } from "../../src/modules/runtime/snapshots/report/environment-store.ts";
 import { countFlows, listFacts } from "../../src/modules/runtime/snapshots/report/facts-store.ts";
@@ -100,6 +100,8 @@ describe("what is run in a database that nothing is known of yet", () => {
     const placed = [{ environment_id: randomUUID(), fingerprint: "ab".repeat(32) }];
     const plans = await keptPlans(db, () => listAllowed(db, org.id, placed));
     expect(plans.get("allow-listed")).toMatch(/Index (Only )?Scan using allowlist_entries_present/);
+    const first = await keptPlans(db, () => listWithEntries(db, org.id, [randomUUID()]));
+    expect(first.get("with-allow-list")).toMatch(/Index (Only )?Scan using allowlist_entries_present/);
   });
 
   it("is planned as if an organization had half of each table", async () => {
@@ -161,6 +163,7 @@ describe.skipIf(inject("cluster"))("what is run for each report", () => {
       await listVersions(db, org, [{ environment_id: id, id: 1 }]);
       await listRunning(db, org, [id]);
       await listDecisions(db, org, id, ["digest"]);
+      await listWithEntries(db, org, [id]);
       await listAllowed(db, org, [{ environment_id: id, fingerprint: sha256(id).toString("hex") }]);
     }
     const runs = await runsByKeptPlans();
@@ -172,7 +175,13 @@ describe.skipIf(inject("cluster"))("what is run for each report", () => {
       "runtime-facts-counted",
       "some-versions",
     ];
-    for (const name of [...names, "running-versions", "snapshot-decisions", "allow-listed"])
+    for (const name of [
+      ...names,
+      "running-versions",
+      "snapshot-decisions",
+      "with-allow-list",
+      "allow-listed",
+    ])
       expect([name, runs.get(name) ?? 0]).toEqual([name, expect.toSatisfy((n: number) => n >= 3)]);
   });
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { hasBrowser } from "../../support/browser.ts";
 import { makeOrganization } from "../../support/web-organization.ts";
 import { ownRequests, patient, tab } from "../../support/web-page.ts";
-import { openSite, type WebSite } from "../../support/web.ts";
+import { openSite, untilSettled, type WebSite } from "../../support/web.ts";
 
 describe.skipIf(!hasBrowser)("what ran, and what changed", { timeout: 60_000 }, () => {
   let site: WebSite;
@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)("what ran, and what changed", { timeout: 60_000 }, 
     const before = page.getByRole("slider", { name: "Before" });
     const after = page.getByRole("slider", { name: "After" });
     await before.waitFor();
-    const [from, to] = [await before.boundingBox(), await after.boundingBox()];
+    const from = await before.boundingBox();
     await page.mouse.move(from!.x + 2, from!.y + 20);
     await page.mouse.down();
     await page.mouse.move(from!.x - 8, from!.y + 20);
@@ -56,6 +56,9 @@ describe.skipIf(!hasBrowser)("what ran, and what changed", { timeout: 60_000 }, 
     expect(page.url()).toContain("from=shop-prod%237");
     await page.mouse.up();
     await page.waitForURL(/from=shop-prod%231&to=shop-prod$/);
+    // What is compared now may have moved what stands around.
+    await untilSettled(page);
+    const to = await after.boundingBox();
     await page.mouse.click(to!.x + to!.width / 2, to!.y + 20);
     await page.waitForURL(/to=shop-prod%239$/);
     await page.getByText(/^Judged by other policies/).waitFor();

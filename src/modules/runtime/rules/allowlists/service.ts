@@ -1,5 +1,5 @@
 import type { Tx } from "../../../../db/connect.ts";
-import { listAllowed, type PlacedFingerprint } from "./store.ts";
+import { listAllowed, listWithEntries, type PlacedFingerprint } from "./store.ts";
 
 /** Fingerprints that are looked for in one statement. */
 const inOneStatement = 5_000;
@@ -34,7 +34,10 @@ export async function allowListed(
   wanted: ReadonlyMap<string, Iterable<string>>,
 ): Promise<Map<string, ReadonlySet<string>>> {
   const allowed = new Map([...wanted.keys()].map((id) => [id, new Set<string>()]));
-  for (const placed of dividedForStatements(wanted))
+  // Most have none.
+  const withEntries = new Set(await listWithEntries(tx, orgId, [...wanted.keys()]));
+  const listed = new Map([...wanted].filter(([id]) => withEntries.has(id)));
+  for (const placed of dividedForStatements(listed))
     for (const { environment_id, fingerprint } of await listAllowed(tx, orgId, placed))
       allowed.get(environment_id)?.add(fingerprint);
   return allowed;
