@@ -15,7 +15,7 @@ export const judgingLimits = {
   evaluationsOfOne: 50_000,
   /** Flows of one artifact. */
   flowsOfOne: 10_000,
-  /** Instructions of regular expressions times characters of names: at worst some twenty seconds. */
+  /** Instructions of regular expressions times characters of names: in turns, at worst some two minutes. */
   matching: 5_000_000_000,
   /** The same of one rule and one name, which is done without a pause: at worst some fifty milliseconds. */
   matchingOfOne: 2_100_000,

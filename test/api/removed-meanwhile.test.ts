@@ -70,21 +70,25 @@ async function together(round: Round, remove: Operation, write: Operation): Prom
   return answers.flatMap((answer) => answer ?? []);
 }
 
-describe("what is written while what it refers to is taken away", () => {
-  it.each(pairs)("is written whole or refused: %s", async (removal, writes) => {
-    const org = await app.org();
-    const faults: string[] = [];
-    for (const [write, operation] of Object.entries(writes))
-      for (let nth = 0; nth < repeated; nth += 1) {
-        const answers = await together(await arrange(app, org), removals[removal]!, operation);
-        faults.push(
-          ...answers.filter(({ status }) => status >= 500).map(({ text }) => `${write}: ${text}`),
-          ...(await orphans()).map((what) => `${write}: ${what}`),
-        );
-      }
-    expect(faults).toEqual([]);
-  });
-});
+describe(
+  "what is written while what it refers to is taken away",
+  { timeout: amount(60_000, 300_000) },
+  () => {
+    it.each(pairs)("is written whole or refused: %s", async (removal, writes) => {
+      const org = await app.org();
+      const faults: string[] = [];
+      for (const [write, operation] of Object.entries(writes))
+        for (let nth = 0; nth < repeated; nth += 1) {
+          const answers = await together(await arrange(app, org), removals[removal]!, operation);
+          faults.push(
+            ...answers.filter(({ status }) => status >= 500).map(({ text }) => `${write}: ${text}`),
+            ...(await orphans()).map((what) => `${write}: ${what}`),
+          );
+        }
+      expect(faults).toEqual([]);
+    });
+  },
+);
 
 describe("what waits for a removal", () => {
   /** Begins something after another transaction made its changes, which ends as soon as it is waited for. */
