@@ -44,6 +44,27 @@ export interface JudgingSize {
   longestName?: number;
 }
 
+/**
+ * Measures what there is to judge.
+ * @param artifacts those that run.
+ * @param flows how many flows know each fingerprint; without them, each artifact is taken to be known to one.
+ */
+export function measureJudging(
+  policies: JudgingSize["policies"],
+  artifacts: readonly { name: string; fingerprint: string }[],
+  flows?: ReadonlyMap<string, number>,
+): JudgingSize {
+  let [facts, mostFlows, names, longestName] = [0, 1, 0, 0];
+  for (const { name, fingerprint } of artifacts) {
+    const known = Math.max(1, flows?.get(fingerprint) ?? 0);
+    facts += known;
+    mostFlows = Math.max(mostFlows, known);
+    names += name.length;
+    longestName = Math.max(longestName, name.length);
+  }
+  return { policies, facts, mostFlows, names, longestName };
+}
+
 /** The error when judging an environment asks for more than is judged at once. */
 export class TooMuchToJudge extends AppError {
   constructor(environment: string, problem: string) {

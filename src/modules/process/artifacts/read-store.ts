@@ -26,6 +26,7 @@ import { groupBy } from "../../../lib/group.ts";
 import type { PageSlice } from "../../../lib/paging.ts";
 import { commitPlace, isMadeFor } from "../compliance/places-sql.ts";
 import { bytesOfRepo } from "../repos/bytes-sql.ts";
+import { largeColumns } from "./columns-sql.ts";
 
 const readArtifact = {
   id: uuid,
@@ -75,19 +76,6 @@ function inFullSql(orgId: string, chosen: Sql, more: Sql): Sql {
 
 const weighedArtifact = { ...readArtifact, ...begunPage };
 
-/** What reports may say at length. */
-const largeColumns = [
-  "filename",
-  "description",
-  "git_commit_info::text",
-  "commit_url",
-  "build_url",
-  "repo_url",
-  "external_urls::text",
-  "annotations::text",
-  "user_data::text",
-];
-
 /** What an attestation that decides on an artifact takes of its answer, in bytes, more or less. */
 const evidenceWeight = constant(600);
 
@@ -106,10 +94,11 @@ export type ArtifactPage = BegunPage<ReadArtifactRow>;
 /** Reads the newest of the reports that `chosen` selects in full, as many as are not too much at once. */
 async function readPage(db: Executor, orgId: string, chosen: Sql): Promise<ArtifactPage> {
   const rows = sql`(select *, array_agg(id) over () as all_ids from (${chosen}) chosen) page`;
+  const columns = largeColumns.map((column) => `${column}::text`);
   const more = sql`${evidenceBytes(orgId)} + ${bytesOfRepo(orgId, raw("page.repo_id"))}`;
   const lightest = sql`
     select *, ${idsAtFirst(raw("all_ids"))}
-    from (${weighed(rows, { columns: largeColumns, more, order: "id desc" })}) weighed
+    from (${weighed(rows, { columns, more, order: "id desc" })}) weighed
     where place = 1 or bytes <= ${constant(mostBytes)}`;
   return begunBy(await db.all(query(weighedArtifact)`${inFullSql(orgId, lightest, sql`, a.ids`)}`));
 }

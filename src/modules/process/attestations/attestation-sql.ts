@@ -132,17 +132,20 @@ export const trailPath = sql`'/trail/' || t.name || '/' || a.name`;
 export const artifactPath = (fingerprint: Parameter): Sql =>
   sql`'/artifact/' || ${fingerprint}::text || '/' || a.name`;
 
+/** Columns of what an attestation may say at length. */
+export const largeColumns = [
+  "type_data",
+  "user_data",
+  "annotations",
+  "external_urls",
+  "git_commit_info",
+  "description",
+  "origin_url",
+  "target_artifacts",
+] as const;
+
 /** Bytes of what may be large in `a` attestations, more or less as the attestation object has them. */
 export const attestationBytes = join(
-  [
-    "type_data",
-    "user_data",
-    "annotations",
-    "external_urls",
-    "git_commit_info",
-    "description",
-    "origin_url",
-    "target_artifacts",
-  ].map((column) => raw(`coalesce(octet_length(a.${column}::text), 0)`)),
+  largeColumns.map((column) => raw(`coalesce(octet_length(a.${column}::text), 0)`)),
   " + ",
 );

@@ -4,9 +4,11 @@ import { type Parameter, param, query, type Sql, sql } from "../../../db/sql.ts"
 import type { Executor } from "../../../db/connect.ts";
 import { readWeighed } from "../../../db/weighed-page.ts";
 import type { Org } from "../../../domain/principal.ts";
+import { largeColumns as largeArtifactColumns } from "../../process/artifacts/columns-sql.ts";
 import {
   attestationObject,
   itsEvidence,
+  largeColumns as largeAttestationColumns,
   meantBy,
   readParameters,
   type Showing,
@@ -70,18 +72,7 @@ export function listPackagedArtifacts(db: Executor, org: Org, how: Showing, scop
         ? sql`a.trail_id = ${scope.trail_id}`
         : sql`a.flow_id = ${scope.flow_id} and a.fingerprint = ${scope.fingerprint}`,
     order: "template_reference_name",
-    large: [
-      "filename",
-      "description",
-      "repo_url",
-      "commit_url",
-      "build_url",
-      "user_data",
-      "commits_list",
-      "git_commit_info",
-      "annotations",
-      "external_urls",
-    ],
+    large: [...largeArtifactColumns, "commits_list"],
     columns: packagedArtifact,
     shown: sql`wire_id(a.id) as wire_id, a.template_reference_name, ${memberByLine(artifactObject(shared))} as json`,
     joins: sql`
@@ -155,16 +146,7 @@ export function listPackagedAttestations(db: Executor, org: Org, how: Showing, s
     table: "attestations",
     where: inScope(shared.org_id, scope),
     order: "name",
-    large: [
-      "description",
-      "origin_url",
-      "target_artifacts",
-      "type_data",
-      "user_data",
-      "git_commit_info",
-      "annotations",
-      "external_urls",
-    ],
+    large: largeAttestationColumns,
     columns: packagedAttestation,
     shown: sql`wire_id(a.id) as wire_id, a.name, ${memberByLine(attestationObject(selfPath, shared))} as json,
       case when file.id is not null then json_build_object('id', file.id, 'sha256', file.sha256, 'size', file.size,

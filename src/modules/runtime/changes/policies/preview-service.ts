@@ -1,7 +1,7 @@
 import type { Executor, Tx } from "../../../../db/connect.ts";
 import { transaction } from "../../../../db/transaction.ts";
 import { invalid, invalidInput } from "../../../../domain/errors.ts";
-import { judgingProblem } from "../../../../domain/judging.ts";
+import { judgingProblem, measureJudging } from "../../../../domain/judging.ts";
 import { previewLimits } from "../../../../domain/policies.ts";
 import { wantedAttestations } from "../../../../domain/policy/evaluation/rules.ts";
 import type { Policy } from "../../../../domain/policy/model.ts";
@@ -70,15 +70,7 @@ async function readRan(db: Executor, org: Org, past: readonly PastRow[]): Promis
  * @throws AppError invalid when it cannot.
  */
 function requireBounded(policy: Policy, rows: readonly RanRow[], flows: ReadonlyMap<string, number>): void {
-  let [facts, mostFlows, names, longestName] = [0, 1, 0, 0];
-  for (const { name, fingerprint } of rows) {
-    const known = Math.max(1, flows.get(fingerprint) ?? 0);
-    facts += known;
-    mostFlows = Math.max(mostFlows, known);
-    names += name.length;
-    longestName = Math.max(longestName, name.length);
-  }
-  const problem = judgingProblem({ policies: [{ name: "", policy }], facts, mostFlows, names, longestName });
+  const problem = judgingProblem(measureJudging([{ name: "", policy }], rows, flows));
   if (problem !== undefined)
     throw invalid(
       `A policy cannot be tried on what ran: ${problem}: name fewer environments or a shorter time`,

@@ -4,6 +4,7 @@ import type { Tx } from "../../../../db/connect.ts";
 import {
   isTooMuchTogether,
   type JudgingSize,
+  measureJudging,
   requireJudgeable,
   TooMuchToJudge,
 } from "../../../../domain/judging.ts";
@@ -117,21 +118,10 @@ export function refuse(problem: TooMuchToJudge): never {
   throw problem;
 }
 
-/**
- * Measures what there is to judge in a snapshot in the making.
- * @param flows how many flows know each fingerprint; without them, each artifact is taken to be known to one.
- */
+/** Measures what there is to judge in a snapshot in the making. @param flows see `measureJudging`. */
 function judgingSize({ rules, items }: Draft, flows?: ReadonlyMap<string, number>): JudgingSize {
-  let [facts, mostFlows, names, longestName] = [0, 1, 0, 0];
-  for (const { running, fingerprint } of items) {
-    if (running === undefined) continue;
-    const known = Math.max(1, flows?.get(fingerprint) ?? 0);
-    facts += known;
-    mostFlows = Math.max(mostFlows, known);
-    names += running.name.length;
-    longestName = Math.max(longestName, running.name.length);
-  }
-  return { policies: rules.policies, facts, mostFlows, names, longestName };
+  const running = items.flatMap((item) => item.running ?? []);
+  return measureJudging(rules.policies, running, flows);
 }
 
 /** Leaves out drafts with too much to judge. */
