@@ -140,10 +140,10 @@ describe.runIf(possible)("a server with no descriptor left", { timeout: 180_000 
       await eventually(201, () => client.defineType("after"));
       await eventually(200, () => client.ask("GET", "/ready"));
       client.close();
+      expect(await server.stop()).toBe(0);
       const output = server.output();
       expect(output).not.toContain('"status":500');
       expect(output).not.toContain("request failed");
-      expect(await server.stop()).toBe(0);
     });
   });
 
@@ -167,8 +167,8 @@ describe.runIf(possible)("a server with no descriptor left", { timeout: 180_000 
       for (const connection of all) connection.destroy();
       await eventually(200, () => new KeptClient(server, dataDir).ask("GET", "/live"));
       client.close();
-      expect(server.output()).not.toContain('"status":5');
       expect(await server.stop()).toBe(0);
+      expect(server.output()).not.toContain('"status":5');
     });
   });
 });

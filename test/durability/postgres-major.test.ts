@@ -67,7 +67,7 @@ async function countUsers(dataDir: string, withOld: boolean): Promise<number> {
 /** Asks what the next start would do. @returns the exit status. */
 async function checkUpgrade(dataDir: string, more: Record<string, string>): Promise<unknown> {
   const child = spawnWaybill(["upgrade", "--check"], { ...more, WAYBILL_DATA_DIR: dataDir });
-  return new Promise((done) => child.once("exit", done));
+  return new Promise((done) => child.once("close", done));
 }
 
 const environment = { WAYBILL_OLD_ENGINE: old, WAYBILL_LOG_LEVEL: "info" };
@@ -83,7 +83,7 @@ describe.skipIf(version === null)(
         const child = spawnWaybill(["serve"], { WAYBILL_DATA_DIR: dataDir, PORT: "0" });
         let said = "";
         child.stderr?.on("data", (piece: Buffer) => (said += piece.toString()));
-        const code = await new Promise((done) => child.once("exit", done));
+        const code = await new Promise((done) => child.once("close", done));
         expect(code).toBe(1);
         expect(said).toContain(`was made by PostgreSQL ${major}`);
         expect(said).toContain("WAYBILL_OLD_ENGINE");
@@ -98,17 +98,17 @@ describe.skipIf(version === null)(
       await withDataDir(async (dataDir) => {
         await makeOldCluster(dataDir);
         const server = await startServer(dataDir, environment);
+        await server.stop();
         expect(server.output()).toMatch(/"minutes":\d+/);
         expect(server.output()).toContain("copied and compared");
-        await server.stop();
         expect(await majorOf(dataDir)).not.toBe(major);
         expect(await majorOf(dataDir, `postgres-${major}`)).toBe(major);
         expect(existsSync(join(dataDir, "postgres-move"))).toBe(false);
         expect(await countUsers(dataDir, false)).toBe(users);
 
         const again = await startServer(dataDir, environment);
-        expect(again.output()).not.toContain("Moving the database");
         await again.stop();
+        expect(again.output()).not.toContain("Moving the database");
 
         const month = 30 * 86_400;
         expect(await forgetOldClusters(dataDir, month)).toEqual([]);
@@ -128,7 +128,7 @@ describe.skipIf(version === null)(
           let said = "";
           for (const stream of [child.stdout, child.stderr])
             stream?.on("data", (piece: Buffer) => (said += piece.toString()));
-          const ended = new Promise((done) => child.once("exit", done));
+          const ended = new Promise((done) => child.once("close", done));
           // From the moment the work begins, each time later.
           while (!said.includes("Moving the database") && child.exitCode === null) await delay(10);
           await delay((count / kills) * 9000 + Math.random() * 1000);
@@ -158,7 +158,7 @@ describe.skipIf(version === null)(
         const child = spawnWaybill(["serve"], { ...environment, WAYBILL_DATA_DIR: dataDir, PORT: "0" });
         let said = "";
         child.stderr?.on("data", (piece: Buffer) => (said += piece.toString()));
-        expect(await new Promise((done) => child.once("exit", done))).toBe(1);
+        expect(await new Promise((done) => child.once("close", done))).toBe(1);
         expect(said).toMatch(/needs \d+ MB of room, and has \d+ MB/);
         disk.clear();
         expect(await majorOf(dataDir)).toBe(major);

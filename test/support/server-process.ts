@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, "..", "..");
 export interface ServerProcess {
   url: string;
   pid: number;
-  /** Everything it printed. */
+  /** What it printed so far. It writes lines of its log a moment after what they tell of: all of them are there once it has stopped. */
   output(): string;
   /** `kill -9`; resolves when the process is gone. */
   kill(): Promise<void>;
@@ -150,6 +150,7 @@ export async function startServer(
     stream?.setEncoding("utf8").on("data", (chunk: string) => chunks.push(chunk));
   const output = (): string => chunks.join("");
   const ended = once(child, "exit");
+  const closed = once(child, "close");
   const siblings = running.get(dataDir) ?? new Set();
   running.set(dataDir, siblings.add(child));
   child.once("exit", () => siblings.delete(child));
@@ -165,7 +166,7 @@ export async function startServer(
     },
     stop: async () => {
       child.kill("SIGTERM");
-      await ended;
+      await closed;
       return child.exitCode;
     },
   };
