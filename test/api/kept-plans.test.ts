@@ -11,11 +11,7 @@ import { reportAttestation } from "../../src/modules/process/attestations/servic
 import { listKeyedEvents } from "../../src/modules/process/trails/event-store.ts";
 import { findReported } from "../../src/modules/process/intake/look-store.ts";
 import { findCaller } from "../../src/modules/kernel/access/store.ts";
-import {
-  findCaseByHeads,
-  listArtifactCases,
-  listTrailCases,
-} from "../../src/modules/process/compliance/case-store.ts";
+import { findCaseByHeads, listArtifactCases } from "../../src/modules/process/compliance/case-store.ts";
 import { listAllowed, listWithEntries } from "../../src/modules/runtime/rules/allowlists/store.ts";
 import { listDecisions } from "../../src/modules/runtime/snapshots/read/store.ts";
 import { getReportedRecord } from "../../src/modules/runtime/snapshots/report/environment-store.ts";
@@ -155,7 +151,6 @@ describe.skipIf(inject("cluster"))("what is run for each report", () => {
     const { org_id: org } = await app.user();
     for (let round = 0; round < 12; round += 1) {
       const id = randomUUID();
-      await listTrailCases(db, org, [id]);
       await listArtifactCases(db, org, [id]);
       await findCaseByHeads(db, org, id);
       await listFacts(db, org, [sha256(id).toString("hex")], "none");
@@ -168,7 +163,6 @@ describe.skipIf(inject("cluster"))("what is run for each report", () => {
     }
     const runs = await runsByKeptPlans();
     const names = [
-      "trail-cases",
       "artifact-cases",
       "explained-case",
       "runtime-facts",

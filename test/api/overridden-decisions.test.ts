@@ -5,7 +5,6 @@ import { artifactPlace, trailPlace } from "../../src/domain/compliance/places.ts
 import type { ReportedAttestation } from "../../src/domain/policy/evaluation/model.ts";
 import { fits, wantedAttestations } from "../../src/domain/policy/evaluation/rules.ts";
 import { parsePolicy } from "../../src/domain/policy/parse.ts";
-import { readTrailCases } from "../../src/modules/process/compliance/service.ts";
 import { listFacts } from "../../src/modules/runtime/snapshots/report/facts-store.ts";
 import { findPolicyCase } from "../../src/modules/views/asserts/store.ts";
 import { listEvidence } from "../../src/modules/views/environment-explanations/store.ts";
@@ -17,6 +16,7 @@ import { type Attest, attestAll, reportAll } from "../support/histories.ts";
 import { attachPolicies, createPolicy, policyText } from "../support/policies.ts";
 import { reportServer } from "../support/snapshots.ts";
 import { amount } from "../support/thorough.ts";
+import { readTrailCases } from "../support/trail-cases.ts";
 
 let app: TestApp;
 beforeAll(async () => {

@@ -9,11 +9,12 @@ import { printCompliance } from "../../src/domain/compliance/print.ts";
 import { storedTemplate } from "../../src/domain/template/stored.ts";
 import { finish } from "../../src/lib/steps.ts";
 import { listDecidingCases } from "../../src/modules/process/compliance/case-store.ts";
-import { judgeArtifacts, readTrailCases } from "../../src/modules/process/compliance/service.ts";
+import { judgeArtifacts } from "../../src/modules/process/compliance/service.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody } from "../support/artifacts.ts";
 import { putFlow } from "../support/flows.ts";
 import { afterEveryStep, attestAll, reportAll, templates } from "../support/histories.ts";
+import { readTrailCases } from "../support/trail-cases.ts";
 
 let app: TestApp;
 beforeAll(async () => {

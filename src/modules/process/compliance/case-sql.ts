@@ -17,16 +17,42 @@ export function listOf(object: Sql): Sql {
   return sql`coalesce(json_agg(${object} order by a.id), '[]')`;
 }
 
-/** Writes a line for each, as `readLines` reads them: the driver would read JSON in one go, however much there is. */
-function linesOf(object: Sql): Sql {
-  return sql`coalesce(string_agg(${object}::text, ',' || chr(10) order by a.id), '')`;
+/**
+ * What decides on a trail at most: so many artifacts, and so many names of artifacts that attestations are for, where one that is for the trail, or
+ * for one artifact, counts as one. Judging that many takes seconds, and writes a verdict of more than a hundred megabytes.
+ */
+export const mostDeciding = 300_000;
+
+const most = constant(mostDeciding);
+
+/**
+ * Selects a line for each `a`, as `readLines` reads them, in the order of their reports: the driver would read JSON in one go, however much there
+ * is. Null, and no line is written, where all of them together count for more than may decide.
+ * @param count what one counts for.
+ */
+function linesOf(object: Sql, { columns, from, count }: { columns: Sql; from: Sql; count: Sql }): Sql {
+  return sql`
+    select case when coalesce(max(a.counted), 0) <= ${most} then
+      coalesce(string_agg(${object}::text, ',' || chr(10) order by a.id) filter (where a.counted <= ${most}), '') end
+    from (select ${columns}, sum(${count}) over () as counted ${from}) a`;
 }
 
-/** Lines of the artifacts `a` of a case, in the order of their reports. */
-export const artifactLines = linesOf(artifactObject);
+/** Selects lines of the artifacts `a` of a case, as `linesOf` does. */
+export function artifactLines(from: Sql): Sql {
+  const columns = sql`a.id, a.template_reference_name, a.fingerprint, a.git_commit, a.git_commit_info, a.created_at`;
+  return linesOf(artifactObject, { columns, from, count: sql`1` });
+}
 
-/** Lines of the attestations `a` of a case, in the order of their reports. */
-export const attestationLines = linesOf(attestationObject);
+/** Selects lines of the attestations `a` of a case, as `linesOf` does. */
+export function attestationLines(from: Sql): Sql {
+  const columns = sql`a.id, a.name, a.type, a.is_compliant, a.is_override, a.artifact_fingerprint, a.target_artifacts,
+    a.git_commit, a.created_at`;
+  return linesOf(attestationObject, {
+    columns,
+    from,
+    count: sql`greatest(1, cardinality(a.target_artifacts))`,
+  });
+}
 
 /** Artifacts or attestations of a trail up to which reading all of them costs less than finding those that decide. */
 const few = 100;

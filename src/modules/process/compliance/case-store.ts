@@ -1,8 +1,9 @@
-import type { Executor, Tx } from "../../../db/connect.ts";
+import type { Executor } from "../../../db/connect.ts";
 import { json, nullable, type RowOf, text, timestamp, uuid } from "../../../db/row.ts";
 import { rowById } from "../../../db/row-by-id.ts";
 import { empty, query, type Sql, sql } from "../../../db/sql.ts";
 import type { ArtifactReport, AttestationReport } from "../../../domain/compliance/model.ts";
+import { invalid } from "../../../domain/errors.ts";
 import { readLines } from "../../../lib/json-lines.ts";
 import { present } from "../../../lib/present.ts";
 import { pacedIf, type Steps } from "../../../lib/steps.ts";
@@ -11,19 +12,11 @@ import {
   artifactObject,
   attestationLines,
   isComplete,
+  mostDeciding,
   someArtifacts,
   someAttestations,
 } from "./case-sql.ts";
 import { commitPlace, placesOfAttestation } from "./places-sql.ts";
-
-const trailCase = {
-  trail_id: uuid,
-  template: text,
-  template_id: uuid,
-  last_modified_at: timestamp,
-  /** When the stored verdict was reached. Null when none is stored, or one from before this was. */
-  evaluated_at: nullable(timestamp),
-};
 
 /** What was reported on a trail. */
 interface Reports {
@@ -31,15 +24,20 @@ interface Reports {
   attestations: AttestationReport[];
 }
 
-/** The same, as lines. */
-const lines = { artifacts: text, attestations: text };
+/** The same, as lines; null where they are more than may decide. */
+const lines = { artifacts: nullable(text), attestations: nullable(text) };
 type Lines = RowOf<typeof lines>;
-
-/** Everything that decides on a trail. */
-export type TrailCase = RowOf<typeof trailCase> & Reports;
 
 /** Characters of reports from which on others come in between when they are read. */
 const much = 256 * 1024;
+
+const tooMuch = `Reports on one trail may be about ${mostDeciding} artifacts, each counted for every name of an attestation: begin another trail`;
+
+/** Reads reports that were written as lines. @throws AppError of kind `invalid` when they are more than may decide on a trail. */
+function* readReports<T>(written: string | null): Steps<T[]> {
+  if (written === null) throw invalid(tooMuch);
+  return yield* readLines<T>(written);
+}
 
 function* reportsOf<Row extends Lines>(rows: readonly Row[]): Steps<(Omit<Row, keyof Lines> & Reports)[]> {
   const read: (Omit<Row, keyof Lines> & Reports)[] = [];
@@ -47,23 +45,34 @@ function* reportsOf<Row extends Lines>(rows: readonly Row[]): Steps<(Omit<Row, k
     yield;
     read.push({
       ...row,
-      artifacts: yield* readLines<ArtifactReport>(artifacts),
-      attestations: yield* readLines<AttestationReport>(attestations),
+      artifacts: yield* readReports<ArtifactReport>(artifacts),
+      attestations: yield* readReports<AttestationReport>(attestations),
     });
   }
   return read;
+}
+
+function lengthOf(texts: readonly (string | null)[]): number {
+  return texts.reduce((sum, one) => sum + (one?.length ?? 0), 0);
 }
 
 /** Reads the reports of cases. Where there is much of them, other work of the process comes in between. */
 async function withReports<Row extends Lines>(
   rows: readonly Row[],
 ): Promise<(Omit<Row, keyof Lines> & Reports)[]> {
-  const length = rows.reduce((sum, row) => sum + row.artifacts.length + row.attestations.length, 0);
-  return pacedIf(length > much, reportsOf(rows));
+  return pacedIf(
+    lengthOf(rows.flatMap(({ artifacts, attestations }) => [artifacts, attestations])) > much,
+    reportsOf(rows),
+  );
 }
 
 const decidingCase = {
-  ...trailCase,
+  trail_id: uuid,
+  template: text,
+  template_id: uuid,
+  last_modified_at: timestamp,
+  /** When the stored verdict was reached. Null when none is stored, or one from before this was. */
+  evaluated_at: nullable(timestamp),
   name: text,
   flow_id: uuid,
   /** Digest of the stored verdict. Null when none is stored, or one from before this was. */
@@ -77,27 +86,6 @@ export type DecidingCase = RowOf<typeof decidingCase> & Reports;
 
 // "offset 0" in these statements keeps the planner from reading all of the organization in order of id, which it takes for
 // cheap while it knows little of the tables.
-
-/** Lists trails with everything reported on them, in one statement. */
-export async function listTrailCases(
-  db: Executor,
-  orgId: string,
-  trailIds: readonly string[],
-): Promise<TrailCase[]> {
-  const rows = await db.all(query("trail-cases", { ...trailCase, ...lines })`
-    select t.id as trail_id, t.template, t.template_id, t.last_modified_at, (
-      select c.evaluated_at from trail_compliance c where c.org_id = ${orgId} and c.trail_id = t.id
-    ) as evaluated_at, (
-      select ${artifactLines}
-      from (select * from artifacts where org_id = ${orgId} and trail_id = t.id offset 0) a
-    ) as artifacts, (
-      select ${attestationLines}
-      from (select * from attestations where org_id = ${orgId} and trail_id = t.id offset 0) a
-    ) as attestations
-    from unnest((select ${trailIds}::uuid[])) as asked (id)
-    ${rowById("trails", "t", sql`${orgId}`, "asked.id")}`);
-  return withReports(rows);
-}
 
 /** Columns of the trail `t`, and of its stored verdict `stored`, that judging it needs. */
 function trailColumns(orgId: string): Sql {
@@ -130,12 +118,16 @@ function listBriefCases(db: Executor, orgId: string, trailIds: readonly string[]
  * Lists what decides on trails, at a cost that does not grow with what was reported on them: one statement, and a second
  * one when there are trails with many reports. Nobody else must be writing to these trails.
  */
-export async function listCases(tx: Tx, orgId: string, trailIds: readonly string[]): Promise<DecidingCase[]> {
-  const brief = await listBriefCases(tx, orgId, trailIds);
+export async function listCases(
+  db: Executor,
+  orgId: string,
+  trailIds: readonly string[],
+): Promise<DecidingCase[]> {
+  const brief = await listBriefCases(db, orgId, trailIds);
   const long = brief.filter((one) => !isComplete(one));
   if (long.length === 0) return brief;
   const ids = long.map(({ trail_id }) => trail_id);
-  const cases = new Map((await listDecidingCases(tx, orgId, ids)).map((one) => [one.trail_id, one] as const));
+  const cases = new Map((await listDecidingCases(db, orgId, ids)).map((one) => [one.trail_id, one] as const));
   return brief.map((one) => cases.get(one.trail_id) ?? one);
 }
 
@@ -181,7 +173,7 @@ function countingHeads(orgId: string): Sql {
  */
 function decidingAttestations(orgId: string, more: Sql = empty): Sql {
   return sql`
-    select ${attestationLines}
+    ${attestationLines(sql`
     from (
     select unnest(array[first_id, latest_id, latest_plain_id]) as id from (select * from heads ${more}) named
     union select before.id from heads o
@@ -194,7 +186,7 @@ function decidingAttestations(orgId: string, more: Sql = empty): Sql {
             select from ${placesOfAttestation("a")} p where p.kind = h.kind and p.place = h.place)
         order by a.name desc, a.id desc limit 1) before
       where o.latest_plain_id is null) i
-    join attestations a on a.org_id = ${orgId} and a.id = i.id`;
+    join attestations a on a.org_id = ${orgId} and a.id = i.id`)}`;
 }
 
 /**
@@ -209,9 +201,9 @@ function casesByHeads(orgId: string, trailIds: readonly string[], more: Sql = em
     cross join lateral (
       with ends as materialized (${artifactEnds(orgId)}), heads as materialized (${countingHeads(orgId)})
       select (
-        select ${artifactLines}
+        ${artifactLines(sql`
         from (select first_id as id from ends union select latest_id from ends) i
-        join artifacts a on a.org_id = ${orgId} and a.id = i.id
+        join artifacts a on a.org_id = ${orgId} and a.id = i.id`)}
       ) as artifacts, (
         ${decidingAttestations(orgId, more)}
       ) as attestations
@@ -220,12 +212,12 @@ function casesByHeads(orgId: string, trailIds: readonly string[], more: Sql = em
 
 /** Lists trails without the reports that do not decide on them, in one statement. Nobody else must be writing to these trails. */
 export async function listDecidingCases(
-  tx: Tx,
+  db: Executor,
   orgId: string,
   trailIds: readonly string[],
 ): Promise<DecidingCase[]> {
   const columns = { ...decidingCase, ...lines };
-  return withReports(await tx.all(query("deciding-cases", columns)`${casesByHeads(orgId, trailIds)}`));
+  return withReports(await db.all(query("deciding-cases", columns)`${casesByHeads(orgId, trailIds)}`));
 }
 
 /** Heads of what waits, by commit, for the names that no artifact has on the trail `t`, with its artifacts as `ends`. */
@@ -276,15 +268,17 @@ const artifactCase = {
   /** Of the trail. */
   last_modified_at: timestamp,
   artifact: json<ArtifactReport>(),
-  /** Lines of those on the artifact. */
-  attestations: text,
-  /** Lines of those on the trail, in its first row. */
+  /** Lines of those on the artifact; null where they are more than may decide. */
+  attestations: nullable(text),
+  /** The same of those on the trail, in its first row; null in the others, too. */
   on_trail: nullable(text),
 };
 
 /** What decides on one report of an artifact, whether or not another artifact has taken its name since. */
-export interface ArtifactCase
-  extends Pick<Reports, "attestations">, Pick<TrailCase, "template" | "template_id" | "last_modified_at"> {
+export interface ArtifactCase extends Pick<
+  DecidingCase,
+  "attestations" | "template" | "template_id" | "last_modified_at"
+> {
   artifact: ArtifactReport;
 }
 
@@ -317,9 +311,10 @@ function* artifactCases(rows: readonly RowOf<typeof artifactCase>[]): Steps<Arti
   for (const { digest, template, trail_id, on_trail, attestations, ...row } of rows) {
     yield;
     if (template !== null) templates.set(digest, template);
-    if (on_trail !== null) onTrails.set(trail_id, yield* readLines<AttestationReport>(on_trail));
-    const ofTrail = present(onTrails.get(trail_id), "the first row of a trail has what is on it");
-    const own = yield* readLines<AttestationReport>(attestations);
+    // The first row of a trail has what is on it.
+    const ofTrail = onTrails.get(trail_id) ?? (yield* readReports<AttestationReport>(on_trail));
+    onTrails.set(trail_id, ofTrail);
+    const own = yield* readReports<AttestationReport>(attestations);
     cases.push({
       ...row,
       template: present(templates.get(digest), "the first row with a digest has its template"),
@@ -351,6 +346,6 @@ export async function listArtifactCases(
       case when row_number() over (partition by t.digest order by t.position) = 1 then t.template end as template,
       case when t.of_trail = 1 then ${decidingBy(orgId, headsOfTrail(orgId))} end as on_trail
     from cases t order by t.position`);
-  const length = rows.reduce((sum, row) => sum + row.attestations.length + (row.on_trail?.length ?? 0), 0);
+  const length = lengthOf(rows.flatMap(({ attestations, on_trail }) => [attestations, on_trail]));
   return pacedIf(length > much, artifactCases(rows));
 }

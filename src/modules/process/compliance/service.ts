@@ -23,14 +23,7 @@ import { listParts } from "../../../lib/json-parts.ts";
 import { present } from "../../../lib/present.ts";
 import { eachOf, paced, pacedIf, type Steps } from "../../../lib/steps.ts";
 import { zip } from "../../../lib/zip.ts";
-import {
-  type DecidingCase,
-  findExplainedCase,
-  listArtifactCases,
-  listCases,
-  listTrailCases,
-  type TrailCase,
-} from "./case-store.ts";
+import { type DecidingCase, findExplainedCase, listArtifactCases, listCases } from "./case-store.ts";
 import { knownTemplates } from "../flows/known-templates.ts";
 import {
   type FlowOrigin,
@@ -273,14 +266,6 @@ export interface JudgeableTrail {
   evaluated_at: Timestamp;
 }
 
-function judgeable(
-  { trail_id, template_id, artifacts, attestations, ...rest }: TrailCase,
-  template: Template,
-): JudgeableTrail {
-  const evaluated_at = rest.evaluated_at ?? rest.last_modified_at;
-  return { trail_id, template, template_id, reports: { artifacts, attestations }, evaluated_at };
-}
-
 /**
  * Reads what explains the verdict on a trail; undefined when there is none with this id. One statement or two, at a cost that
  * does not grow with how often the same was reported.
@@ -292,35 +277,26 @@ export async function findExplainedTrail(
 ): Promise<JudgeableTrail | undefined> {
   const found = await findExplainedCase(db, orgId, trailId);
   if (found === undefined) return undefined;
-  const templateOf = await templatesOf(orgId, [found]);
-  return judgeable(found, templateOf(found.template));
+  const { trail_id, template_id, artifacts, attestations } = found;
+  const template = (await templatesOf(orgId, [found]))(found.template);
+  const evaluated_at = found.evaluated_at ?? found.last_modified_at;
+  return { trail_id, template, template_id, reports: { artifacts, attestations }, evaluated_at };
 }
 
-/** Reads everything that was reported on trails, by their ids, as of one moment. One statement. */
-export async function readTrailCases(
-  db: Executor,
-  orgId: string,
-  trailIds: Iterable<string>,
-): Promise<Map<string, JudgeableTrail>> {
-  const ids = [...new Set(trailIds)];
-  const cases = ids.length === 0 ? [] : await listTrailCases(db, orgId, ids);
-  const templateOf = await templatesOf(orgId, cases);
-  return new Map(cases.map((one) => [one.trail_id, judgeable(one, templateOf(one.template))]));
-}
-
-/** Judges trails anew. @returns the ids of those that are stored with another state. */
+/** Judges trails anew, one after the other, of which nobody must be reporting to any. @returns the ids of those that are stored with another state. */
 export async function findMisjudged(
   db: Executor,
   orgId: string,
   trailIds: readonly string[],
 ): Promise<string[]> {
-  const cases = await readTrailCases(db, orgId, trailIds);
   const stored = new Map(
     (await listStates(db, orgId, trailIds)).map(({ trail_id, state }) => [trail_id, state]),
   );
-  const judging = eachOf(cases.values(), function* ({ trail_id, template, reports }) {
-    const { status } = yield* evaluateTrailInSteps(template, reports);
-    return status === stored.get(trail_id) ? [] : [trail_id];
-  });
-  return (await paced(judging)).flat();
+  const misjudged: string[] = [];
+  for (const id of trailIds) {
+    const cases = await listCases(db, orgId, [id]);
+    const [verdict] = await judgeCases(orgId, cases, { kind: "trail" });
+    if (verdict?.state !== stored.get(id)) misjudged.push(id);
+  }
+  return misjudged;
 }

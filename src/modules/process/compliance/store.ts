@@ -6,7 +6,6 @@ import type { OutcomeNames } from "../../../domain/compliance/outcome.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 import { listParts } from "../../../lib/json-parts.ts";
 import type { Steps } from "../../../lib/steps.ts";
-import { textPieces } from "../../../lib/text.ts";
 
 /** A verdict on a trail, ready to be stored. */
 export interface Verdict {
@@ -14,10 +13,10 @@ export interface Verdict {
   state: ComplianceState;
   /** The state of the trail's own attestations. */
   own_state: ComplianceState;
-  /** JSON text of the states of the artifacts, by template name. */
-  artifact_states: string;
-  /** JSON text of what reads show. */
-  status: string;
+  /** JSON text of the states of the artifacts, by template name, in parts. */
+  artifact_states: readonly string[];
+  /** JSON text of what reads show, in parts. */
+  status: readonly string[];
   /** When the trail itself was last judged anew. */
   evaluated_at: Timestamp;
   /** Digest of what the verdict says of the trail itself. */
@@ -67,10 +66,12 @@ export function* writeVerdicts(verdicts: readonly Verdict[]): Steps<WrittenVerdi
     written.push(written.length === 0 ? "[" : ",", JSON.stringify(rest).slice(0, -1), ',"names":{');
     for (const [at, list] of (["reported", "failing", "missing"] as const).entries())
       written.push(`${at === 0 ? "" : ","}"${list}":`, ...(yield* listParts(names[list])));
-    written.push('},"artifact_states":', artifact_states, ',"status":"');
-    for (const piece of textPieces(status)) {
+    written.push('},"artifact_states":');
+    for (const part of artifact_states) written.push(part);
+    written.push(',"status":"');
+    for (const part of status) {
       yield;
-      written.push(JSON.stringify(piece).slice(1, -1));
+      written.push(JSON.stringify(part).slice(1, -1));
     }
     written.push('"}');
   }

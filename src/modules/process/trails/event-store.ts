@@ -45,21 +45,20 @@ export async function listEventKeys(db: Executor, orgId: string, trailId: string
 /** Events read at a time: so many, and of so many bytes, the first one whatever it weighs. */
 const slice = { rows: 200, bytes: 256 * 1024 };
 
-/** Cuts what `listEventKeys` gave into slices: the keys of each. */
+/** Cuts what `listEventKeys` gave into slices: the keys of each, with commas between them. */
 function* slicesOf(keys: string): Generator<string> {
-  let [asked, rows, total] = ["", 0, 0];
+  let [asked, total] = [[] as string[], 0];
   for (let from = 0; from < keys.length; from += recordLength) {
     const key = keys.slice(from, from + keyLength);
     const bytes = Number(keys.slice(from + keyLength, from + recordLength));
-    if (rows === slice.rows || (rows > 0 && total + bytes > slice.bytes)) {
-      yield asked;
-      [asked, rows, total] = ["", 0, 0];
+    if (asked.length === slice.rows || (asked.length > 0 && total + bytes > slice.bytes)) {
+      yield asked.join(",");
+      [asked, total] = [[], 0];
     }
-    asked += key;
-    rows += 1;
+    asked.push(key);
     total += bytes;
   }
-  if (rows > 0) yield asked;
+  if (asked.length > 0) yield asked.join(",");
 }
 
 /**
@@ -73,13 +72,11 @@ export async function* listKeyedEvents(
   trailId: string,
   keys: string,
 ): AsyncGenerator<TrailEventRow[]> {
-  const length = constant(keyLength);
   for (const asked of slicesOf(keys)) {
     const statement = query("trail-events-slice", trailEvent)`
       select e.occurred_at, e.type, e.data, e.repo_info::text as repo_info
-      from (select ${asked}::text as keys) given
-      cross join lateral generate_series(0, length(keys) / ${length} - 1) as n
-      cross join lateral (select substr(keys, n * ${length} + 1, ${length}) as key) each
+      -- Split at commas: who takes a key by its place counts the characters before it, for every part of every key.
+      from unnest(string_to_array(${asked}, ',')) with ordinality as given (key, n)
       cross join lateral (
         select n, left(key, 1) as kind, substr(key, 2, 36)::uuid as id, substr(key, 38, 1) = '1' as again,
           substr(key, 39, 6)::integer as part, substr(key, 45)::uuid as artifact_id offset 0) asked
