@@ -14,11 +14,11 @@ import { exactPlaces } from "../contract/exact.ts";
 import { inputErrorsInSteps } from "../contract/input-errors.ts";
 import { parseInSteps } from "../contract/parse-in-steps.ts";
 import { AppError, invalidInput } from "../domain/errors.ts";
-import { comesFromSite, readCookie, siteOf } from "../domain/sessions.ts";
+import { comesFromSite, readCookie, type Site, siteOf } from "../domain/sessions.ts";
 import { sha256InTurns } from "../lib/hash-in-turns.ts";
 import { isLargeJson, isStorable, JsonError, type Places } from "../lib/json.ts";
 import { finish, paced, type Steps } from "../lib/steps.ts";
-import { authorize, type Caller } from "../modules/kernel/access/service.ts";
+import { type Attempt, authorize, type Caller } from "../modules/kernel/access/service.ts";
 import type { KeyUse } from "../modules/kernel/access/use-service.ts";
 import type { Admission, Call, Gate, KeptCall, Peer } from "../modules/kernel/call.ts";
 import type { Deps } from "../modules/kernel/deps.ts";
@@ -46,6 +46,8 @@ declare module "fastify" {
     authorizeAgain: (() => Promise<Caller>) | null;
     /** What the gate of the endpoint found out; null where there is none. */
     admission: Admission | null;
+    /** Has it found out anew who calls, and what the gate says, where that was too long ago. @throws AppError when they may not call any more. */
+    requireStill: (() => Promise<void>) | null;
   }
   interface FastifyContextConfig {
     operationId?: string;
@@ -164,6 +166,17 @@ async function bodyOf(
   return spec === undefined ? undefined : validated(spec, value, isLarge);
 }
 
+/** Reads the same, of a caller who may still send it when it is there. @throws AppError also where they may not. */
+async function bodyInTime(
+  spec: RequestBody | undefined,
+  request: FastifyRequest,
+  received: ReceivedBody,
+): Promise<unknown> {
+  const body = await bodyOf(spec, request, received).finally(() => request.bodyIsRead?.());
+  await request.requireStill?.();
+  return body;
+}
+
 /** Says who sent the request. */
 function peerOf(deps: Pick<Deps, "config">, request: FastifyRequest): Peer {
   return {
@@ -238,7 +251,7 @@ function routeHandler(
     request.work?.received();
     let answer: Reply<Endpoint>;
     try {
-      const body = await bodyOf(endpoint.body, request, received).finally(() => request.bodyIsRead?.());
+      const body = await bodyInTime(endpoint.body, request, received);
       const call = {
         params,
         query,
@@ -301,6 +314,30 @@ async function admit(deps: Deps, gate: Gate | undefined, request: FastifyRequest
   return gate(deps, { params: pathParams(endpoint, request), headers: request.headers, principal });
 }
 
+/** Says what a request tries, as far as its head tells. */
+function attemptOf(
+  deps: Deps,
+  site: Site,
+  request: FastifyRequest,
+  [operationId, endpoint]: readonly [string, Endpoint],
+): Attempt {
+  const { org } = request.params as { org?: string };
+  return {
+    authorization: request.headers.authorization,
+    cookie: readCookie(site, request.headers.cookie),
+    isFromSite: () => comesFromSite(site, request),
+    access: endpoint.access,
+    needsRecentSignIn: needsRecentSignIn(endpoint),
+    org: org !== undefined && isStorable(org) ? org : undefined,
+    path: pathOf(request),
+    address: request.clientAddress,
+    onWrongAddress: refusalTo(deps, request, operationId),
+  };
+}
+
+/** What was found out of a caller is believed for no longer, in milliseconds: a body may take a quarter of an hour to come, and keys are revoked meanwhile. */
+const believedMs = 1_000;
+
 /**
  * Turns every endpoint of the contract into a route: authenticate and authorize before the body is read, then parse,
  * call the handler, send. An endpoint whose handler is missing is an error at start.
@@ -319,6 +356,7 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
     sourceOf: createSource(deps),
   };
   app.decorateRequest("admission", null);
+  app.decorateRequest("requireStill", null);
   for (const [operationId, endpoint] of Object.entries(mounted.endpoints)) {
     if (mounted.handlers[operationId] === undefined) throw new Error(`No handler for ${operationId}`);
     const gate = mounted.gates[operationId];
@@ -338,22 +376,17 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
       onRequest: async (request, reply) => {
         beginTrace(deps, request, reply);
         beginWork(deps, request);
-        const params = request.params as { org?: string };
-        const attempt = {
-          authorization: request.headers.authorization,
-          cookie: readCookie(site, request.headers.cookie),
-          isFromSite: () => comesFromSite(site, request),
-          access: endpoint.access,
-          needsRecentSignIn: needsRecentSignIn(endpoint),
-          org: params.org !== undefined && isStorable(params.org) ? params.org : undefined,
-          path: pathOf(request),
-          address: request.clientAddress,
-          onWrongAddress: refusalTo(deps, request, operationId),
-        };
+        const attempt = attemptOf(deps, site, request, [operationId, endpoint]);
         request.caller = await authorizeRequest(deps, request, attempt);
         request.authorizeAgain = () => authorize(deps, attempt);
         if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal);
         request.admission = await admit(deps, gate, request, endpoint);
+        const foundAt = performance.now();
+        request.requireStill = async () => {
+          if (performance.now() - foundAt < believedMs) return;
+          request.caller = await authorize(deps, attempt);
+          request.admission = await admit(deps, gate, request, endpoint);
+        };
         await requireRightTime(deps, endpoint, reply);
         request.work?.authorized();
       },
