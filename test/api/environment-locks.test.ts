@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import type { Answer } from "../support/client.ts";
 import { createEnvironment } from "../support/environments.ts";
-import { attachPolicies, createPolicy, policyText, putPolicy } from "../support/policies.ts";
+import { runPendingJobs } from "../support/jobs.ts";
+import { attachPolicies, createPolicy, policyText, putPolicy, samplePolicy } from "../support/policies.ts";
 import { getSnapshot, reportServer } from "../support/snapshots.ts";
-import { untilWaiting } from "../support/locks.ts";
+import { untilWaiting, waitingForLocks } from "../support/locks.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -124,5 +125,67 @@ describe("members and policies that change together", () => {
     const after = await getSnapshot(org, "all");
     expect(after.index).toBe(before.index + 1);
     expect(after.applied_policies).toHaveLength(1);
+  });
+});
+
+/** Begins two writes of an organization, neither of which ends before both wait: for each other, or for the counter that they take last. */
+async function overlapping(org: TestOrg, writes: (() => Promise<Answer>)[]): Promise<void> {
+  const { pool } = app.deps.db;
+  const counter = await pool.connect();
+  try {
+    await counter.query("begin");
+    await counter.query("select from org_counters where org_id = $1 for no key update", [org.id]);
+    const answers: Promise<Answer>[] = [];
+    for (const write of writes) {
+      answers.push(write());
+      await expect
+        .poll(async () => (await pool.query(waitingForLocks())).rowCount, { timeout: 10_000, interval: 10 })
+        .toBe(answers.length);
+    }
+    await counter.query("commit");
+    for (const { status, text } of await Promise.all(answers))
+      expect([status, text]).toEqual([expect.toSatisfy((one: number) => [200, 201].includes(one)), text]);
+  } finally {
+    await counter.query("rollback");
+    counter.release();
+  }
+}
+
+describe.each([
+  ["before", false],
+  ["after", true],
+])("an environment that comes out of the archive just %s the end of something else", (_when, isLast) => {
+  const inOrder = (unarchive: () => Promise<Answer>, other: () => Promise<Answer>) =>
+    isLast ? [other, unarchive] : [unarchive, other];
+
+  it("is judged by the version that its policy got", async () => {
+    const org = await grouped();
+    await putPolicy(org.member, org.name, { name: "base" }, policyText("provenance: {required: false}"));
+    await attachPolicies(org, "a", "base");
+    const path = `/environments/${org.name}/a`;
+    await org.member.put(`${path}/archive`);
+    const unarchive = () => org.member.put(`${path}/unarchive`);
+    await overlapping(
+      org,
+      inOrder(unarchive, () => putPolicy(org.member, org.name, { name: "base" }, samplePolicy)),
+    );
+    await runPendingJobs(app);
+    const { compliant, applied_policies } = await getSnapshot(org, "a");
+    expect([compliant, applied_policies[0].version]).toEqual([false, 3]);
+  });
+
+  it("has what was reported to its members", async () => {
+    const org = await grouped();
+    const path = `/environments/${org.name}/all`;
+    await org.member.put(`${path}/archive`);
+    const unarchive = () => org.member.put(`${path}/unarchive`);
+    await overlapping(
+      org,
+      inOrder(unarchive, () => reportServer(org, "a", ["db"])),
+    );
+    const running = (await getSnapshot(org, "all")).artifacts.filter(
+      ({ annotation }: { annotation: { now: number } }) => annotation.now > 0,
+    );
+    expect(running.map(({ name }: { name: string }) => name)).toEqual(["db"]);
   });
 });

@@ -22,9 +22,9 @@ import {
 import type { EnvironmentSettings } from "../../environments/store.ts";
 import { endSilenceOfArchived } from "../../silence/service.ts";
 import { reevaluate } from "../../snapshots/report/evaluate-service.ts";
-import { changeAttachments } from "../policies/attachment-service.ts";
+import { changeAttachments, lockAttachedPolicies } from "../policies/attachment-service.ts";
 import { type Difference, markGroupsModified, resolveMembers, setMembers } from "./member-service.ts";
-import { deleteMemberEverywhere, listMemberIds, updateLogicalModified } from "./member-store.ts";
+import { deleteMemberEverywhere, listMemberIds, lockMembers, updateLogicalModified } from "./member-store.ts";
 import {
   deleteFormerName,
   findEnvironmentNamed,
@@ -322,6 +322,8 @@ export async function unarchiveEnvironment(deps: Deps, scope: OrgScope, name: st
   await recorded(deps, scope, async (tx, record) => {
     await lockStructure(tx, org.id);
     const found = await getEnvironmentNamed(tx, org, name);
+    // Who reports to a member looks for live environments around it, and would not wait for this one.
+    await lockMembers(tx, org.id, await listMemberIds(tx, org.id, found.id));
     const original = await lockArchived(tx, org.id, found.id);
     if (original === undefined) return;
     try {
@@ -331,6 +333,7 @@ export async function unarchiveEnvironment(deps: Deps, scope: OrgScope, name: st
     }
     await deleteFormerName(tx, org.id, original);
     await insertFormerName(tx, org.id, found);
+    await lockAttachedPolicies(tx, org, found.id);
     await reevaluate(deps, tx, org, { environmentIds: [found.id], cause: "policy", isLess: true });
     record(auditType, original);
   });

@@ -9,6 +9,7 @@ import { type Difference, markGroupsModified } from "../environments/member-serv
 import { reevaluate } from "../../snapshots/report/evaluate-service.ts";
 import {
   deleteAttachments,
+  lockAttached,
   lockPolicies,
   insertAttachments,
   listAttachedIds,
@@ -64,6 +65,14 @@ export async function changeAttachments(
   await updateShownPolicies(tx, org.id, environmentId, at);
   await markGroupsModified(tx, org, environmentId, at);
   return added.length === 0 ? "less" : "more";
+}
+
+/**
+ * Lets none of the policies of an environment have a new version until the transaction ends. Who brings one has it judged where the policy is
+ * attached and live, and would not see an environment that is just coming out of the archive. Call it when the environment is locked.
+ */
+export function lockAttachedPolicies(tx: Tx, org: Org, environmentId: string): Promise<void> {
+  return lockAttached(tx, org.id, environmentId);
 }
 
 /**

@@ -13,6 +13,15 @@ export function lockPolicies(
     select id, name from policies where org_id = ${orgId} and name = any(${names}::text[]) order by id for share`);
 }
 
+/** Lets none of the policies that are attached to an environment have a new version until the transaction ends. */
+export async function lockAttached(tx: Tx, orgId: string, environmentId: string): Promise<void> {
+  await tx.run(sql`
+    select from policies where org_id = ${orgId}::uuid and id in (
+      select policy_id from environment_policies
+      where org_id = ${orgId}::uuid and environment_id = ${environmentId}::uuid)
+    order by id for share`);
+}
+
 /** Lists the ids of the policies attached to an environment, in the order of attachment. */
 export async function listAttachedIds(db: Executor, orgId: string, environmentId: string): Promise<string[]> {
   const rows = await db.all(query({ policy_id: uuid })`
