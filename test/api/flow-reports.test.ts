@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { lockNumbering } from "../../src/modules/process/artifacts/store.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
 import { transaction } from "../../src/db/transaction.ts";
-import { insertMissingFlows } from "../../src/modules/process/flows/store.ts";
+import { getFlowLocked, insertMissingFlows, updateFlowName } from "../../src/modules/process/flows/store.ts";
 import { waitingForLocks } from "../support/locks.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf, repoInfo } from "../support/artifacts.ts";
@@ -111,13 +111,25 @@ describe("a flow made by a report", () => {
     expect(await rowsOf(app, "flows", org)).toHaveLength(2);
   });
 
-  it("takes a name that another flow had for good", async () => {
+  it.each([
+    ["had", false],
+    ["is just losing", true],
+  ])("takes a name that another flow %s for good", async (_what, isLosing) => {
     await report("a");
-    expect((await org.member.put(`/flows/${org.name}/a/rename`, { new_name: "b" })).status).toBe(200);
     const flow = { id: app.deps.ids.next(), template_id: app.deps.ids.next(), name: "a", description: "" };
-    await transaction(app.deps.db, (tx) =>
-      insertMissingFlows(tx, org.id, [{ ...flow, created_by_name: "x", created_at: 1 }], "version: 1\n"),
-    );
+    const insert = () =>
+      transaction(app.deps.db, (tx) =>
+        insertMissingFlows(tx, org.id, [{ ...flow, created_by_name: "x", created_at: 1 }], "version: 1\n"),
+      );
+    let inserting: Promise<void> | undefined;
+    await transaction(app.deps.db, async (tx) => {
+      const [renamed] = await rowsOf(app, "flows", org);
+      await updateFlowName(tx, org.id, await getFlowLocked(tx, org.id, String(renamed!["id"])), "b");
+      if (!isLosing) return;
+      inserting = insert();
+      await untilSomebodyWaits();
+    });
+    await (inserting ?? insert());
     expect((await org.member.put(`/flows/${org.name}/a/archive`)).status).toBe(200);
     expect((await org.reader.get(`/flows/${org.name}/a`)).status).toBe(404);
     expect((await org.reader.get(`/flows/${org.name}/b`)).status).toBe(200);

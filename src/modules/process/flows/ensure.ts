@@ -18,7 +18,7 @@ export interface WantedFlow {
 
 /**
  * Finds flows by name and creates those that do not exist, with an empty template (contract flows 3.8). Works for any
- * number in at most three statements; of several with one name the first counts.
+ * number in at most four statements; of several with one name the first counts.
  * @returns ids by name.
  * @throws AppError invalid for the name of an archived flow.
  */

@@ -131,17 +131,19 @@ export async function insertMissingFlows(
   flows: readonly ReportedFlow[],
   template: string,
 ): Promise<void> {
+  const inserted = await tx.all(query({ name: text })`
+    insert into flows (org_id, id, name, description, template, template_id, created_at, created_by_name)
+    select ${orgId}, id, name, description, ${template}, template_id, to_timestamp(created_at), created_by_name
+    from jsonb_to_recordset(${JSON.stringify(flows)}::jsonb)
+      as i (id uuid, name text, description text, template_id uuid, created_at float8, created_by_name text)
+    order by name collate "C"
+    on conflict (org_id, name) do nothing
+    returning name`);
+  if (inserted.length === 0) return;
+  // A statement of its own, to see the name that a flow had until it was renamed while this waited for it.
   await tx.run(sql`
-    with inserted as (
-      insert into flows (org_id, id, name, description, template, template_id, created_at, created_by_name)
-      select ${orgId}, id, name, description, ${template}, template_id, to_timestamp(created_at), created_by_name
-      from jsonb_to_recordset(${JSON.stringify(flows)}::jsonb)
-        as i (id uuid, name text, description text, template_id uuid, created_at float8, created_by_name text)
-      order by name collate "C"
-      on conflict (org_id, name) do nothing
-      returning name
-    )
-    delete from flow_former_names where org_id = ${orgId} and name in (select name from inserted)`);
+    delete from flow_former_names
+    where org_id = ${orgId} and name = any(${inserted.map(({ name }) => name)}::text[])`);
 }
 
 export type FlowChanges = Partial<Omit<FlowRow, "id" | "archived_at" | "original_name">>;
