@@ -47,6 +47,18 @@ describe("rules of an organization", () => {
     ).toHaveLength(4);
   });
 
+  it("may be sent again by who got no answer: once they are as they were sent nothing changes", async () => {
+    const here = await app.org();
+    const path = rulesOf(here);
+    const { version } = (await here.admin.get(path)).json;
+    const rules = { unused_days: 90, allowed_addresses: ["127.0.0.0/8"], version };
+    const first = await put(here.admin, path, rules);
+    const again = await put(here.admin, path, rules);
+    expect([again.status, again.json]).toEqual([200, first.json]);
+    const { entries } = (await here.admin.get(`/audit-log/${here.name}?resource_type=settings_changed`)).json;
+    expect(entries).toHaveLength(1);
+  });
+
   it("are kept from one of two who save at once", async () => {
     const here = await app.org();
     const path = rulesOf(here);

@@ -97,7 +97,8 @@ export function readNetworks(given: readonly string[] | null | undefined): strin
  * @param address of the caller, who must not lock themselves out. @param version of the rules that they are to take the place of; undefined for whatever
  * is there.
  * @returns the names of the rules that changed.
- * @throws AppError invalid for networks that are none, or that the caller is not in; conflict where there are others by now.
+ * @throws AppError invalid for networks that are none, or that the caller is not in; conflict where there are others by now, but for those that are asked
+ * for.
  */
 export async function setRules(
   deps: Pick<Deps, "clock">,
@@ -109,7 +110,9 @@ export async function setRules(
   if (rules.allowed_addresses !== null && !isInNetworks(address, rules.allowed_addresses))
     throw invalidInput({ allowed_addresses: `Your own address ${address} should be in one of the networks` });
   return replaceRules(deps, tx, orgId, (before) => {
-    if (version !== undefined && version !== versionOf(before)) throw changedMeanwhile();
+    const isOther = version !== undefined && version !== versionOf(before);
+    // Who got no answer and asks again finds what they asked for.
+    if (isOther && changedRules(before, rules).length > 0) throw changedMeanwhile();
     return rules;
   });
 }
