@@ -228,7 +228,9 @@ describe("audit", () => {
     const org = await app.org();
     const path = `/integrations/${org.name}/quality`;
     await org.member.put(path, {});
-    await org.member.put(path, { flow_name_base: "name" });
+    const changed = await org.member.put(path, { flow_name_base: "name" });
+    app.clock.advance(1);
+    expect((await org.member.put(path, { flow_name_base: "name" })).json).toEqual(changed.json);
     await org.member.post(`${path}/rotate-secret`);
     await org.member.delete(path);
     await org.member.delete(path);

@@ -19,12 +19,12 @@ interface PutResult {
   secret: string | undefined;
 }
 
-/** Switches the integration on, or changes its settings, which keeps URL and secret. Idempotent. */
+/** Switches the integration on, or changes its settings, which keeps URL and secret. A repetition changes and records nothing. */
 export function putIntegration(deps: Deps, scope: OrgScope, options: FlowNameOptions): Promise<PutResult> {
   // Senders take 16 to 200 characters.
   const secret = createToken();
   return recorded(deps, scope, async (tx, record) => {
-    const { row, created } = await upsertIntegration(tx, scope.org.id, {
+    const { row, became } = await upsertIntegration(tx, scope.org.id, {
       ...options,
       // Only who knows it can call the hook at all.
       hook_uid: randomBytes(24).toString("base64url"),
@@ -32,8 +32,8 @@ export function putIntegration(deps: Deps, scope: OrgScope, options: FlowNameOpt
       created_by_name: scope.actor.name,
       at: deps.clock.now(),
     });
-    record("integration", "quality");
-    return { row, secret: created ? secret : undefined };
+    if (became !== "same") record("integration", "quality");
+    return { row, secret: became === "created" ? secret : undefined };
   });
 }
 

@@ -3,6 +3,7 @@ import { boolean, bytes, nullable, oneOf, type RowOf, text, timestamp, uuid } fr
 import { moment, query, raw, sql } from "../../../db/sql.ts";
 import { flowNameBases, type FlowNameOptions } from "../../../domain/quality/names.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
+import { present } from "../../../lib/present.ts";
 
 const flowNameOptions = {
   flow_name_base: oneOf(flowNameBases),
@@ -50,24 +51,33 @@ interface NewIntegration extends FlowNameOptions {
   at: Timestamp;
 }
 
-/** Inserts the integration, or changes the settings of the one there is, whose URL and secret stay. */
+/** Inserts the integration, or changes the settings of the one there is, whose URL and secret stay. One that has them already stays untouched. */
 export async function upsertIntegration(
   tx: Tx,
   orgId: string,
   integrated: NewIntegration,
-): Promise<{ row: IntegrationRow; created: boolean }> {
+): Promise<{ row: IntegrationRow; became: "created" | "changed" | "same" }> {
   const { hook_uid, secret, created_by_name, at } = integrated;
   const { flow_name_base, flow_name_prefix, flow_name_suffix } = integrated;
-  const { created, ...row } = await tx.one(query({ ...integration, created: boolean })`
-    insert into quality_integrations (org_id, hook_uid, secret, flow_name_base, flow_name_prefix, flow_name_suffix,
+  const written = await tx.first(query({ ...integration, created: boolean })`
+    insert into quality_integrations as q (org_id, hook_uid, secret, flow_name_base, flow_name_prefix, flow_name_suffix,
       created_by_name, created_at, last_modified_at)
     values (${orgId}, ${hook_uid}, ${secret}, ${flow_name_base}, ${flow_name_prefix}, ${flow_name_suffix},
       ${created_by_name}, ${moment(at)}, ${moment(at)})
     on conflict (org_id) do update set flow_name_base = excluded.flow_name_base,
       flow_name_prefix = excluded.flow_name_prefix, flow_name_suffix = excluded.flow_name_suffix,
       last_modified_at = excluded.last_modified_at
+    where (q.flow_name_base, q.flow_name_prefix, q.flow_name_suffix)
+      is distinct from (excluded.flow_name_base, excluded.flow_name_prefix, excluded.flow_name_suffix)
     returning ${shown}, xmax = 0 as created`);
-  return { row, created };
+  if (written === undefined)
+    return {
+      // The statement has locked it.
+      row: present(await findIntegration(tx, orgId), "what is in the way stays"),
+      became: "same",
+    };
+  const { created, ...row } = written;
+  return { row, became: created ? "created" : "changed" };
 }
 
 /** Replaces the secret. Undefined while the integration is off. */
