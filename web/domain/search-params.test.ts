@@ -17,6 +17,11 @@ describe("what an address says", () => {
     expect(read(parseSearch("?q=&page=-1&stale=no&sort=size&other=1"))).toEqual({});
   });
 
+  it("does not count beside what is read of it, where it makes no sense", () => {
+    const said = parseSearch("?q=&page=-1&stale=no&sort=size");
+    expect({ ...said, ...read(said) }).toEqual({});
+  });
+
   it("comes back as it was written", () => {
     const search = fc.record(
       {

@@ -57,12 +57,15 @@ export function oneOf<const Word extends string>(...words: readonly Word[]): Rea
   return (given) => words.find((word) => word === last(given));
 }
 
-/** Makes what reads the search of a page: whatever else stands there is dropped. */
+/**
+ * Makes what reads the search of a page. What an address says badly is there, and undefined: the router lays what is read over what the
+ * address says, which would count otherwise.
+ */
 export function reads<const R extends Readers>(readers: R): (search: Record<string, unknown>) => SearchOf<R> {
   return (search) =>
     Object.fromEntries(
       Object.entries(readers)
-        .map(([name, reader]) => [name, reader(search[name])] as const)
-        .filter(([, value]) => value !== undefined),
+        .filter(([name]) => search[name] !== undefined)
+        .map(([name, reader]) => [name, reader(search[name])] as const),
     ) as SearchOf<R>;
 }

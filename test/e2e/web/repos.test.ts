@@ -63,6 +63,13 @@ describe.skipIf(!hasBrowser)("repos and attestations", { timeout: 60_000 }, () =
     expect(complaints.filter((complaint) => !complaint.includes("status of 404"))).toEqual([]);
   });
 
+  it("shows a repo whatever an address says of its parts and times", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${site.org}/repos/platform/edge/gateway?tab=other&days=some&page=-1`);
+    await page.getByText(/^\d+ builds in 28 days/).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it("filters attestations, pages through them, and keeps both in the address", async () => {
     const { page, complaints } = await site.open();
     await page.goto(`/${site.org}/attestations`);
