@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useRouterState } from "@tanstack/react-router";
+import { Link, useRouterState } from "@tanstack/react-router";
 
 import { signInMethodsQuery } from "../api/account.ts";
 import { ApiError } from "../api/errors.ts";
@@ -36,8 +36,26 @@ function SignInAgain() {
   );
 }
 
-/** Says why an action was refused, and leads to the sign-in where a recent one is all that is missing. */
+/** Says that the session has ended, and leads to the sign-in in another tab: what was written here stays. */
+function SignedOut() {
+  const here = useRouterState({ select: ({ location }) => location.href });
+  return (
+    <Note kind="bad">
+      <Stack>
+        <p>You are signed out. What you have written stays: sign in in another tab, then send it again.</p>
+        <p>
+          <Link to="/-/sign-in" search={{ next: here }} target="_blank" className={buttonClass("primary")}>
+            Sign in
+          </Link>
+        </p>
+      </Stack>
+    </Note>
+  );
+}
+
+/** Says why an action was refused, and leads to the sign-in where one, or a recent one, is all that is missing. */
 export function Refused({ error }: { error: Error }) {
+  if (error instanceof ApiError && error.status === 401) return <SignedOut />;
   return error instanceof ApiError && error.reason === "insufficient_user_authentication" ? (
     <SignInAgain />
   ) : (

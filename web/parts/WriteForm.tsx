@@ -3,9 +3,9 @@ import type { FormEvent, ReactNode } from "react";
 import { type Action, sending } from "../api/action.ts";
 import type { InputOf, WriteAddress } from "../api/contract.ts";
 import { Button } from "../ui/Button.tsx";
-import { ErrorNote } from "../ui/ErrorNote.tsx";
 import { Row } from "../ui/Layout.tsx";
 import { LeaveGuard } from "./LeaveGuard.tsx";
+import { Refused } from "./Refused.tsx";
 import { Sent } from "./Sent.tsx";
 import styles from "./WriteForm.module.css";
 
@@ -53,7 +53,7 @@ export function WriteForm<A extends WriteAddress>({
     <>
       <form className={isWide === true ? styles["wide"] : styles["form"]} onSubmit={send}>
         {children}
-        {action.error === null ? null : <ErrorNote failure={action.error} />}
+        {action.error === null ? null : <Refused error={action.error} />}
         <Row>
           <Button type="submit" look={isPrimary === true ? "primary" : "plain"} refused={reason}>
             {submit}

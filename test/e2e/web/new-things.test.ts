@@ -132,6 +132,25 @@ describe.skipIf(!hasBrowser)("new environments", { timeout: 90_000 }, () => {
     await page.getByText("No environments yet").waitFor();
     expect(unlessFree(complaints).filter((one) => !one.includes("status of 400"))).toEqual([]);
   });
+
+  it("stay where the session has ended meanwhile, and are made once one is signed in in another tab", async () => {
+    const { page, context } = await site.open();
+    await page.goto(`/${own.name}/environments/-/new`);
+    await nameField(page).fill("dock");
+    await page.getByLabel("Type").selectOption("docker");
+    await context.clearCookies();
+    await page.getByRole("button", { name: "Make the environment" }).click();
+    await page.getByText("You are signed out.").waitFor();
+    const opened = page.waitForEvent("popup");
+    await page.getByRole("link", { name: "Sign in" }).click();
+    const other = await opened;
+    await other.getByLabel("API key").fill(site.key);
+    await other.getByRole("button", { name: "Sign in" }).click();
+    await other.waitForURL(/\/environments\/-\/new$/);
+    await page.getByRole("button", { name: "Make the environment" }).click();
+    await page.getByRole("heading", { name: "dock", level: 1 }).waitFor();
+    expect(await own.ask("GET", `/environments/${own.name}/dock`)).toMatchObject({ type: "docker" });
+  });
 });
 
 describe.skipIf(!hasBrowser)("new flows", { timeout: 90_000 }, () => {

@@ -10,9 +10,9 @@ import {
 } from "../../domain/action-drafts.ts";
 import { offeredTriggers, triggerWords } from "../../domain/actions.ts";
 import { wrongField } from "../../parts/ActionDialog.tsx";
+import { Refused } from "../../parts/Refused.tsx";
 import { Sent } from "../../parts/Sent.tsx";
 import { Button } from "../../ui/Button.tsx";
-import { ErrorNote } from "../../ui/ErrorNote.tsx";
 import { Check, Field } from "../../ui/Field.tsx";
 import { Row } from "../../ui/Layout.tsx";
 import styles from "./Actions.module.css";
@@ -104,7 +104,7 @@ export function ActionForm({
       <Triggers type={type} chosen={draft.triggers} onChange={(triggers) => change({ triggers })} />
       <Targets targets={draft.targets} keeps={keeps} onChange={(targets) => change({ targets })} />
       {meanwhile}
-      {action.error === null ? null : <ErrorNote failure={action.error} />}
+      {action.error === null ? null : <Refused error={action.error} />}
       <Row>
         <Button type="submit" look="primary" refused={reason}>
           {submit}
