@@ -2,6 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { hasBrowser } from "../../support/browser.ts";
+import { makeOrganization } from "../../support/web-organization.ts";
 import { tab } from "../../support/web-page.ts";
 import { openSite, untilSettled, type WebSite } from "../../support/web.ts";
 
@@ -47,6 +48,31 @@ describe.skipIf(!hasBrowser)("on small screens", { timeout: 60_000 }, () => {
     await page.goto(`/${site.org}/environments/shop-prod`);
     await untilSettled(page);
     for (const part of ["What runs", "Settings"]) expect(await isSeen(page, tab(page, part))).toBe(true);
+  });
+
+  it("names without a blank make no page too wide, nor one on a wide screen", async () => {
+    const { name: org, ask } = await makeOrganization(site, "long-names");
+    const env = "W".repeat(150);
+    const digests = { [`registry/${env}`]: "a".repeat(64) };
+    const put = async (name: string): Promise<void> => {
+      await ask("PUT", `/environments/${org}`, { name, type: "server", description: "" });
+      await ask("PUT", `/environments/${org}/${name}/report/server`, {
+        artifacts: [{ digests, creationTimestamp: 1_700_000_000 }],
+      });
+    };
+    await put(env);
+    await put("dock");
+    const { page } = await site.open(narrow);
+    for (const viewport of [narrow.viewport, low.viewport]) {
+      await page.setViewportSize(viewport);
+      for (const path of ["", "/changes", `/environments/${env}/settings`]) {
+        await page.goto(`/${org}${path}`);
+        await untilSettled(page);
+        await page.getByText(env).first().waitFor();
+        const width = await page.evaluate<number>("document.documentElement.scrollWidth");
+        expect(width, `${path} at ${viewport.width}`).toBeLessThanOrEqual(viewport.width);
+      }
+    }
   });
 
   it.each(["/-/profile", "/-/organizations", "/-/instance"])(
