@@ -49,6 +49,9 @@ describe.skipIf(!hasBrowser)("rules", { timeout: 60_000 }, () => {
     await failing.getByText("No flow knows this artifact").first().waitFor();
     expect(await failing.getByText("library.example/debug-toolbox").count()).toBe(1);
     expect(own(requests)).toHaveLength(3);
+    // By all of its policies, while what fails is what this one alone refuses.
+    const judged = page.getByRole("listitem").filter({ hasText: "shop-prod" });
+    await judged.getByRole("link", { name: /^\d+ non-compliant$/ }).waitFor();
     await page.goto(`/${site.org}/policies/no-such`);
     await page.getByRole("heading", { name: "This is not here" }).waitFor();
     expect(unrefused(complaints)).toEqual([]);

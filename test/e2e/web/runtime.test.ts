@@ -126,6 +126,13 @@ describe.skipIf(!hasBrowser)("what runs", { timeout: 60_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("says of deployments since when their lead time counts, as it is not that of what runs", async () => {
+    const { page, complaints } = await site.open();
+    await page.goto(`/${site.org}/environments/shop-prod/deployments`);
+    await page.getByRole("columnheader", { name: "Lead time from build" }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it("filters and sorts what ran, and keeps both in the address", async () => {
     const { page, complaints } = await site.open();
     await page.goto(`/${site.org}/environments/shop-prod/snapshots/8`);

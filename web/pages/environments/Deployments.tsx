@@ -82,7 +82,7 @@ const columns: readonly Column<Deployment>[] = [
   },
   {
     key: "lead",
-    head: "Lead time",
+    head: "Lead time from build",
     isNumber: true,
     isOptional: true,
     cell: ({ lead_time_seconds }) => duration(lead_time_seconds),

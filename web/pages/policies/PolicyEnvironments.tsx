@@ -90,7 +90,7 @@ function Line({ environment, onDetach }: { environment: Environment; onDetach: (
           search={{ verdict: "non-compliant" }}
           style={{ flex: "none" }}
         >
-          {counts.false} failing
+          {counts.false} non-compliant
         </Link>
       )}
       <Button

@@ -77,7 +77,8 @@ const columnsOf = (org: string, flow: string): Column<Artifact>[] => [
   },
   {
     key: "state",
-    head: "State",
+    // What the trail itself lacks counts in the state that other pages show.
+    head: "Own evidence",
     width: "150px",
     cell: ({ status }) => <VerdictMark verdict={verdictOfText(status)} />,
   },
