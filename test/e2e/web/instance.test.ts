@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { inaccessible } from "../../support/axe.ts";
 import { hasBrowser } from "../../support/browser.ts";
+import { makeOrganization } from "../../support/web-organization.ts";
 import { openSite, type WebSite } from "../../support/web.ts";
 
 describe.skipIf(!hasBrowser)("the pages about the installation", { timeout: 120_000 }, () => {
@@ -27,6 +28,17 @@ describe.skipIf(!hasBrowser)("the pages about the installation", { timeout: 120_
     expect(await inaccessible(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
+
+  it.each(["/-/instance/health", "/-/instance/backups"])(
+    "say at %s that they are not for others",
+    async (path) => {
+      const { keyFor } = await makeOrganization(site, "others");
+      const { page } = await site.open({ key: await keyFor("reader") });
+      await page.goto(path);
+      await page.getByRole("heading", { name: "This is not open to you" }).waitFor();
+      expect(await page.getByText("One moment").count()).toBe(0);
+    },
+  );
 
   it("show of the log when, what, who and from where, also on a narrow screen", async () => {
     const { page } = await site.open();

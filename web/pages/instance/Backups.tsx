@@ -191,7 +191,7 @@ export function Backups() {
       verdict={newest === undefined ? undefined : <RunMark run={newest} />}
       about={
         known === undefined ? (
-          <span>One moment</span>
+          <span>{error === null ? "One moment" : <>&nbsp;</>}</span>
         ) : known.last_backup === null ? (
           <span>There is no backup</span>
         ) : (

@@ -59,7 +59,7 @@ export function Health() {
       verdict={report === undefined ? undefined : <HealthMark status={report.status} />}
       about={
         report === undefined ? (
-          <span>One moment</span>
+          <span>{error === null ? "One moment" : <>&nbsp;</>}</span>
         ) : (
           <>
             <span>{healthInWords(report.checks)}</span>
