@@ -27,6 +27,16 @@ it("tells large objects as it tells long lists", () => {
   expect(pieces.length).toBeGreaterThan(400);
 });
 
+it("tells much text, however few items have it, and writes these one by one", () => {
+  const page = (characters: number) => ({
+    items: Array.from({ length: 100 }, () => ({ links: { a: "x".repeat(characters) } })),
+  });
+  expect([page(2_500), page(2_700), "x".repeat(999_999)].map(isWide)).toEqual([false, true, false]);
+  const pieces = [...widePieces(page(20_000))];
+  expect(pieces.join("")).toBe(JSON.stringify(page(20_000)));
+  expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(21_000);
+});
+
 it("keeps exact JSON as it was written, also in lists, with pauses", () => {
   const exact = ExactJson.ofText("1.0");
   const value = { list: long(exact), exact };

@@ -32,9 +32,27 @@ function looksWide(value: unknown, left: number): boolean {
   return hasMany(value) || (left > 1 && Object.values(value).some((inner) => looksWide(inner, left - 1)));
 }
 
-/** Says whether a value has a long list or a large object in its upper levels, so that it is better written in pieces. */
+/** Characters of text that make a value long, however few items it has: they are written in pieces, too. */
+const longText = 256 * 1024;
+
+/** Levels that are searched for text. */
+const textLevels = 8;
+
+/** Takes the characters of a value from those that are left, and says how many are left then. Stops when there are none. */
+function leftAfter(value: unknown, left: number, level: number): number {
+  if (typeof value === "string") return left - value.length;
+  if (level === 0 || !hasMembersToWrite(value)) return left - 1;
+  let rest = left - 1;
+  for (const key in value) {
+    if (rest < 0) break;
+    rest = leftAfter(value[key], rest, level - 1);
+  }
+  return rest;
+}
+
+/** Says whether a value has a long list, a large object or much text in its upper levels, so that it is better written in pieces. */
 export function isWide(value: unknown): boolean {
-  return looksWide(value, levels);
+  return looksWide(value, levels) || (hasMembersToWrite(value) && leftAfter(value, longText, textLevels) < 0);
 }
 
 /**
@@ -66,7 +84,8 @@ function* memberPieces(value: Record<string, unknown>, write: Write): Generator<
 }
 
 /**
- * Writes a value as `JSON.stringify` does, in pieces: long lists item by item, large objects member by member.
+ * Writes a value as `JSON.stringify` does, in pieces: long lists item by item, large objects member by member, and both so where there
+ * is much text in them.
  * @param write writes what is not wide: `writeJson` where there is `ExactJson` in it.
  */
 export function* widePieces(value: unknown, write: Write = jsonText): Generator<string> {
