@@ -69,7 +69,7 @@ export const artifactEndpoints = {
     tag: "Artifacts",
     summary: "Get the newest earlier commit of the artifact's flow",
     description:
-      "Looks at the newest 5000 artifacts of the flow that have a commit and not this fingerprint. Null when none of them fits, and when the flow does not exist.",
+      "Looks at the newest 5000 artifacts of the flow that have a commit and not this fingerprint; for a branch at fewer, where their commits are more than 64 MiB together. Null when none of them fits, and when the flow does not exist.",
     access: organizationReader,
     kept: true,
     params: flowParams.extend(fingerprintParams.shape),
