@@ -31,8 +31,8 @@ export function pageOf({ list, heavy }: { list: string | null; heavy: HeavyRows 
 }
 
 /** Cuts a page into slices. */
-function* slicesOf(rows: HeavyRows): Generator<string[]> {
-  let slice: string[] = [];
+function* slicesOf<Id>(rows: readonly (readonly [id: Id, bytes: number])[]): Generator<Id[]> {
+  let slice: Id[] = [];
   let total = 0;
   for (const [id, bytes] of rows) {
     if (slice.length > 0 && total + bytes > mostBytes) {
@@ -50,10 +50,10 @@ function* slicesOf(rows: HeavyRows): Generator<string[]> {
  * whatever they weigh together.
  * @param read reads rows by their ids, in that order.
  */
-export async function* readHeavy<Part>(
+export async function* readHeavy<Part, Id = string>(
   db: Pick<Database, "sliced">,
-  rows: HeavyRows,
-  read: (ids: readonly string[]) => Promise<Part>,
+  rows: readonly (readonly [id: Id, bytes: number])[],
+  read: (ids: readonly Id[]) => Promise<Part>,
 ): AsyncGenerator<Part> {
   for (const ids of slicesOf(rows)) yield db.sliced(() => read(ids));
 }

@@ -7,12 +7,15 @@ import type {
   EnvNotificationsResponse,
 } from "../../../contract/actions.ts";
 import type { TargetResponse } from "../../../contract/action-targets.ts";
+import { JsonPieces } from "../../../contract/endpoint.ts";
+import { readHeavy } from "../../../db/heavy-page.ts";
 import { type ActionType, type OpenTarget, parseActionNumber } from "../../../domain/actions.ts";
 import type { OrgAccess } from "../../../domain/principal.ts";
+import { arrayPieces } from "../../../lib/json-array.ts";
 import type { Handlers } from "../../kernel/call.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { type ActionInput, noSuchAction, putAction, removeAction, replaceAction } from "./service.ts";
-import { type ActionRow, listActions, type ShownOutcome } from "./store.ts";
+import { type ActionRow, listActionKeys, listActions, type ShownOutcome } from "./store.ts";
 
 function showTarget(
   target: OpenTarget,
@@ -66,9 +69,24 @@ function readNumber(text: string, org: OrgAccess): number {
 
 async function getAction(deps: Deps, org: OrgAccess, text: string, type?: ActionType): Promise<ActionRow> {
   const number = readNumber(text, org);
-  const [row] = await listActions(deps.db, org.id, type === undefined ? { number } : { number, type });
+  const [row] = await listActions(deps.db, org.id, { numbers: [number], type });
   if (row === undefined) throw noSuchAction(text, org.name);
   return row;
+}
+
+/** Reads all actions, of one type or of both, some at a time while they are sent. */
+async function showActions(
+  deps: Deps,
+  org: OrgAccess,
+  type: ActionType | undefined,
+  show: (row: ActionRow, org: OrgAccess) => object,
+): Promise<JsonPieces> {
+  const keys = await listActionKeys(deps.db, org.id, type);
+  async function* items(): AsyncGenerator<string> {
+    for await (const rows of readHeavy(deps.db, keys, (numbers) => listActions(deps.db, org.id, { numbers })))
+      for (const row of rows) yield JSON.stringify(show(row, org));
+  }
+  return new JsonPieces(arrayPieces(items()));
 }
 
 function environmentAction(body: z.output<typeof EnvActionPutInput>): ActionInput {
@@ -84,7 +102,7 @@ const done = { status: 200, body: "OK" } as const;
 export const actionHandlers: Handlers<typeof actionEndpoints> = {
   list_actions: async (deps, { org }) => ({
     status: 200,
-    body: (await listActions(deps.db, org.id, {})).map((row) => showAction(row, org)),
+    body: await showActions(deps, org, undefined, showAction),
   }),
   create_or_update_env_action: async (deps, call) =>
     putReply(await putAction(deps, call, environmentAction(call.body))),
@@ -100,7 +118,7 @@ export const actionHandlers: Handlers<typeof actionEndpoints> = {
   },
   get_environment_notifications: async (deps, { org }) => ({
     status: 200,
-    body: (await listActions(deps.db, org.id, { type: "env" })).map((row) => showNotification(row, org)),
+    body: await showActions(deps, org, "env", showNotification),
   }),
   put_environment_notifications: async (deps, call) =>
     putReply(await putAction(deps, call, environmentAction(call.body))),

@@ -12,7 +12,7 @@ import {
   timestamp,
   uuid,
 } from "../../../db/row.ts";
-import { empty, jsonb, moment, query, sql } from "../../../db/sql.ts";
+import { constant, empty, jsonb, moment, query, sql } from "../../../db/sql.ts";
 import { type ActionType, actionTypes, type OpenTarget } from "../../../domain/actions.ts";
 import type { Timestamp } from "../../../lib/clock.ts";
 
@@ -44,10 +44,29 @@ const action = {
 };
 export type ActionRow = RowOf<typeof action>;
 
-/** Which actions are meant: of one type or of both, one of them or all. */
+/** Which actions are meant: of one type or of both, some of them or all. */
 interface ActionFilter {
-  type?: ActionType;
-  number?: number;
+  type?: ActionType | undefined;
+  numbers?: readonly number[];
+}
+
+/** Bytes of an action beside its targets, and of the name of each environment or flow that it watches: more or less. */
+const [ownBytes, nameBytes] = [constant(500), constant(50)];
+
+/** Lists the numbers of all actions, of one type or of both, newest first, and about how many bytes each has. */
+export async function listActionKeys(
+  db: Executor,
+  orgId: string,
+  type: ActionType | undefined,
+): Promise<[number: number, bytes: number][]> {
+  const rows = await db.all(query({ number: integer, bytes: integer })`
+    select a.number, octet_length(a.targets::text) + ${ownBytes} + ${nameBytes} * (
+      (select count(*) from action_environments s where s.org_id = ${orgId} and s.action_number = a.number)
+      + (select count(*) from action_flows s where s.org_id = ${orgId} and s.action_number = a.number)) as bytes
+    from actions a
+    where a.org_id = ${orgId} and (${type ?? null}::text is null or a.type = ${type ?? null})
+    order by a.number desc`);
+  return rows.map(({ number, bytes: weight }) => [number, weight]);
 }
 
 /** Lists actions with the present names of what they watch, newest first. One statement, however many there are. */
@@ -69,7 +88,7 @@ export function listActions(db: Executor, orgId: string, filter: ActionFilter): 
     from actions as a
     where a.org_id = ${orgId}
       and (${filter.type ?? null}::text is null or a.type = ${filter.type ?? null})
-      and (${filter.number ?? null}::integer is null or a.number = ${filter.number ?? null})
+      and (${filter.numbers ?? null}::integer[] is null or a.number = any(${filter.numbers ?? null}::integer[]))
     order by a.number desc`);
 }
 

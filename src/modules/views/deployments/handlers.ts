@@ -1,11 +1,16 @@
 import type { deploymentEndpoints } from "../../../contract/deployments.ts";
-import { JsonText } from "../../../contract/endpoint.ts";
+import { type JsonPieces, JsonText } from "../../../contract/endpoint.ts";
+import type { PageText } from "../../../db/heavy-page.ts";
+import type { Org } from "../../../domain/principal.ts";
 import { timeWindow } from "../../../domain/time-window.ts";
 import { pageLinks } from "../../../lib/links.ts";
 import { pageSlice } from "../../../lib/paging.ts";
 import type { CsvHandlers, Handlers } from "../../kernel/call.ts";
+import type { Deps } from "../../kernel/deps.ts";
+import { listAnswer } from "../../kernel/list-answer.ts";
 import {
   deploymentLinks,
+  deploymentLists,
   environmentWindow,
   filterByNames,
   getRepoByWireId,
@@ -22,16 +27,18 @@ function withMember(object: Record<string, unknown>, name: string, text: string)
 }
 
 function pageBody(
-  call: { url: string },
+  deps: Pick<Deps, "db" | "links">,
+  call: { url: string; org: Org },
   asked: { page: number; size: number; sizeName: "per_page" | "page_size" },
-  found: { total_count: number; deployments: string },
-): JsonText {
+  found: { total_count: number; deployments: PageText },
+): JsonText | JsonPieces {
   const { page, size, sizeName } = asked;
   const { total_count, deployments } = found;
   const total_pages = size === 0 ? 0 : Math.ceil(total_count / size);
   const _links = pageLinks(call.url, page, total_pages);
   const head = { page, [sizeName]: size, total_pages, total_count, _links };
-  return withMember(head, "deployments", deployments);
+  const lists = deploymentLists(deps, call.org, deployments);
+  return listAnswer(`${JSON.stringify(head).slice(0, -1)},"deployments":`, lists, "}");
 }
 
 export const deploymentHandlers: Handlers<typeof deploymentEndpoints> = {
@@ -43,7 +50,7 @@ export const deploymentHandlers: Handlers<typeof deploymentEndpoints> = {
       ...deploymentLinks(deps, call.org),
       ...pageSlice({ page, per_page }),
     });
-    return { status: 200, body: pageBody(call, { page, size: per_page, sizeName: "per_page" }, found) };
+    return { status: 200, body: pageBody(deps, call, { page, size: per_page, sizeName: "per_page" }, found) };
   },
 
   get_deployment: async (deps, { org, params }) => ({
@@ -61,7 +68,10 @@ export const deploymentHandlers: Handlers<typeof deploymentEndpoints> = {
       ...deploymentLinks(deps, call.org),
       ...pageSlice({ page, per_page: page_size }),
     });
-    return { status: 200, body: pageBody(call, { page, size: page_size, sizeName: "page_size" }, found) };
+    return {
+      status: 200,
+      body: pageBody(deps, call, { page, size: page_size, sizeName: "page_size" }, found),
+    };
   },
 
   get_deployment_frequency: async (deps, call) => {
@@ -92,7 +102,7 @@ export const deploymentHandlers: Handlers<typeof deploymentEndpoints> = {
       ...deploymentLinks(deps, call.org),
       ...pageSlice({ page, per_page }),
     });
-    return { status: 200, body: pageBody(call, { page, size: per_page, sizeName: "per_page" }, found) };
+    return { status: 200, body: pageBody(deps, call, { page, size: per_page, sizeName: "per_page" }, found) };
   },
 
   get_repo_deployment_statistics: async (deps, call) => {

@@ -1,4 +1,5 @@
 import type { CsvRows } from "../../../contract/csv.ts";
+import { type PageText, readHeavy } from "../../../db/heavy-page.ts";
 import { notFound } from "../../../domain/errors.ts";
 import { type TimeWindow, type WindowParameters } from "../../../domain/time-window.ts";
 import { daySeconds } from "../../../lib/units.ts";
@@ -13,6 +14,7 @@ import {
   type DeploymentPlace,
   findLatestDeployment,
   listDeploymentsAfter,
+  listDeploymentsByKey,
   listDeploymentTimes,
   listPhysicalIds,
 } from "./store.ts";
@@ -100,6 +102,17 @@ export async function readDeploymentTimes(
   return listDeploymentTimes(db, orgId, { ...query, flow_id });
 }
 
+/** Gives what was read of a page, or reads it some deployments at a time: texts of JSON arrays. */
+export function deploymentLists(
+  { db, links }: Using,
+  org: Org,
+  { list, heavy }: PageText,
+): string | AsyncGenerator<string> {
+  const read = (keys: readonly string[]) =>
+    listDeploymentsByKey(db, org.id, { ...deploymentLinks({ links }, org), keys });
+  return list ?? readHeavy(db, heavy, read);
+}
+
 /** Deployments that are read at a time for CSV. */
 const batch = 200;
 
@@ -116,8 +129,11 @@ export async function readAllDeployments(
     );
   const first = await read(undefined);
   async function* batches(): AsyncGenerator<object[]> {
-    for (let found = first; found.last !== null; found = await read(found.last))
-      yield JSON.parse(found.deployments) as object[];
+    for (let found = first; found.last !== null; found = await read(found.last)) {
+      const lists = deploymentLists(deps, org, found.deployments);
+      for await (const list of typeof lists === "string" ? [lists] : lists)
+        yield JSON.parse(list) as object[];
+    }
   }
   return batches();
 }

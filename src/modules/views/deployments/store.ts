@@ -1,3 +1,4 @@
+import { heavyRows, isHeavy, type PageText, pageOf, pageText } from "../../../db/heavy-page.ts";
 import { integer, json, nullable, text, uuid } from "../../../db/row.ts";
 import { type Parameter, moment, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { hasValue } from "../../../db/value-number.ts";
@@ -76,7 +77,7 @@ const named = (org: Parameter): Sql => sql`page_flows as materialized (
     )`;
 
 /** Writes the page as the text of a JSON array, from what is `named` there. */
-function pageText(org: Parameter, { api_url, org_name }: DeploymentLinks): Sql {
+function pageJson(org: Parameter, { api_url, org_name }: DeploymentLinks): Sql {
   const [api, name] = [param(api_url), param(org_name)];
   const link = (kind: string, path: string): Sql =>
     sql`json_build_object('href', ${api}::text || ${raw(`'/${kind}/'`)} || ${name}::text || ${raw(path)})`;
@@ -103,6 +104,40 @@ function pageText(org: Parameter, { api_url, org_name }: DeploymentLinks): Sql {
     left join flow_names f on f.id = a.flow_id
     left join page_repos r on r.id = a.repo_ids[1]
   )`;
+}
+
+/** Writes about how many bytes the deployment `p` has: a commit may say any number of them. */
+const bytesOf = (org: Parameter): Sql => sql`(600 + octet_length(${flowsOfVersion(org, "p")}::text))`;
+
+/** Names the bytes of `page`. */
+const pageBytes = (org: Parameter): Sql =>
+  sql`page_bytes as materialized (select sum(${bytesOf(org)}) as bytes from page p)`;
+
+/** Writes the columns of a page: its text or, where it is heavy, its rows by environment and number there. */
+function pageColumns(org: Parameter, links: DeploymentLinks): Sql {
+  const heavy = isHeavy(raw("(select bytes from page_bytes)"));
+  const rows = { id: raw("p.environment_id || ' ' || p.id"), bytes: bytesOf(org) };
+  return sql`case when not ${heavy} then ${pageJson(org, links)} end as list,
+      case when ${heavy} then (
+        select ${heavyRows({ ...rows, order: "p.created_at desc, p.environment_id desc, p.id desc" })} from page p) end as heavy`;
+}
+
+/** Reads deployments by environments and numbers, newest first, as the text of a JSON array. */
+export async function listDeploymentsByKey(
+  db: Executor,
+  orgId: string,
+  { keys, ...links }: DeploymentLinks & { keys: readonly string[] },
+): Promise<string> {
+  const org = param(orgId);
+  const { list } = await db.one(query({ list: text })`
+    with page as materialized (
+      select a.* from unnest(${keys}::text[]) as asked (key) cross join lateral (
+        select * from snapshot_artifacts
+        where org_id = ${org}::uuid and environment_id = split_part(asked.key, ' ', 1)::uuid
+          and id = split_part(asked.key, ' ', 2)::bigint limit 1) a
+    ), ${named(org)}
+    select ${pageJson(org, links)} as list`);
+  return list;
 }
 
 /** What a list shows, and the statement for it. */
@@ -134,19 +169,22 @@ function listingOf(org: Parameter, { repo_ids, environment_ids }: DeploymentFilt
 const deploymentPage = {
   /** In the window. */
   total_count: integer,
-  /** The page as the text of a JSON array. */
-  deployments: text,
+  ...pageText,
 };
 
 interface DeploymentQuery extends DeploymentFilter, TimeWindow, DeploymentLinks, PageSlice {}
 
 /** Reads one page of deployments, newest first, with the number of deployments in the window, in one statement. */
-export function listDeployments(db: Executor, orgId: string, wanted: DeploymentQuery) {
+export async function listDeployments(
+  db: Executor,
+  orgId: string,
+  wanted: DeploymentQuery,
+): Promise<{ total_count: number; deployments: PageText }> {
   const org = param(orgId);
   const [offset, limit] = [param(wanted.offset), param(wanted.limit)];
   const { name, keys, condition } = listingOf(org, wanted);
   const from = sql`snapshot_artifacts a where ${isDeployment(org)} and ${inWindow(windowOf(wanted))} and ${condition}`;
-  return db.one(query(name, deploymentPage)`
+  const { total_count, ...page } = await db.one(query(name, deploymentPage)`
     with hits as materialized (
       select hit.* from ${keys} cross join lateral (
         select a.created_at, a.environment_id, a.id from ${from}
@@ -155,11 +193,12 @@ export function listDeployments(db: Executor, orgId: string, wanted: DeploymentQ
     ), page as materialized (
       select a.* from hits join snapshot_artifacts a
         on a.org_id = ${org}::uuid and a.environment_id = hits.environment_id and a.id = hits.id
-    ), ${named(org)}
+    ), ${named(org)}, ${pageBytes(org)}
     select (
         select coalesce(sum(found.count), 0)::bigint from ${keys} cross join lateral (
           select count(*) as count from ${from}) found
-      ) as total_count, ${pageText(org, wanted)} as deployments`);
+      ) as total_count, ${pageColumns(org, wanted)}`);
+  return { total_count, deployments: pageOf(page) };
 }
 
 /** The place of a deployment among others. */
@@ -171,20 +210,19 @@ export interface DeploymentPlace {
 }
 
 const laterDeployments = {
-  /** As the text of a JSON array. */
-  deployments: text,
+  ...pageText,
   /** Of the last one; null without any. */
   last: nullable(json<DeploymentPlace>()),
 };
 
 /** Reads deployments in the window, newest first: the first ones, or those after one. One statement. */
-export function listDeploymentsAfter(
+export async function listDeploymentsAfter(
   db: Executor,
   orgId: string,
   wanted: DeploymentFilter &
     TimeWindow &
     DeploymentLinks & { after: DeploymentPlace | undefined; limit: number },
-) {
+): Promise<{ deployments: PageText; last: DeploymentPlace | null }> {
   const org = param(orgId);
   const limit = param(wanted.limit);
   const { keys, condition } = listingOf(org, wanted);
@@ -193,7 +231,7 @@ export function listDeploymentsAfter(
     after === undefined
       ? sql`true`
       : sql`(a.created_at, a.environment_id, a.id) < (${moment(after.at)}, ${after.environment_id}::uuid, ${after.id}::bigint)`;
-  return db.one(query(laterDeployments)`
+  const { last, ...page } = await db.one(query(laterDeployments)`
     with hits as materialized (
       select hit.* from ${keys} cross join lateral (
         select a.created_at, a.environment_id, a.id from snapshot_artifacts a
@@ -203,10 +241,11 @@ export function listDeploymentsAfter(
     ), page as materialized (
       select a.* from hits join snapshot_artifacts a
         on a.org_id = ${org}::uuid and a.environment_id = hits.environment_id and a.id = hits.id
-    ), ${named(org)}
-    select ${pageText(org, wanted)} as deployments, (
+    ), ${named(org)}, ${pageBytes(org)}
+    select ${pageColumns(org, wanted)}, (
       select json_build_object('at', epoch(created_at), 'environment_id', environment_id, 'id', id) from hits
       order by created_at, environment_id, id limit 1) as last`);
+  return { deployments: pageOf(page), last };
 }
 
 /** Finds the latest deployment of an artifact into any of these environments, as JSON text. */
@@ -223,7 +262,7 @@ export async function findLatestDeployment(
         and a.environment_id = any (${wanted.environment_ids}::uuid[])
       order by ${newestFirst("a")} limit 1
     ), ${named(org)}
-    select ${pageText(org, wanted)} as deployments`);
+    select ${pageJson(org, wanted)} as deployments`);
   return deployments === "[]" ? undefined : deployments.slice(1, -1);
 }
 

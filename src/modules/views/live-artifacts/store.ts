@@ -1,19 +1,32 @@
-import { text } from "../../../db/row.ts";
-import { type Parameter, param, query, type Sql, sql } from "../../../db/sql.ts";
+import { heavyRows, type HeavyRows, isHeavy } from "../../../db/heavy-page.ts";
+import { json, nullable, text } from "../../../db/row.ts";
+import { type Parameter, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import type { Executor } from "../../../db/connect.ts";
 import { flowsOfVersion } from "../../runtime/snapshots/document-sql.ts";
 
-/** Columns of the one row that answers: lists as JSON text, without their brackets. */
+/** A version of what runs in an environment: its id there, and the environment's id before it. */
+type VersionKeys = HeavyRows;
+
+/** What runs of a repo: lists as JSON text without their brackets or, where they are too much at once, which versions they are made of. */
 const liveArtifacts = {
   /** What runs, sorted by environment, then by name. */
-  entries: text,
+  entries: nullable(text),
   /** The artifacts that run, each once, the newest first. */
-  artifacts: text,
+  artifacts: nullable(text),
   /** The environments they run in, sorted by name. */
   environments: text,
+  heavy_entries: nullable(json<VersionKeys>()),
+  heavy_artifacts: nullable(json<VersionKeys>()),
 };
 
 /** Whose artifacts are asked for, and where the links to them lead. */
+interface Asked {
+  repo_id: string;
+  api_url: string;
+  org_name: string;
+}
+
+/** The same as parameters. */
 interface Scope {
   /** Id of the organization. */
   org: Parameter;
@@ -25,13 +38,17 @@ interface Scope {
   name: Parameter;
 }
 
-/** Selects what of the repo runs, with the first flow that knows it from there. */
-function selectLive({ org, repo }: Scope): Sql {
+function scopeOf(orgId: string, { repo_id, api_url, org_name }: Asked): Scope {
+  return { org: param(orgId), repo: param(repo_id), api: param(api_url), name: param(org_name) };
+}
+
+/** Selects what of the repo runs, with the first flow that knows it from there. @param versions a relation `r` of ids, and environments' ids. */
+function selectLive({ org, repo }: Scope, versions: Sql): Sql {
   return sql`
       select a.id, a.name, a.fingerprint, a.compliant, a.environment_id, a.created_at, a.running -> 'creationTimestamp' as starts,
         e.name as environment_name, e.type as environment_type, e.snapshot_count,
         known.flow, (known.flow ->> 'artifact_id')::uuid as artifact_id
-      from running_artifacts r
+      from ${versions}
       cross join lateral (
         select * from snapshot_artifacts
         where org_id = ${org}::uuid and environment_id = r.environment_id and id = r.id limit 1) a
@@ -42,7 +59,7 @@ function selectLive({ org, repo }: Scope): Sql {
       cross join lateral (
         select value as flow from json_array_elements(${flowsOfVersion(org)}) with ordinality as each (value, position)
         where value ->> 'repo_id' = a.repo_ids[1]::text order by position limit 1) known
-      where r.org_id = ${org}::uuid and r.repo_id = ${repo}::uuid`;
+      where a.repo_ids[1] = ${repo}::uuid`;
 }
 
 /** Selects the `live` rows as JSON. */
@@ -81,21 +98,52 @@ function selectEnvironments({ api, name }: Scope): Sql {
       from live order by environment_name`;
 }
 
-/** Reads what of a repo runs in physical environments that are not archived, in one statement. */
-export function getLiveArtifacts(
-  db: Executor,
-  orgId: string,
-  { repo_id, api_url, org_name }: { repo_id: string; api_url: string; org_name: string },
-) {
-  const scope = { org: param(orgId), repo: param(repo_id), api: param(api_url), name: param(org_name) };
+const entriesInOrder = sql`(select string_agg(json, ',' order by environment_name, name, fingerprint) from entries)`;
+const artifactsInOrder = sql`(select string_agg(json, ',' order by artifact_id desc) from artifacts)`;
+
+/** Reads what of a repo runs in physical environments that are not archived, in one statement; of much only which versions that is. */
+export function getLiveArtifacts(db: Executor, orgId: string, asked: Asked) {
+  const scope = scopeOf(orgId, asked);
+  const { org, repo } = scope;
+  const running = sql`(
+        select environment_id, id from running_artifacts where org_id = ${org}::uuid and repo_id = ${repo}::uuid offset 0) r`;
+  const id = raw("environment_id || ' ' || id");
+  const entryBytes = raw("600 + octet_length(name) + 2 * octet_length(environment_name)");
+  const artifactBytes = raw("600 + octet_length(flow::text)");
+  const heavy = isHeavy(raw("(select bytes from weighed)"));
   return db.one(query("live-artifacts", liveArtifacts)`
-    with live as materialized (${selectLive(scope)}
+    with live as materialized (${selectLive(scope, running)}
+    ), known as materialized (select distinct on (artifact_id) * from live order by artifact_id
+    ), weighed as materialized (
+      select (select sum(${entryBytes}) from live) + (select sum(${artifactBytes}) from known) as bytes
     ), entries as (${selectEntries(scope)}
     ), artifacts as (${selectArtifacts(scope)}
     ), places as (${selectEnvironments(scope)}
     )
     select
-      coalesce((select string_agg(json, ',' order by environment_name, name, fingerprint) from entries), '') as entries,
-      coalesce((select string_agg(json, ',' order by artifact_id desc) from artifacts), '') as artifacts,
-      coalesce((select string_agg(json, ',' order by environment_name) from places), '') as environments`);
+      case when not ${heavy} then coalesce(${entriesInOrder}, '') end as entries,
+      case when not ${heavy} then coalesce(${artifactsInOrder}, '') end as artifacts,
+      coalesce((select string_agg(json, ',' order by environment_name) from places), '') as environments,
+      case when ${heavy} then (
+        select ${heavyRows({ id, bytes: entryBytes, order: "environment_name, name, fingerprint" })} from live) end as heavy_entries,
+      case when ${heavy} then (
+        select ${heavyRows({ id, bytes: artifactBytes, order: "artifact_id desc" })} from known) end as heavy_artifacts`);
+}
+
+/** Reads one of the lists of some versions, as JSON text without its brackets, as far as their environments are not archived by now. */
+export async function listLive(
+  db: Executor,
+  orgId: string,
+  { list, keys, ...asked }: Asked & { list: "entries" | "artifacts"; keys: readonly string[] },
+): Promise<string> {
+  const scope = scopeOf(orgId, asked);
+  const versions = sql`(
+        select split_part(key, ' ', 1)::uuid as environment_id, split_part(key, ' ', 2)::bigint as id
+        from unnest(${keys}::text[]) as key offset 0) r`;
+  const [select, inOrder] =
+    list === "entries" ? [selectEntries(scope), entriesInOrder] : [selectArtifacts(scope), artifactsInOrder];
+  const { items } = await db.one(query({ items: text })`
+    with live as materialized (${selectLive(scope, versions)}), ${raw(list)} as (${select})
+    select coalesce(${inOrder}, '') as items`);
+  return items;
 }

@@ -1,4 +1,5 @@
-import type { Executor } from "../../../db/connect.ts";
+import type { Database, Executor } from "../../../db/connect.ts";
+import { mostBytes } from "../../../db/heavy-page.ts";
 import {
   boolean,
   integer,
@@ -10,7 +11,7 @@ import {
   timestamp,
   uuid,
 } from "../../../db/row.ts";
-import { param, query, type Sql, sql } from "../../../db/sql.ts";
+import { constant, join, param, query, raw, type Sql, sql } from "../../../db/sql.ts";
 import { environmentTypes } from "../../../domain/environments.ts";
 import { annotationTypes } from "../../../domain/snapshot/annotate.ts";
 import { trustedMember } from "../../../domain/snapshot/documents.ts";
@@ -45,6 +46,8 @@ const artifactRow = {
   type: oneOf(annotationTypes),
   was: integer,
   now: integer,
+  /** Among those that were asked for, from 1. */
+  position: integer,
 };
 
 /** A version of an artifact in an environment, as lists show it. */
@@ -64,15 +67,23 @@ function between(before: string, after: string): Sql {
 /** Writes the reasons in a version's document, a list of objects; before the fingerprint only trust comes after them. */
 const reasons = sql`split_part(${between('"reasons_for_incompliance":', ',"fingerprint":"')}, ',"allow_listed":', 1)::json`;
 
-/** Selects from the rows `chosen`: versions by their keys, with the `position` of each and the `index` to be shown. */
+/**
+ * Selects from the rows `chosen`: versions by their keys, with the `position` of each and the `index` to be shown. As many as are not too
+ * much at once, the first in any case: a commit may say any number of bytes.
+ */
 function selectRows(orgId: string, chosen: Sql): Sql {
   const org = param(orgId);
   return sql`
+    select ${join(
+      Object.keys(artifactRow).map((column) => raw(column)),
+      ", ",
+    )} from (
+    select *, sum(coalesce(octet_length(flow::text), 0) + octet_length(reasons::text)) over (order by position) as bytes from (
     select a.environment_id, a.id, e.name as environment_name, e.type as environment_type, chosen.index as snapshot_index,
       a.name, a.fingerprint, a.compliant, position(${trustedMember}::text in document.text) > 0 as allow_listed, ${reasons} as reasons,
       known.flow, f.name as flow_name, r.name as repo_name, first_start(${placesOfVersion(org)}, a.created_at) as started_at,
       case when a.first_index = chosen.index then a.type else 'unchanged' end as type,
-      case when a.first_index = chosen.index then a.was else a.now end as was, a.now
+      case when a.first_index = chosen.index then a.was else a.now end as was, a.now, chosen.position
     from (${chosen}) chosen
     cross join lateral (
       select * from snapshot_artifacts
@@ -85,7 +96,31 @@ function selectRows(orgId: string, chosen: Sql): Sql {
       select name from flows where org_id = ${org}::uuid and id = (known.flow ->> 'flow_id')::uuid limit 1) f on true
     left join lateral (
       select name from repos where org_id = ${org}::uuid and id = a.repo_ids[1] limit 1) r on true
-    order by chosen.position`;
+    offset 0) version) shown
+    where position = 1 or bytes <= ${constant(mostBytes)}
+    order by position`;
+}
+
+/**
+ * Reads all of what was asked for, of which the first rows have been read.
+ * @param read reads the first ones of some, by keys.
+ */
+export async function* wholeRows<Key>(
+  db: Pick<Database, "sliced">,
+  keys: readonly Key[],
+  first: readonly ArtifactRow[],
+  read: (keys: readonly Key[]) => Promise<ArtifactRow[]>,
+): AsyncGenerator<readonly ArtifactRow[]> {
+  for (let [rows, left] = [first, keys]; ;) {
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    left = left.slice(last.position);
+    if (left.length === 0) return;
+    // All that are asked for are weighed: not much more than fit.
+    const asked = left.slice(0, 2 * last.position);
+    rows = await db.sliced(() => read(asked));
+  }
 }
 
 /** Reads what runs now, by its keys and in their order: each row by its key. */

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 
 import type { CsvRows } from "../../../contract/csv.ts";
+import { JsonPieces } from "../../../contract/endpoint.ts";
 import { paginationOf } from "../../../contract/pagination.ts";
 import type {
   RunningArtifacts,
@@ -12,6 +13,7 @@ import type { Org } from "../../../domain/principal.ts";
 import { parseTagFilter } from "../../../domain/tags.ts";
 import { inBatches } from "../../../lib/batches.ts";
 import { parseWireId } from "../../../lib/ids.ts";
+import { arrayPieces } from "../../../lib/json-array.ts";
 import { pageSlice } from "../../../lib/paging.ts";
 import type { Deps } from "../../kernel/deps.ts";
 import { findFlowIds } from "../../process/flows/service.ts";
@@ -25,7 +27,7 @@ import {
   type RunningFilter,
   type RunningKey,
 } from "./list-store.ts";
-import { listRunningRows, listShownRows } from "./rows-store.ts";
+import { type ArtifactRow, listRunningRows, listShownRows, wholeRows } from "./rows-store.ts";
 import { showCounts, showInSnapshot, showRunning } from "./show.ts";
 import { chooseShown, type ShownFilter } from "./snapshot-store.ts";
 
@@ -59,6 +61,37 @@ async function runningFilter(deps: Using, orgId: string, input: RunningInput): P
 }
 
 /**
+ * Makes the answer with a page: at once or, where its rows are too much together, while they are read.
+ * @param rest what the answer has beside the page.
+ */
+async function pageAnswer<Key, Row, Rest extends object>(
+  db: Deps["db"],
+  {
+    keys,
+    read,
+    show,
+  }: {
+    keys: readonly Key[];
+    read: (keys: readonly Key[]) => Promise<ArtifactRow[]>;
+    show: (row: ArtifactRow) => Row;
+  },
+  rest: Rest,
+): Promise<(Rest & { data: Row[] }) | JsonPieces> {
+  const first = keys.length === 0 ? [] : await read(keys);
+  if (first.length === keys.length) return { data: first.map((row) => show(row)), ...rest };
+  async function* items(): AsyncGenerator<string> {
+    for await (const rows of wholeRows(db, keys, first, read))
+      for (const row of rows) yield JSON.stringify(show(row));
+  }
+  async function* pieces(): AsyncGenerator<string> {
+    yield '{"data":';
+    yield* arrayPieces(items());
+    yield `,${JSON.stringify(rest).slice(1)}`;
+  }
+  return new JsonPieces(pieces());
+}
+
+/**
  * Reads a page of what runs in all physical environments that are not archived: two statements, a third one for the total
  * where the page does not show it, and one for each kind of name asked for.
  */
@@ -66,7 +99,7 @@ export async function readRunning(
   deps: Using,
   org: Org,
   input: RunningInput,
-): Promise<z.output<typeof RunningArtifacts>> {
+): Promise<z.output<typeof RunningArtifacts> | JsonPieces> {
   const filter = await runningFilter(deps, org.id, input);
   const order = { sort: input.sort, direction: input.sort_direction };
   const slice = pageSlice(input);
@@ -74,11 +107,9 @@ export async function readRunning(
   const isEnd = keys.length < slice.limit && (keys.length > 0 || slice.offset === 0);
   const known = isEnd ? slice.offset + keys.length : keys[0]?.total;
   const total = known ?? (await countRunning(deps.db, org.id, filter));
-  const rows = keys.length === 0 ? [] : await listRunningRows(deps.db, org.id, keys);
-  return {
-    data: rows.map((row) => showRunning({ links: deps.links, org }, row)),
-    pagination: paginationOf(input, total),
-  };
+  const read = (some: readonly RunningKey[]) => listRunningRows(deps.db, org.id, some);
+  const show = (row: ArtifactRow) => showRunning({ links: deps.links, org }, row);
+  return pageAnswer(deps.db, { keys, read, show }, { pagination: paginationOf(input, total) });
 }
 
 /** Reads all that runs and matches, for CSV: from each artifact to the next one in the order, so that nothing is told twice. */
@@ -90,10 +121,10 @@ export async function readAllRunning(deps: Using, org: Org, input: RunningInput)
     db.sliced(() => listRunningAfter(db, org.id, filter, { ...order, after, limit: batch })),
   );
   async function* rows(): AsyncGenerator<object[]> {
+    const read = (some: readonly RunningKey[]) => listRunningRows(db, org.id, some);
     for await (const some of keys)
-      yield (await db.sliced(() => listRunningRows(db, org.id, some))).map((row) =>
-        showRunning({ links: deps.links, org }, row),
-      );
+      for await (const found of wholeRows(db, some, await db.sliced(() => read(some)), read))
+        yield found.map((row) => showRunning({ links: deps.links, org }, row));
   }
   return rows();
 }
@@ -117,7 +148,7 @@ export async function readShown(
   deps: Using,
   org: Org,
   { environment, expression, input }: ShownQuestion,
-): Promise<z.output<typeof SnapshotArtifacts>> {
+): Promise<z.output<typeof SnapshotArtifacts> | JsonPieces> {
   const found = await resolveSnapshot(deps, org, environment, expression);
   const snapshot = { environment_id: found.environment.id, index: found.index };
   const order = { sort: input.sort, direction: input.sort_direction };
@@ -125,13 +156,10 @@ export async function readShown(
     ...order,
     ...pageSlice(input),
   });
-  const { ids } = chosen;
-  const rows = ids.length === 0 ? [] : await listShownRows(deps.db, org.id, snapshot, ids);
-  return {
-    data: rows.map((row) => showInSnapshot({ links: deps.links, org }, row)),
-    pagination: paginationOf(input, chosen.total),
-    counts: showCounts(chosen.kinds),
-  };
+  const read = (some: readonly number[]) => listShownRows(deps.db, org.id, snapshot, some);
+  const show = (row: ArtifactRow) => showInSnapshot({ links: deps.links, org }, row);
+  const rest = { pagination: paginationOf(input, chosen.total), counts: showCounts(chosen.kinds) };
+  return pageAnswer(deps.db, { keys: chosen.ids, read, show }, rest);
 }
 
 /**
@@ -149,10 +177,11 @@ export async function readAllShown(
   const order = { sort: input.sort, direction: input.sort_direction, limit: null, offset: 0 };
   const { ids } = await db.sliced(() => chooseShown(db, org.id, snapshot, shownFilter(input), order));
   async function* rows(): AsyncGenerator<object[]> {
+    const read = (some: readonly number[]) => listShownRows(db, org.id, snapshot, some);
     for (let from = 0; from < ids.length; from += batch) {
       const some = ids.slice(from, from + batch);
-      const read = await db.sliced(() => listShownRows(db, org.id, snapshot, some));
-      yield read.map((row) => showInSnapshot({ links: deps.links, org }, row));
+      for await (const found of wholeRows(db, some, await db.sliced(() => read(some)), read))
+        yield found.map((row) => showInSnapshot({ links: deps.links, org }, row));
     }
   }
   return rows();

@@ -4,10 +4,13 @@ import { unknownPolicy } from "../../../../domain/policies.ts";
 import type { Org } from "../../../../domain/principal.ts";
 import type { NonEmpty } from "../../../../lib/group.ts";
 import { arrayPieces } from "../../../../lib/json-array.ts";
+import { itemPieces, largerPieces } from "../../../../lib/wide-json.ts";
 import type { Deps } from "../../../kernel/deps.ts";
 import {
   findPolicyKey,
-  getPolicyFrame,
+  getPolicyHead,
+  listConsumingNames,
+  listPolicyEvents,
   listPolicyKeys,
   listPolicyVersions,
   type PolicyKey,
@@ -16,10 +19,10 @@ import {
 
 type Reading = Pick<Deps, "db">;
 
-/** Policies read together: so many, and of so many bytes of text. */
+/** Policies read together: so many, and of so many bytes. */
 const together = { policies: 50, bytes: 512 * 1024 };
 
-/** Groups neighbours that are read together; a policy with much text is alone. */
+/** Groups neighbours that are read together; a policy of many bytes is alone. */
 function batchesOf(keys: readonly PolicyKey[]): NonEmpty<PolicyKey>[] {
   const batches: NonEmpty<PolicyKey>[] = [];
   let bytes = Infinity;
@@ -37,10 +40,13 @@ function batchesOf(keys: readonly PolicyKey[]): NonEmpty<PolicyKey>[] {
 
 /** Reads a policy of any length. */
 async function* policyPieces({ db }: Reading, org: Org, { id }: PolicyKey): AsyncGenerator<string> {
-  const { head, tail } = await getPolicyFrame(db, org.id, id);
-  yield `${head.slice(0, -1)},"versions":`;
+  yield `${(await getPolicyHead(db, org.id, id)).slice(0, -1)},"versions":`;
   yield* arrayPieces(listPolicyVersions(db, org.id, id));
-  yield `,${tail.slice(1)}`;
+  yield ',"events":';
+  yield* arrayPieces(listPolicyEvents(db, org.id, id));
+  yield ',"consuming_envs":';
+  yield* largerPieces(itemPieces(await listConsumingNames(db, org.id, id)));
+  yield "}";
 }
 
 async function* batchPieces(deps: Reading, org: Org, keys: readonly PolicyKey[]): AsyncGenerator<string> {

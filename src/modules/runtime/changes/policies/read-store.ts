@@ -1,6 +1,7 @@
 import type { Database, Executor } from "../../../../db/connect.ts";
 import { integer, nullable, type RowOf, text, uuid } from "../../../../db/row.ts";
-import { query, type Sql, sql } from "../../../../db/sql.ts";
+import { constant, type Query, query, type Sql, sql } from "../../../../db/sql.ts";
+import { policyLimits } from "../../../../domain/policies.ts";
 
 /** A policy as the wire has it (contract environments 8.3), in three parts: keys in the published order. */
 const head = sql`json_build_object(
@@ -10,12 +11,12 @@ const head = sql`json_build_object(
 const version = sql`json_build_object('version', v.version, 'comment', v.comment, 'timestamp', epoch(v.created_at),
     'created_by', v.created_by_name, 'policy_yaml', v.text)::text`;
 
+const event = sql`json_build_object('type', h.type, 'timestamp', epoch(h.created_at),
+    'user', h.created_by_name, 'data', h.data)`;
+
 function tailOf(orgId: string): Sql {
   return sql`json_build_object(
-    'events', (
-      select json_agg(json_build_object('type', h.type, 'timestamp', epoch(h.created_at),
-        'user', h.created_by_name, 'data', h.data) order by h.id)
-      from policy_events h where h.org_id = ${orgId} and h.policy_id = p.id),
+    'events', (select json_agg(${event} order by h.id) from policy_events h where h.org_id = ${orgId} and h.policy_id = p.id),
     'consuming_envs', (
       select coalesce(json_agg(e.name order by e.name), '[]')
       from environment_policies a join environments e on e.org_id = a.org_id and e.id = a.environment_id
@@ -23,35 +24,48 @@ function tailOf(orgId: string): Sql {
   )::text`;
 }
 
-/** A policy that exists, and how long the texts of its versions are together. */
+/**
+ * Writes about how many bytes a policy has besides the texts of its versions: remarks on these, what it was described as, counted with the
+ * most that may have, and the environments that it is attached to. None of it is read for that.
+ */
+function moreBytes(orgId: string): Sql {
+  return sql`octet_length(p.description) + (
+    select coalesce(sum(octet_length(v.comment)), 0) from policy_versions v
+    where v.org_id = ${orgId} and v.policy_id = p.id) + (
+    select count(*) * ${constant(100)} + count(*) filter (where h.type = 'metadata_update') * ${constant(policyLimits.description)}
+    from policy_events h where h.org_id = ${orgId} and h.policy_id = p.id) + (
+    select count(*) * ${constant(100)} from environment_policies a where a.org_id = ${orgId} and a.policy_id = p.id)`;
+}
+
+/** A policy that exists, and about how many bytes it has. */
 const key = { id: uuid, bytes: integer };
 export type PolicyKey = RowOf<typeof key>;
 
 /** Lists every policy, by name. */
 export function listPolicyKeys(db: Executor, orgId: string): Promise<PolicyKey[]> {
   return db.all(query(key)`
-    select id, text_bytes as bytes from policies where org_id = ${orgId} order by name`);
+    select p.id, (p.text_bytes + ${moreBytes(orgId)})::bigint as bytes from policies p where p.org_id = ${orgId} order by p.name`);
 }
 
 /** Finds the policy of this name. */
 export function findPolicyKey(db: Executor, orgId: string, name: string): Promise<PolicyKey | undefined> {
   return db.first(query(key)`
-    select id, text_bytes as bytes from policies where org_id = ${orgId} and name = ${name}`);
+    select p.id, (p.text_bytes + ${moreBytes(orgId)})::bigint as bytes from policies p where p.org_id = ${orgId} and p.name = ${name}`);
 }
 
-/** A policy but for its versions: JSON texts of what comes before and after them. */
-const frame = { head: text, tail: text };
-type PolicyFrame = RowOf<typeof frame>;
+/** Bytes of what is read at a time of a policy, the first one whatever it weighs. */
+const sliceBytes = constant(512 * 1024);
 
-/** Versions read at a time, in bytes of their texts, the first one whatever it weighs. */
-const sliceBytes = 512 * 1024;
-
-/** Reads a policy without its versions. It exists: policies are never removed. */
-export function getPolicyFrame(db: Database, orgId: string, id: string): Promise<PolicyFrame> {
-  return db.sliced(() =>
-    db.one(query(frame)`
-      select ${head} as head, ${tailOf(orgId)} as tail from policies p where p.org_id = ${orgId} and p.id = ${id}`),
+/** Reads what a policy says of itself, as JSON text. */
+export async function getPolicyHead(db: Database, orgId: string, id: string): Promise<string> {
+  const found = await db.sliced(() =>
+    db.one(
+      query({
+        head: text,
+      })`select ${head} as head from policies p where p.org_id = ${orgId} and p.id = ${id}`,
+    ),
   );
+  return found.head;
 }
 
 /** Reads the versions of a policy as texts of some of them each, with commas between these. */
@@ -60,7 +74,7 @@ export async function* listPolicyVersions(db: Database, orgId: string, id: strin
     const slice = query({ items: nullable(text), last: nullable(integer) })`
       select string_agg(${version}, ',' order by v.version) as items, max(v.version) as last
       from (
-        select *, sum(octet_length(text)) over (order by version) as bytes from policy_versions
+        select *, sum(octet_length(text) + octet_length(comment)) over (order by version) as bytes from policy_versions
         where org_id = ${orgId} and policy_id = ${id} and version > ${after} and version <= ${after}::int + 100) v
       where v.version = ${after}::int + 1 or v.bytes <= ${sliceBytes}`;
     const { items, last } = await db.sliced(() => db.one(slice));
@@ -70,7 +84,38 @@ export async function* listPolicyVersions(db: Database, orgId: string, id: strin
   }
 }
 
-/** Reads policies in full, in the order of their names, with commas between them: for those whose texts are few bytes. */
+/** Events of a policy that are read at a time. */
+const eventsAtOnce = constant(50);
+
+/** Reads the events of a policy as texts of some of them each, with commas between these. */
+export async function* listPolicyEvents(db: Database, orgId: string, id: string): AsyncGenerator<string> {
+  for (let after: string | null = null; ;) {
+    const slice: Query<{ items: string | null; last: string | null }> = query({
+      items: nullable(text),
+      last: nullable(uuid),
+    })`
+      select string_agg(${event}::text, ',' order by h.id) as items, (array_agg(h.id order by h.id desc))[1] as last
+      from (
+        select * from policy_events
+        where org_id = ${orgId} and policy_id = ${id} and (${after}::uuid is null or id > ${after}::uuid)
+        order by id limit ${eventsAtOnce}) h`;
+    const { items, last } = await db.sliced(() => db.one(slice));
+    if (items === null || last === null) return;
+    yield items;
+    after = last;
+  }
+}
+
+/** Reads the names of the environments that a policy is attached to. */
+export async function listConsumingNames(db: Database, orgId: string, id: string): Promise<string[]> {
+  const consuming = query({ name: text })`
+    select e.name from environment_policies a join environments e on e.org_id = a.org_id and e.id = a.environment_id
+    where a.org_id = ${orgId} and a.policy_id = ${id} and not e.archived order by e.name`;
+  const rows = await db.sliced(() => db.all(consuming));
+  return rows.map(({ name }) => name);
+}
+
+/** Reads policies in full, in the order of their names, with commas between them: for those that are few bytes. */
 export async function readPolicies(db: Database, orgId: string, ids: readonly string[]): Promise<string> {
   const policies = query({ items: text })`
     select string_agg(left(${head}, -1) || ', "versions" : [' || (
