@@ -97,7 +97,7 @@ function SearchField({ list, active, words, label, hint, onWords, onPaste, onMov
 
 /** Keeps what is waited for: the first of what is found, or the only one. @returns what says that something is. */
 function useGoingLater(
-  { meant, isWaiting }: Found,
+  { meant, isWaiting }: Pick<Found, "meant" | "isWaiting">,
   first: Option | undefined,
   go: (option: Option | undefined) => void,
 ) {
@@ -131,9 +131,10 @@ function usePalette({ org, given, isForActions, keys, onClose }: SearchPalettePr
   const [here] = useState(offeredByPage);
   const anywhere = useDeeds(org, keys);
   const found = useFound(org, isForActions ? "" : words);
+  const listed = useDeferredValue(words);
   const options = optionsOf({
     org,
-    words: useDeferredValue(words),
+    words: listed,
     found: found.options,
     actions: [...here, ...anywhere],
     isForActions,
@@ -145,7 +146,9 @@ function usePalette({ org, given, isForActions, keys, onClose }: SearchPalettePr
     if (typeof option.leads === "string") void router.navigate({ href: option.leads });
     else option.leads();
   };
-  const goLater = useGoingLater(found, options[at], go);
+  // Enter means what is typed, of which the list may be a moment behind.
+  const isWaiting = found.isWaiting || listed !== words;
+  const goLater = useGoingLater({ meant: found.meant, isWaiting }, options[at], go);
   const change = (text: string): void => {
     setWords(text);
     setChosen(0);
@@ -161,7 +164,7 @@ function usePalette({ org, given, isForActions, keys, onClose }: SearchPalettePr
   };
   const move = (by: 1 | -1): void => setChosen((at + by + options.length) % Math.max(1, options.length));
   const enter = (): void => {
-    if (found.isWaiting && at === 0) goLater("first");
+    if (isWaiting && at === 0) goLater("first");
     else go(options[at]);
   };
   return { words, options, at, found, setChosen, go, change, paste, move, enter };

@@ -215,6 +215,23 @@ describe.skipIf(!hasBrowser)("keys", { timeout: 90_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
+  it("Enter does what is typed, also before the list has caught up with it", async () => {
+    const { page, complaints } = await open("/flows/gateway-ci", "gateway-ci");
+    await page.getByRole("rowheader").first().getByRole("link").click();
+    await page.getByRole("heading", { name: "What it needs" }).waitFor();
+    await page.keyboard.press(".");
+    const actions = page.getByRole("dialog", { name: "What can be done here" });
+    await actions.getByRole("option", { name: /^Print this page/ }).waitFor();
+    // Both in one go: nobody types as fast, but pages are as slow at times.
+    await page.evaluate(`
+      const field = document.activeElement;
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, "how a pack");
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));`);
+    await page.getByRole("dialog", { name: "How a package is checked" }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it("are silent in fields, and where they were switched off", async () => {
     const { page, complaints } = await open("/environments", "Environments");
     await page.getByRole("searchbox", { name: "Filter by name" }).pressSequentially("?gs/");
