@@ -79,6 +79,7 @@ export function* printStatesInSteps({ artifacts_statuses }: TrailCompliance): St
     text.add(`${before}${JSON.stringify(name)}:${JSON.stringify(state)}`);
     before = ",";
   }
+  yield;
   text.add(before === "{" ? "{}" : "}");
   return text.all;
 }
