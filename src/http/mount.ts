@@ -378,13 +378,14 @@ export function mountEndpoints(app: FastifyInstance, deps: Deps, mounted: Mounte
         beginWork(deps, request);
         const attempt = attemptOf(deps, site, request, [operationId, endpoint]);
         request.caller = await authorizeRequest(deps, request, attempt);
-        request.authorizeAgain = () => authorize(deps, attempt);
+        const authorizeAgain = (): Promise<Caller> => authorize(deps, attempt);
+        request.authorizeAgain = authorizeAgain;
         if (request.caller.principal !== undefined) mounted.keyUse.used(request.caller.principal);
         request.admission = await admit(deps, gate, request, endpoint);
         const foundAt = performance.now();
         request.requireStill = async () => {
           if (performance.now() - foundAt < believedMs) return;
-          request.caller = await authorize(deps, attempt);
+          request.caller = await authorizeAgain();
           request.admission = await admit(deps, gate, request, endpoint);
         };
         await requireRightTime(deps, endpoint, reply);

@@ -102,16 +102,17 @@ function selectRows(orgId: string, chosen: Sql): Sql {
 }
 
 /**
- * Reads all of what was asked for, of which the first rows have been read.
+ * Reads all of what was asked for.
  * @param read reads the first ones of some, by keys.
+ * @param first the first rows, where they have been read.
  */
 export async function* wholeRows<Key>(
   db: Pick<Database, "sliced">,
   keys: readonly Key[],
-  first: readonly ArtifactRow[],
   read: (keys: readonly Key[]) => Promise<ArtifactRow[]>,
+  first?: readonly ArtifactRow[],
 ): AsyncGenerator<readonly ArtifactRow[]> {
-  for (let [rows, left] = [first, keys]; ;) {
+  for (let [rows, left] = [first ?? (await db.sliced(() => read(keys))), keys]; ;) {
     const last = rows.at(-1);
     if (last === undefined) return;
     yield rows;

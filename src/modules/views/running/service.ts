@@ -80,7 +80,7 @@ async function pageAnswer<Key, Row, Rest extends object>(
   const first = keys.length === 0 ? [] : await read(keys);
   if (first.length === keys.length) return { data: first.map((row) => show(row)), ...rest };
   async function* items(): AsyncGenerator<string> {
-    for await (const rows of wholeRows(db, keys, first, read))
+    for await (const rows of wholeRows(db, keys, read, first))
       for (const row of rows) yield JSON.stringify(show(row));
   }
   async function* pieces(): AsyncGenerator<string> {
@@ -123,7 +123,7 @@ export async function readAllRunning(deps: Using, org: Org, input: RunningInput)
   async function* rows(): AsyncGenerator<object[]> {
     const read = (some: readonly RunningKey[]) => listRunningRows(db, org.id, some);
     for await (const some of keys)
-      for await (const found of wholeRows(db, some, await db.sliced(() => read(some)), read))
+      for await (const found of wholeRows(db, some, read))
         yield found.map((row) => showRunning({ links: deps.links, org }, row));
   }
   return rows();
@@ -180,7 +180,7 @@ export async function readAllShown(
     const read = (some: readonly number[]) => listShownRows(db, org.id, snapshot, some);
     for (let from = 0; from < ids.length; from += batch) {
       const some = ids.slice(from, from + batch);
-      for await (const found of wholeRows(db, some, await db.sliced(() => read(some)), read))
+      for await (const found of wholeRows(db, some, read))
         yield found.map((row) => showInSnapshot({ links: deps.links, org }, row));
     }
   }

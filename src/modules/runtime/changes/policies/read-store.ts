@@ -1,7 +1,8 @@
 import type { Database, Executor } from "../../../../db/connect.ts";
 import { integer, nullable, type RowOf, text, uuid } from "../../../../db/row.ts";
-import { constant, type Query, query, type Sql, sql } from "../../../../db/sql.ts";
+import { constant, query, raw, type Sql, sql } from "../../../../db/sql.ts";
 import { policyLimits } from "../../../../domain/policies.ts";
+import { nilId } from "../../../../lib/ids.ts";
 
 /** A policy as the wire has it (contract environments 8.3), in three parts: keys in the published order. */
 const head = sql`json_build_object(
@@ -14,13 +15,17 @@ const version = sql`json_build_object('version', v.version, 'comment', v.comment
 const event = sql`json_build_object('type', h.type, 'timestamp', epoch(h.created_at),
     'user', h.created_by_name, 'data', h.data)`;
 
+/** Writes the live environments `e` that a policy is attached to. */
+function consuming(orgId: string, policyId: Sql | string): Sql {
+  return sql`environment_policies a join environments e on e.org_id = a.org_id and e.id = a.environment_id
+      where a.org_id = ${orgId} and a.policy_id = ${policyId} and not e.archived`;
+}
+
 function tailOf(orgId: string): Sql {
   return sql`json_build_object(
     'events', (select json_agg(${event} order by h.id) from policy_events h where h.org_id = ${orgId} and h.policy_id = p.id),
     'consuming_envs', (
-      select coalesce(json_agg(e.name order by e.name), '[]')
-      from environment_policies a join environments e on e.org_id = a.org_id and e.id = a.environment_id
-      where a.org_id = ${orgId} and a.policy_id = p.id and not e.archived)
+      select coalesce(json_agg(e.name order by e.name), '[]') from ${consuming(orgId, raw("p.id"))})
   )::text`;
 }
 
@@ -41,16 +46,18 @@ function moreBytes(orgId: string): Sql {
 const key = { id: uuid, bytes: integer };
 export type PolicyKey = RowOf<typeof key>;
 
+function selectKeys(orgId: string): Sql {
+  return sql`select p.id, (p.text_bytes + ${moreBytes(orgId)})::bigint as bytes from policies p where p.org_id = ${orgId}`;
+}
+
 /** Lists every policy, by name. */
 export function listPolicyKeys(db: Executor, orgId: string): Promise<PolicyKey[]> {
-  return db.all(query(key)`
-    select p.id, (p.text_bytes + ${moreBytes(orgId)})::bigint as bytes from policies p where p.org_id = ${orgId} order by p.name`);
+  return db.all(query(key)`${selectKeys(orgId)} order by p.name`);
 }
 
 /** Finds the policy of this name. */
 export function findPolicyKey(db: Executor, orgId: string, name: string): Promise<PolicyKey | undefined> {
-  return db.first(query(key)`
-    select p.id, (p.text_bytes + ${moreBytes(orgId)})::bigint as bytes from policies p where p.org_id = ${orgId} and p.name = ${name}`);
+  return db.first(query(key)`${selectKeys(orgId)} and p.name = ${name}`);
 }
 
 /** Bytes of what is read at a time of a policy, the first one whatever it weighs. */
@@ -58,14 +65,9 @@ const sliceBytes = constant(512 * 1024);
 
 /** Reads what a policy says of itself, as JSON text. */
 export async function getPolicyHead(db: Database, orgId: string, id: string): Promise<string> {
-  const found = await db.sliced(() =>
-    db.one(
-      query({
-        head: text,
-      })`select ${head} as head from policies p where p.org_id = ${orgId} and p.id = ${id}`,
-    ),
-  );
-  return found.head;
+  const own = query({ head: text })`
+    select ${head} as head from policies p where p.org_id = ${orgId} and p.id = ${id}`;
+  return (await db.sliced(() => db.one(own))).head;
 }
 
 /** Reads the versions of a policy as texts of some of them each, with commas between these. */
@@ -89,15 +91,12 @@ const eventsAtOnce = constant(50);
 
 /** Reads the events of a policy as texts of some of them each, with commas between these. */
 export async function* listPolicyEvents(db: Database, orgId: string, id: string): AsyncGenerator<string> {
-  for (let after: string | null = null; ;) {
-    const slice: Query<{ items: string | null; last: string | null }> = query({
-      items: nullable(text),
-      last: nullable(uuid),
-    })`
+  for (let after: string = nilId; ;) {
+    const slice = query({ items: nullable(text), last: nullable(uuid) })`
       select string_agg(${event}::text, ',' order by h.id) as items, (array_agg(h.id order by h.id desc))[1] as last
       from (
         select * from policy_events
-        where org_id = ${orgId} and policy_id = ${id} and (${after}::uuid is null or id > ${after}::uuid)
+        where org_id = ${orgId} and policy_id = ${id} and id > ${after}::uuid
         order by id limit ${eventsAtOnce}) h`;
     const { items, last } = await db.sliced(() => db.one(slice));
     if (items === null || last === null) return;
@@ -108,10 +107,8 @@ export async function* listPolicyEvents(db: Database, orgId: string, id: string)
 
 /** Reads the names of the environments that a policy is attached to. */
 export async function listConsumingNames(db: Database, orgId: string, id: string): Promise<string[]> {
-  const consuming = query({ name: text })`
-    select e.name from environment_policies a join environments e on e.org_id = a.org_id and e.id = a.environment_id
-    where a.org_id = ${orgId} and a.policy_id = ${id} and not e.archived order by e.name`;
-  const rows = await db.sliced(() => db.all(consuming));
+  const names = query({ name: text })`select e.name from ${consuming(orgId, id)} order by e.name`;
+  const rows = await db.sliced(() => db.all(names));
   return rows.map(({ name }) => name);
 }
 
