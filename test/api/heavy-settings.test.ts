@@ -6,6 +6,7 @@ import { artifactBody, commitOf, fingerprintOf } from "../support/artifacts.ts";
 import { createEnvironment } from "../support/environments.ts";
 import { attachPolicies, createPolicy, policyText, putPolicy } from "../support/policies.ts";
 import { reportServer } from "../support/snapshots.ts";
+import { columnsBut } from "../support/table-columns.ts";
 import { leastLongestTurn } from "../support/turns.ts";
 
 /** What is read at most in one: a slice of four megabytes, and a little. */
@@ -117,15 +118,12 @@ it("looks for a branch as far as commits are not too much together", async () =>
     );
   await report("old", "old");
   await report("long");
-  const { rows } = await app.deps.db.pool.query<{ names: string }>(
-    `select string_agg(quote_ident(attname), ', ') as names from pg_attribute where attrelid = 'artifacts'::regclass
-      and attnum > 0 and not attisdropped and attgenerated = '' and attname not in ('id', 'commits_list')`,
-  );
+  const names = await columnsBut(app, "artifacts", ["id", "commits_list"]);
   await seed(
     `with listed as materialized (
       select jsonb_agg(jsonb_build_object('sha1', md5(n::text))) as list from generate_series(1, 100000) n)
-    insert into artifacts (id, commits_list, ${rows[0]!.names})
-    select (left(a.id::text, 24) || lpad(n::text, 8, '0') || '0000')::uuid, list, ${rows[0]!.names}
+    insert into artifacts (id, commits_list, ${names})
+    select (left(a.id::text, 24) || lpad(n::text, 8, '0') || '0000')::uuid, list, ${names}
     from artifacts a cross join listed cross join generate_series(1, 20) n where org_id = $1 and fingerprint = $2`,
     fingerprintOf("long"),
   );

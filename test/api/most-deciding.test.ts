@@ -4,6 +4,7 @@ import { mostDeciding } from "../../src/modules/process/compliance/case-sql.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { artifactBody, commitOf } from "../support/artifacts.ts";
 import { attest, commitInfo } from "../support/attestations.ts";
+import { columnsBut } from "../support/table-columns.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -16,13 +17,9 @@ const targets = 1000;
 /** Adds attestations of so many names to the only one there is, for the same artifacts, as reports would have. */
 async function addAttestations(org: TestOrg, names: number): Promise<void> {
   const { pool } = app.deps.db;
-  const columns = await pool.query<{ names: string }>(
-    `select string_agg(quote_ident(attname), ', ') as names from pg_attribute where attrelid = 'attestations'::regclass
-      and attnum > 0 and not attisdropped and attgenerated = '' and attname not in ('id', 'name')`,
-  );
+  const shared = await columnsBut(app, "attestations", ["id", "name"]);
   const others = `select a.*, 'more-' || n as other_name, (left(id::text, 24) || lpad(n::text, 12, '0'))::uuid as other_id
     from attestations a, generate_series(1, $2::int) n where org_id = $1`;
-  const shared = columns.rows[0]!.names;
   await pool.query(
     `insert into attestation_heads (org_id, trail_id, kind, place, name, type, first_id, latest_id, latest_plain_id)
     select h.org_id, h.trail_id, h.kind, h.place, o.other_name, h.type, o.other_id, o.other_id, o.other_id

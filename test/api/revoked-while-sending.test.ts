@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { analysis, deliveriesOf, newHook, pathOf, signatureOf } from "../support/quality-server.ts";
 import { head, type RawAnswer, RawConnection } from "../support/raw-connection.ts";
+import { listen } from "../support/sockets.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -12,7 +13,7 @@ let port: number;
 beforeAll(async () => {
   app = await startTestApp();
   org = await app.org();
-  port = Number(new URL(await app.server.listen({ port: 0, host: "127.0.0.1" })).port);
+  port = await listen(app);
 });
 afterAll(() => app.close());
 

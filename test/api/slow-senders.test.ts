@@ -9,6 +9,7 @@ import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { putFlow } from "../support/flows.ts";
 import { analysis, signatureOf, switchOn } from "../support/quality-server.ts";
 import { head, RawConnection } from "../support/raw-connection.ts";
+import { listen } from "../support/sockets.ts";
 
 let app: TestApp;
 let org: TestOrg;
@@ -26,7 +27,7 @@ beforeAll(async () => {
     WAYBILL_STRANGER_BODY_BYTES_PER_ADDRESS: String(1.5 * mebibyte),
   });
   org = await app.org();
-  port = Number(new URL(await app.server.listen({ port: 0, host: "127.0.0.1" })).port);
+  port = await listen(app);
   const webhook = await switchOn(org);
   hook = { path: new URL(webhook.url).pathname.replace("/api/v2", ""), secret: webhook.secret };
 });

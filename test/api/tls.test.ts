@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startTestApp, type TestApp, type TestUser } from "../support/app.ts";
 import { mistakesOf } from "../support/config.ts";
 import { certificateFile, type Identity } from "../support/receiver.ts";
+import { listen } from "../support/sockets.ts";
 
 const keyFile = (identity: Identity): string => certificateFile(identity).replace(".cert.", ".key.");
 const pem = (file: string): string => readFileSync(file, "utf8");
@@ -37,7 +38,7 @@ class Site {
       WAYBILL_TLS_KEY: join(this.folder, "key.pem"),
       ...environment,
     });
-    this.port = Number(new URL(await this.app.server.listen({ port: 0, host: "127.0.0.1" })).port);
+    this.port = await listen(this.app);
   }
 
   put(identity: Identity): void {

@@ -7,6 +7,7 @@ import type { Endpoint } from "../../src/contract/endpoint.ts";
 import { endpoints } from "../../src/contract/index.ts";
 import { startTestApp, type TestApp, type TestOrg } from "../support/app.ts";
 import { fillPath, findOperation } from "../support/operations.ts";
+import { listen } from "../support/sockets.ts";
 
 const all = Object.values(endpoints as Record<string, Endpoint>);
 const paths = [...new Set(all.map(({ path }) => path))];
@@ -18,7 +19,7 @@ let port: number;
 beforeAll(async () => {
   app = await startTestApp();
   org = await app.org();
-  port = Number(new URL(await app.server.listen({ port: 0, host: "127.0.0.1" })).port);
+  port = await listen(app);
 });
 afterAll(() => app.close());
 

@@ -5,6 +5,7 @@ import { artifactBody, fingerprintOf } from "./artifacts.ts";
 import { createEnvironment } from "./environments.ts";
 import { attachPolicies, createPolicy, policyText } from "./policies.ts";
 import { reportServer } from "./snapshots.ts";
+import { columnsBut } from "./table-columns.ts";
 
 /** A policy with so many rules. */
 function policyOf(rules: number): string {
@@ -35,12 +36,8 @@ export async function withArtifacts(
   await attachPolicies(org, "prod", "checks");
   await reportServer(org, "prod", [{ name, fingerprint }]);
   const { pool } = app.deps.db;
-  const columns = await pool.query<{ names: string }>(
-    `select string_agg(quote_ident(attname), ', ') as names from pg_attribute
-    where attrelid = 'snapshot_artifacts'::regclass and attnum > 0 and not attisdropped
-      and attname not in ('id', 'first_index', 'event_number', 'fingerprint', 'doc', 'flows')`,
-  );
-  const { names } = columns.rows[0]!;
+  const own = ["id", "first_index", "event_number", "fingerprint", "doc", "flows"];
+  const names = await columnsBut(app, "snapshot_artifacts", own);
   await pool.query(
     `insert into snapshot_artifacts (id, first_index, event_number, fingerprint, ${names})
     select id + n, 2, event_number + n, other, ${names}

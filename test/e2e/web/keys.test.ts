@@ -202,13 +202,20 @@ describe.skipIf(!hasBrowser)("keys", { timeout: 90_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  it(". lists what can be done here, and does it", async () => {
-    const { page, complaints } = await open("/flows/gateway-ci", "gateway-ci");
+  /** Opens what can be done with a trail. */
+  async function openActions() {
+    const opened = await open("/flows/gateway-ci", "gateway-ci");
+    const { page } = opened;
     await page.getByRole("rowheader").first().getByRole("link").click();
     await page.getByRole("heading", { name: "What it needs" }).waitFor();
     await page.keyboard.press(".");
     const actions = page.getByRole("dialog", { name: "What can be done here" });
     await actions.getByRole("option", { name: /^Print this page/ }).waitFor();
+    return opened;
+  }
+
+  it(". lists what can be done here, and does it", async () => {
+    const { page, complaints } = await openActions();
     await page.keyboard.type("how a pack");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "How a package is checked" }).waitFor();
@@ -216,12 +223,7 @@ describe.skipIf(!hasBrowser)("keys", { timeout: 90_000 }, () => {
   });
 
   it("Enter does what is typed, also before the list has caught up with it", async () => {
-    const { page, complaints } = await open("/flows/gateway-ci", "gateway-ci");
-    await page.getByRole("rowheader").first().getByRole("link").click();
-    await page.getByRole("heading", { name: "What it needs" }).waitFor();
-    await page.keyboard.press(".");
-    const actions = page.getByRole("dialog", { name: "What can be done here" });
-    await actions.getByRole("option", { name: /^Print this page/ }).waitFor();
+    const { page, complaints } = await openActions();
     // Both in one go: nobody types as fast, but pages are as slow at times.
     await page.evaluate(`
       const field = document.activeElement;
